@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
@@ -29,7 +30,7 @@ from lipstick.tables.derivation import Derivation, Part
 from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.unknown_keys import check_keys
 from rewriter.blocks import topological
-from semiring.base import Semiring
+from semiring.base import Array, Semiring
 from semiring.door import checked
 from semiring.semirings.viterbi import Viterbi
 from semiring.token import Token
@@ -137,6 +138,27 @@ class Capture(Questions[DataFrame | pa.Table]):
             manifest.contents(path).check()
             self._made[path] = Capture(path, manifest, self.engine.spark, self.tracked)
         return self._made[path]
+
+    def _makers(
+        self, relation: str, tokens: pa.Table
+    ) -> Iterator[tuple[Capture, tuple[str, ...], Array]]:
+        """Yield the captures that made rows of a derived relation, given by their tokens.
+
+        Yields
+        ------
+        The capture, the columns of the relation that its answer gives, and the positions of the
+        rows in its answer.
+        """
+        from lipstick.tables.origins import located
+
+        record = self.manifest.relations[relation]
+        if record.derived is None:
+            return
+        self.ancestry.check_unambiguous([relation])
+        derivation = self.ancestry.derivation(record)
+        for part, rows, identity in located(derivation, tokens):
+            made_by = self._part_capture(derivation, part)
+            yield made_by, part.columns, np.unique(made_by.memory.find(identity, len(rows)))
 
     def _part_captures(self, record: RelationRecord) -> list[Capture]:
         """Return the captures of all queries that made a derived relation."""

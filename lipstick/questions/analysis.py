@@ -457,15 +457,19 @@ class Analyses(ABC):
         CaptureError
             For columns that are not there, and where no row or several have these values.
         CapabilityError
-            For values of windows, generators, and derived tables with DISTINCT in FROM.
+            For rows of recursions and values in FROM, and where the capture does not distinguish
+            the rows that a generator makes.
 
-        The definition stands in :mod:`lipstick.questions.where`.
+        Cells of tables that annotated queries wrote come with the cells behind them. The definition
+        stands in :mod:`lipstick.questions.where`.
         """
         from lipstick.questions.where.origins import cell_origins
 
         capture = self._captured
         named = {**(where or {}), **values}
-        return cell_origins(capture.memory, capture.engine.spark, column, named, sources or {})
+        return cell_origins(
+            capture.memory, capture.engine.spark, column, named, sources or {}, capture
+        )
 
     def column_lineage(self) -> pa.Table:
         """Return the columns of relations behind each column of the answer.

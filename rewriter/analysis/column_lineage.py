@@ -27,18 +27,23 @@ from rewriter.blocks import (
     Block,
     BlockSource,
     Core,
+    Generator,
     Kind,
     ScanSource,
     UnionSource,
     ValuesSource,
     topological,
 )
+from rewriter.scalars import windows
 from rewriter.scalars.aggregates import arguments, name_of
 
 CHOOSING = frozenset(
     {"max", "min", "max_by", "min_by", "first", "last", "any_value", "first_value"}
 )
 """Aggregates whose value is that of one row."""
+OFFSETS = frozenset({"lag", "lead"})
+OF_ONE_ROW = OFFSETS | {"first", "first_value", "any_value", "last", "last_value", "nth_value"}
+"""Window functions whose value is that of one row, by its place."""
 
 
 class ValueRole(Enum):
@@ -75,6 +80,8 @@ def uses(scalar: Scalar, guards: tuple[Guard, ...] = ()) -> Iterator[ColumnUse]:
             yield ColumnUse(scalar.table, scalar.name, ValueRole.COPIED, guards)
         case exp.Paren():
             yield from uses(scalar.this, guards)
+        case exp.Window():
+            yield from window_uses(scalar)
         case exp.Coalesce():
             yield from _branches(
                 [
@@ -94,9 +101,7 @@ def uses(scalar: Scalar, guards: tuple[Guard, ...] = ()) -> Iterator[ColumnUse]:
             ]
             yield from _branches(branches, scalar.args.get("default"), guards)
         case _:
-            # The partition and the order of a window choose the rows; see `_of_output`.
-            inside = [scalar.this] if isinstance(scalar, exp.Window) else scalar.iter_expressions()
-            for part in inside:
+            for part in scalar.iter_expressions():
                 for use in uses(part, guards):
                     yield replace(use, role=use.role.then(ValueRole.COMPUTED))
 
@@ -119,9 +124,62 @@ def _branches(
         yield from uses(default, guards)
 
 
-def has_window(scalar: Scalar) -> bool:
-    """Return True if a scalar reads the rows of a window."""
-    return scalar.find(exp.Window) is not None
+def window_uses(window: exp.Window) -> Iterator[ColumnUse]:
+    """Yield the columns that a window function reads of the rows of its frame.
+
+    Its partition and order decide which rows these are; see :func:`column_lineage`.
+    """
+    own = windows.called(window).expressions
+    name = windows.function_name(window)
+    if name in OF_ONE_ROW:
+        yield from uses(own[0])
+        if windows.ignores_nulls(window):
+            yield from _as(ValueRole.CHOSEN, own[0])
+        if name in OFFSETS and len(own) > 2:
+            yield from uses(own[2])
+    else:
+        yield from aggregate_uses(windows.aggregate_of(window))
+
+
+def generated_uses(generator: Generator, name: str) -> Iterator[ColumnUse]:
+    """Yield the columns behind a column of the rows that a generator makes."""
+    rows = elements(generator)
+    if rows is None:
+        yield from _as(ValueRole.COMPUTED, generator.argument)
+    elif name in generator.columns:
+        place = generator.columns.index(name)
+        for row in rows:
+            yield from uses(row[place])
+
+
+def elements(generator: Generator) -> list[list[Scalar]] | None:
+    """Return the columns of each row that a generator makes where all are written, else None.
+
+    The argument is a constructor: ``array(a, b)``, ``map(k, v)``, an array of structs for INLINE.
+    """
+    argument = generator.argument
+    name = argument.name.lower() if isinstance(argument, exp.Anonymous) else ""
+    if name == "array" and not generator.inline:
+        return [[each] for each in argument.expressions]
+    if name == "map":
+        own = argument.expressions
+        return [list(pair) for pair in zip(own[::2], own[1::2], strict=True)]
+    if name != "array":
+        return None
+    rows = []
+    for each in argument.expressions:
+        struct = each.name.lower() if isinstance(each, exp.Anonymous) else ""
+        fields = each.expressions[struct == "named_struct" :: 1 + (struct == "named_struct")]
+        if struct not in ("struct", "named_struct"):
+            return None
+        rows.append([field.unalias() for field in fields])
+    return rows
+
+
+def captured_columns(core: Core) -> dict[tuple[str, str], str]:
+    """Return the names under which members have the columns that a core reads."""
+    columns = ((name, scalar) for name, scalar in core.select)
+    return {(s.table, s.name): name for name, s in columns if isinstance(s, exp.Column)}
 
 
 def is_choosing(call: Scalar) -> bool:
@@ -150,6 +208,11 @@ def aggregate_uses(call: Scalar) -> Iterator[ColumnUse]:
 
 def _is_within(node: exp.Expr, scalars: Sequence[Scalar]) -> bool:
     return any(node is each for scalar in scalars for each in scalar.walk())
+
+
+def deciding_uses(scalar: Scalar) -> Iterator[ColumnUse]:
+    """Yield the columns of a scalar that chooses a value."""
+    return _as(ValueRole.CHOSEN, scalar)
 
 
 def _as(role: ValueRole, scalar: Scalar) -> Iterator[ColumnUse]:
@@ -250,9 +313,7 @@ def _of_column(
     else:
         for generator in block.generators:
             if alias in generator.aliases:
-                _of_uses(
-                    block, _as(ValueRole.COMPUTED, generator.argument), role, aggregated, found
-                )
+                _of_uses(block, generated_uses(generator, name), role, aggregated, found)
 
 
 def group_uses(block: Block, name: str) -> Iterator[ColumnUse]:
@@ -294,8 +355,7 @@ def _of_core(
                 _of_output(source.block, name, role, aggregated, found)
     for generator in core.generators:
         if alias in generator.aliases:
-            argument = _as(ValueRole.COMPUTED, generator.argument)
-            _of_uses(core, argument, role, aggregated, found)
+            _of_uses(core, generated_uses(generator, name), role, aggregated, found)
 
 
 def deciding_columns(root: Block) -> set[SourceColumn]:
@@ -312,7 +372,7 @@ def deciding_columns(root: Block) -> set[SourceColumn]:
 
         if block.core is not None:
             _of_deciding(block.core, found)
-        add(block.deciding_scalars(), "FILTER")
+        add(_deciding(block), "FILTER")
         if block.kind is Kind.GROUP:  # Keys of other rows are their names alone.
             add((key for _, key in block.keys), "GROUP_BY")
         add(iter(block.having), "FILTER")
@@ -328,8 +388,14 @@ def deciding_columns(root: Block) -> set[SourceColumn]:
     return found
 
 
+def _deciding(reader: Block | Core) -> Iterator[Scalar]:
+    """Yield what decides which rows there are; values do not decide how many a constructor has."""
+    constructors = {id(each.argument) for each in reader.generators if elements(each) is not None}
+    return (each for each in reader.deciding_scalars() if id(each) not in constructors)
+
+
 def _of_deciding(core: Core, found: set[SourceColumn]) -> None:
-    for scalar in (*core.deciding_scalars(), *(key.scalar for key in core.order)):
+    for scalar in (*_deciding(core), *(key.scalar for key in core.order)):
         columns: set[SourceColumn] = set()
         _of_uses(core, _as(ValueRole.CHOSEN, scalar), ValueRole.CHOSEN, False, columns)
         aliases = {node.table for node in scalar.find_all(exp.Column)}

@@ -23,6 +23,7 @@ from rewriter.interpret.calls import (
     aggregate_call,
     branches,
     comparison,
+    split_windows,
     taken_apart,
     windowed,
 )
@@ -66,6 +67,7 @@ __all__ = [
     "interpret",
     "is_exact",
     "rescale",
+    "split_windows",
     "taken_apart",
     "unify",
     "windowed",

@@ -21,6 +21,7 @@ from rewriter.scalars.windows import (
     CURRENT_ROW,
     UNBOUNDED,
     WindowFrame,
+    aggregate_of,
     called,
     condition_of,
     extent_of,
@@ -352,22 +353,26 @@ class Windowed:
 @once
 def windowed(scalar: Scalar) -> Windowed:
     """Take the window functions out of a scalar; there may be none."""
-    calls: list[WindowCall] = []
+    outer, windows = split_windows(scalar)
+    return Windowed(interpret(outer), tuple(map(_window_call, windows)))
+
+
+def split_windows(scalar: Scalar) -> tuple[Scalar, list[exp.Window]]:
+    """Return a scalar that reads its window functions as columns of ``w``, and the functions."""
+    windows: list[exp.Window] = []
 
     def replaced(node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Window):
             return node
-        calls.append(_window_call(node))
-        return qualified(WINDOW, str(len(calls) - 1))
+        windows.append(node)
+        return qualified(WINDOW, str(len(windows) - 1))
 
-    outer: Scalar = scalar.copy().transform(replaced, copy=False)
-    return Windowed(interpret(outer), tuple(calls))
+    return scalar.copy().transform(replaced, copy=False), windows
 
 
 def _window_call(window: exp.Window) -> WindowCall:
-    call, condition = called(window), condition_of(window)
-    aggregate = aggregate_call(call if condition is None else _filtered(call, condition))
-    known = condition is None or aggregate.function is not None
+    call, aggregate = called(window), aggregate_call(aggregate_of(window))
+    known = condition_of(window) is None or aggregate.function is not None
     order = window.args.get("order")
     return WindowCall(
         text(window),
@@ -383,15 +388,6 @@ def _window_call(window: exp.Window) -> WindowCall:
         _bounds(frame_of(window)) if known else None,
         _bounds(extent_of(window)),
     )
-
-
-def _filtered(call: exp.Expr, condition: Scalar) -> exp.Expr:
-    """Return an aggregate call that sees NULL where the condition of its FILTER is not true."""
-    call = call.copy()
-    value = exp.Literal.number(1) if isinstance(call.this, exp.Star) else call.this
-    if isinstance(value, exp.Expr):
-        call.set("this", exp.Case().when(condition.copy(), value.copy()))
-    return call
 
 
 def _bounds(frame: WindowFrame) -> Bounds | None:

@@ -10,6 +10,7 @@ from sqlglot import exp
 from rewriter.algebra import Scalar, bracketed
 from rewriter.scalars import aggregates
 
+Window = exp.Window
 UNBOUNDED = "UNBOUNDED"
 CURRENT_ROW = "CURRENT ROW"
 
@@ -135,6 +136,18 @@ def _offset_extent(window: exp.Window, name: str) -> WindowFrame:
 def condition_of(window: exp.Window) -> Scalar | None:
     """Return the condition of FILTER; None without it."""
     return window.this.expression.this if isinstance(window.this, exp.Filter) else None
+
+
+def aggregate_of(window: exp.Window) -> exp.Expr:
+    """Return the aggregate of a window function; FILTER has it see NULL for the other rows."""
+    call, condition = called(window), condition_of(window)
+    if condition is None:
+        return call
+    call = call.copy()
+    value = exp.Literal.number(1) if isinstance(call.this, exp.Star) else call.this
+    if isinstance(value, exp.Expr):
+        call.set("this", exp.Case().when(condition.copy(), value.copy()))
+    return call
 
 
 def ignores_nulls(window: exp.Window) -> bool:

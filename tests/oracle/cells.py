@@ -28,6 +28,32 @@ from tests.oracle.written import written
 
 _VALUES = ("b", "e", "coalesce(b, e)", "CASE WHEN f > 3 THEN b ELSE e END", "b + e", "2 * b", "7")
 _CALLS = ("sum({})", "max({})", "min({})", "max_by({}, r.id)", "avg({})", "count(b)")
+_FRAMES = (
+    "PARTITION BY {p} ORDER BY {o}",
+    "PARTITION BY {p} ORDER BY {o} ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING",
+    "PARTITION BY {p} ORDER BY {o} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING",
+    "ORDER BY {o} ROWS BETWEEN 2 PRECEDING AND CURRENT ROW",
+)
+_OVER_FRAMES = (
+    "first_value({v})",
+    "last_value({v})",
+    "nth_value({v}, 2)",
+    "sum({v})",
+    "max({v})",
+    "count(b)",
+    "first_value({v}) IGNORE NULLS",
+    "last_value({v}) IGNORE NULLS",
+    "max_by({v}, r.id)",
+)
+_OVER_ORDER = ("lag({v})", "lead({v}, 2)", "lag({v}, 1, e)", "row_number()", "rank()")
+_GENERATORS = (
+    ("explode(array(b, 2 * e))", "x", "x"),
+    ("explode(array({v}, g))", "x", "x"),
+    ("posexplode(array(b, {v}, 8))", "p, x", "x + p"),
+    ("inline(array(named_struct('m', 'b', 'x', b), named_struct('m', 'e', 'x', e)))", "m, x", "x"),
+    ("explode(map('b', b, 'v', {v}))", "m, x", "coalesce(x, e)"),
+    ("explode(sequence(1, g + 1))", "x", "x + b"),
+)
 _SOURCES = ("r JOIN s ON r.k = s.id", "r LEFT JOIN s ON r.k = s.id AND s.g > 0")
 Cell = tuple[str, int, str]
 
@@ -43,9 +69,12 @@ class CellQuery:
 def generate(seed: int) -> CellQuery:
     """Return a random query over a random database."""
     rng = random.Random(seed)
-    null = None if seed % 2 else 20
     r = [
-        {"id": n, "k": rng.choice([1, 2, 3, None]), "b": rng.choice([null, 4 + n, 40 - n])}
+        {
+            "id": n,
+            "k": rng.choice([1, 2, 3, None]),
+            "b": rng.choice([None if seed % 2 else 20 + n, 4 + n, 40 - n]),
+        }
         for n in range(6)
     ]
     s = [
@@ -54,14 +83,51 @@ def generate(seed: int) -> CellQuery:
     ]
     source, value = rng.choice(_SOURCES), rng.choice(_VALUES)
     call = rng.choice(_CALLS).format(value)
-    texts = (
+    window = _window(rng, value)
+    generator, names, made = (part.format(v=value) for part in rng.choice(_GENERATORS))
+    view = f"{source} LATERAL VIEW {rng.choice(('', 'OUTER '))}{generator} t AS {names}"
+    grouped = f"SELECT r.k AS n, {call} AS v, count(*) AS c FROM {source} GROUP BY r.k"
+    texts: tuple[str, ...] = (
         f"SELECT r.id AS n, {value} AS v FROM {source}",
         f"SELECT r.k AS n, {call} AS v FROM {source} WHERE r.k IS NOT NULL GROUP BY r.k",
         f"SELECT n, v FROM (SELECT r.k AS n, {call} AS v FROM {source} GROUP BY r.k) t WHERE n > 0",
         f"SELECT r.id AS n, {value} AS v FROM {source} UNION ALL SELECT s.id + 50, e FROM s",
         f"SELECT r.id AS n, b - (SELECT {call} FROM {source}) AS v FROM r",
     )
+    if seed % 3 == 1:
+        texts = (
+            f"SELECT r.id AS n, {window} AS v FROM {source}",
+            f"SELECT r.id AS n, CASE WHEN {window} > 9 THEN b ELSE e END AS v FROM {source}",
+            f"SELECT n, sum(w) AS v FROM (SELECT r.k AS n, {window} AS w FROM {source}) t "
+            "WHERE n > 0 GROUP BY n",
+            f"SELECT n, {_window(rng, 'v', 'c', 'n')} + 1 AS v FROM ({grouped}) t WHERE n > 0",
+            f"SELECT r.id AS n, {window} AS v FROM {source} UNION ALL SELECT s.id + 50, e FROM s",
+        )
+    elif seed % 3 == 2:
+        of_group = "LATERAL VIEW posexplode(array(v, c, v + c)) g AS p, x"
+        texts = (
+            f"SELECT r.id AS n, sum({made}) AS v FROM {view} GROUP BY r.id",
+            f"SELECT r.id AS n, max({made}) AS v FROM {view} WHERE x > 3 GROUP BY r.id",
+            f"SELECT 10 * r.id + p AS n, x AS v FROM {source} "
+            f"LATERAL VIEW OUTER posexplode(array(b, {value}, 8)) t AS p, x",
+            f"SELECT 10 * r.id + p AS n, a AS v FROM {source} "
+            f"LATERAL VIEW posexplode(array(b, {value})) t AS p, x "
+            "LATERAL VIEW explode(array(coalesce(x, e))) u AS a",
+            f"SELECT 10 * n + p AS n, x AS v FROM ({grouped}) t {of_group} WHERE n > 0",
+        )
     return CellQuery(rng.choice(texts), {"r": r, "s": s})
+
+
+def _window(rng: random.Random, value: str, column: str = "b", key: str = "r.id") -> str:
+    calls = (*_OVER_FRAMES, *_OVER_ORDER)
+    call, frame = rng.choice(calls), rng.choice(_FRAMES)
+    if call in _OVER_ORDER:
+        frame = frame.split(" ROWS")[0]
+    if key != "r.id":
+        call = call.replace("r.id", key).replace("1, e", "1, 7").replace("(b)", f"({column})")
+    order = rng.choice((key, f"{column}, {key}", f"{column} DESC, {key}"))
+    frame = frame.format(p=rng.choice(("f", "r.k")) if key == "r.id" else "c", o=order)
+    return f"{call.format(v=value)} OVER ({frame})"
 
 
 def database(rows: dict[str, list[dict[str, Any]]]) -> Database:

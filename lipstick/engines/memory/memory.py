@@ -300,14 +300,14 @@ class Memory:
         identity, length
             The columns that identify the answer's rows, and the number of rows asked for.
         """
-        positions = self._find(identity, length)
+        positions = self.find(identity, length)
         return self.formally(lambda formal: formal.shown(positions))
 
     def lineage_of(self, identity: Sequence[pa.Array], length: int) -> dict[str, pa.Table]:
         """The tokens that some rows of the answer were made from; parameters as above."""
-        return lineage(self._engine, self._find(identity, length))
+        return lineage(self._engine, self.find(identity, length))
 
-    def _find(self, identity: Sequence[pa.Array], length: int) -> Array:
+    def find(self, identity: Sequence[pa.Array], length: int) -> Array:
         """The positions of rows of the answer."""
         state = self._engine.base(self._engine.root.name)
         positions = state.ordered

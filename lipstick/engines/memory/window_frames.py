@@ -36,6 +36,17 @@ class Ranges:
         _, index, number = np.unique(pairs, return_index=True, return_inverse=True)
         return Ranges(self.start[index], self.stop[index]), number
 
+    def covered(self) -> Array:
+        """The places in any of the ranges, sorted."""
+        begun = np.zeros(int(self.stop.max(initial=0)) + 1, dtype=np.int64)
+        np.add.at(begun, self.start, 1)
+        np.add.at(begun, self.stop, -1)
+        return np.flatnonzero(np.cumsum(begun) > 0)
+
+    def of(self, places: Array) -> Ranges:
+        """The ranges of some places."""
+        return Ranges(self.start[places], self.stop[places])
+
     def expanded(self) -> tuple[Array, Array]:
         """All places of all ranges, one range after the other, and their CSR offsets."""
         offsets = np.zeros(len(self.start) + 1, dtype=np.int64)

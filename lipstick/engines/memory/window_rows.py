@@ -283,11 +283,7 @@ class WindowRows(MemberRows):
             for call in windows.calls:
                 placement = self._placed(call, rows)
                 ranges = extent(call, placement)
-                at = placement.place[chosen]
-                begun = np.zeros(len(rows) + 1, dtype=np.int64)
-                np.add.at(begun, ranges.start[at], 1)
-                np.add.at(begun, ranges.stop[at], -1)
-                wanted[placement.rows[np.cumsum(begun)[:-1] > 0]] = True
+                wanted[placement.rows[ranges.of(placement.place[chosen]).covered()]] = True
         return rows[wanted]
 
     def aggregated(self, name: str) -> AggregateCall | None:
@@ -325,7 +321,7 @@ class WindowRows(MemberRows):
             # Rows that tie are not counted, but for the row itself: it is the last of the range.
             first = placement.peers()[1]
             ranges = Ranges(ranges.start, first + 1)
-        return rows[placement.rows], Ranges(ranges.start[at], ranges.stop[at])
+        return rows[placement.rows], ranges.of(at)
 
     def seen(self, name: str, positions: Array, rows: Array) -> tuple[Array, Array]:
         """The members that an aggregate over a window sees at some positions, and their owners.

@@ -29,6 +29,7 @@ from rewriter.interpret import (
 )
 from semiring.base import Array
 from semiring.errors import ExactnessError
+from semiring.ranks import ranked
 
 _MOST = 1 << 26
 """So many rows of frames are looked at one by one."""
@@ -195,24 +196,57 @@ _RANKING: dict[str, Callable[[_Rows, Placed], pa.Array]] = {
 # -- functions that take a value from another row ---------------------------------------------
 
 
-def _offset(rows: _Rows, placement: Placed) -> pa.Array:
-    """LAG and LEAD, row by row."""
-    column = rows.argument(0)
+def row_of_value(
+    call: WindowCall, resolve: Resolve, length: int, placement: Placed
+) -> Array | None:
+    """Return the row that has the value of each row, -1 for none; None for other functions.
+
+    Raises
+    ------
+    NeedsSparkError
+        When only Spark knows the frames.
+    """
+    rows = _Rows(call, resolve, length)
+    if call.function in ("lag", "lead"):
+        target, there = _offset_target(rows, placement)
+    elif call.function in (*_FIRST, *_LAST, "nth_value"):
+        if call.frame is None or (frames := placement.ranges(call.frame)) is None:
+            raise needs_spark(call.text)
+        target, there = _target_at_place(rows, placement, frames)
+    else:
+        return None
+    found = np.append(placement.rows, -1)[np.where(there, target, -1)]
+    of_rows: Array = found[placement.place]
+    return of_rows
+
+
+def is_ranking(call: WindowCall) -> bool:
+    """Return True if the value of a window function is the place of its row."""
+    return call.function in _RANKING
+
+
+def _offset_target(rows: _Rows, placement: Placed) -> tuple[Array, Array]:
+    """Return the place that LAG or LEAD looks at, and whether it is in the partition."""
     distance = rows.constant(1, 1)
     if rows.call.function == "lag":
         distance = -distance
     at = np.arange(len(placement.rows))
     target = at + distance
     if rows.call.ignores_nulls and distance:
-        known = _known(column, placement)
+        known = _known(rows.argument(0), placement)
         index = np.searchsorted(known, at, side="left" if distance < 0 else "right")
         index += distance if distance < 0 else distance - 1
         outside = (index < 0) | (index >= len(known))
         target = np.where(outside, -1, np.append(known, -1)[np.where(outside, 0, index)])
     elif rows.call.ignores_nulls:
         raise needs_spark(rows.call.text)
-    there = (target >= placement.start) & (target < placement.stop)
-    taken = _taken(column, placement, target, there).take(pa.array(placement.place))
+    return target, (target >= placement.start) & (target < placement.stop)
+
+
+def _offset(rows: _Rows, placement: Placed) -> pa.Array:
+    """Return the values of LAG or LEAD, row by row."""
+    target, there = _offset_target(rows, placement)
+    taken = _taken(rows.argument(0), placement, target, there).take(pa.array(placement.place))
     if len(rows.call.arguments) < 3:
         return taken
     default = rows.argument(2)
@@ -225,23 +259,27 @@ def _offset(rows: _Rows, placement: Placed) -> pa.Array:
 
 
 def _at_place(rows: _Rows, placement: Placed, frames: Ranges) -> pa.Array:
-    """FIRST_VALUE, LAST_VALUE and NTH_VALUE of frames, place by place."""
-    function = rows.call.function
-    if function not in (*_FIRST, *_LAST, "nth_value"):
+    """Return FIRST_VALUE, LAST_VALUE or NTH_VALUE of frames, place by place."""
+    if rows.call.function not in (*_FIRST, *_LAST, "nth_value"):
         raise needs_spark(rows.call.text)
-    column = rows.argument(0)
+    return _taken(rows.argument(0), placement, *_target_at_place(rows, placement, frames))
+
+
+def _target_at_place(rows: _Rows, placement: Placed, frames: Ranges) -> tuple[Array, Array]:
+    """Return the place of the value of each frame, and whether it is in the frame."""
+    function = rows.call.function
     nth = rows.constant(1) if function == "nth_value" else 1
     first, last = frames.start, frames.stop - 1
     if not rows.call.ignores_nulls:
         target = last if function in _LAST else first + nth - 1
     else:
-        known = np.append(_known(column, placement), len(placement.rows))
+        known = np.append(_known(rows.argument(0), placement), len(placement.rows))
         index = np.searchsorted(known[:-1], first) + nth - 1
         target = known[np.minimum(index, len(known) - 1)]
         if function in _LAST:
             index = np.searchsorted(known[:-1], frames.stop) - 1
             target = np.where(index < 0, -1, known[index])
-    return _taken(column, placement, target, (target >= first) & (target <= last))
+    return target, (target >= first) & (target <= last)
 
 
 def _known(column: pa.Array, placement: Placed) -> Array:
@@ -275,17 +313,14 @@ def _aggregated(
 
 
 def _by(rows: _Rows, placement: Placed, frames: Ranges) -> pa.Array:
-    """MIN_BY and MAX_BY of frames by an integer, the same in no two rows of a frame."""
-    column, by = rows.argument(0), from_arrow(rows.argument(1))
-    if not pa.types.is_signed_integer(by.type):
-        raise needs_spark(rows.call.text)
+    """Return MIN_BY or MAX_BY of frames by a value that is the same in no two rows of a frame."""
+    column, by = rows.argument(0), rows.argument(1)
     different, number = frames.distinct()
     members, _ = _members(rows, placement, different)
     owners = np.repeat(np.arange(len(different.start)), different.sizes)
-    if by.null is not None:
-        kept = ~by.null[members]
-        members, owners = members[kept], owners[kept]
-    keys = by.values[members]
+    kept = by.is_valid().to_numpy(zero_copy_only=False)[members]
+    members, owners = members[kept], owners[kept]
+    keys = ranked(by)[members]
     sorted_ = np.lexsort([keys if rows.call.function == "min_by" else -keys, owners])
     chosen = np.full(len(different.start), -1, dtype=np.int64)
     hit, first = np.unique(owners[sorted_], return_index=True)

@@ -10,6 +10,12 @@ other operands hide them (NULL, a factor of 0, branches of COUNT that are never 
 chose it may. No other cell can, unless its column is one of `deciding`, which conditions, joins
 and groupings read: then another row may take part.
 
+A window function has the value of one row (LAG, FIRST_VALUE, NTH_VALUE: a copy), or is computed
+from the rows of its frame, as an aggregate is from its group; its partition and order are deciding
+columns, and the order chooses a rank. A row that a generator makes is from its own element of a
+constructor (``array(a, b)``, ``map``, ``stack``), and computed from the whole array otherwise; a
+cell of a table that an annotated query wrote comes with the cells behind it.
+
 Two rules of groups: a key is a copy of the key in each of its rows, and of equal extremes all are
 copied; such a value changes when all of them do.
 

@@ -2,32 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
+from lipstick.engines.memory.elements import ElementRows
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.member_rows import MemberRows
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.state import same
 from lipstick.engines.memory.unions import UnionRows
+from lipstick.engines.memory.window_rows import WindowRows
+from lipstick.engines.memory.windows import extent, is_ranking
+from lipstick.questions.where.readers import (
+    CoreReader,
+    FrameReader,
+    not_followed,
+    scan_number,
+    taken,
+)
 from lipstick.questions.why.sources import SourceRows
+from rewriter.algebra import Scalar
 from rewriter.analysis.column_lineage import (
+    OFFSETS,
     ColumnUse,
     ValueRole,
     aggregate_uses,
-    has_window,
+    deciding_uses,
+    elements,
     is_choosing,
     uses,
 )
-from rewriter.blocks import EXPANDED, GROUP, MEMBER, UNION, Block, Core, ScanSource, UnionSource
-from rewriter.interpret import UninterpretableError, Vector, aggregate_call, from_arrow, interpret
+from rewriter.blocks import (
+    EXPANDED,
+    GROUP,
+    MEMBER,
+    UNION,
+    Block,
+    Core,
+    ScanSource,
+    UnionSource,
+)
+from rewriter.interpret import (
+    WINDOW,
+    UninterpretableError,
+    Vector,
+    aggregate_call,
+    split_windows,
+)
+from rewriter.passes.split_generators import ARRAY
+from rewriter.scalars import windows
 from rewriter.scalars.aggregates import name_of
 from semiring.arrow import decoded
 from semiring.base import Array
-from semiring.errors import CapabilityError
 from semiring.ranks import ranked
 
 Cells = dict[tuple[str, str, ValueRole], list[pa.Table]]
@@ -43,7 +73,7 @@ class CellTracer:
         The cells that were reached.
     """
 
-    def __init__(self, engine: Engine, sources: Mapping[str, SourceRows]) -> None:
+    def __init__(self, engine: Engine, sources: Callable[[str], SourceRows]) -> None:
         self._engine = engine
         self._sources = sources
         self.cells: Cells = {}
@@ -56,7 +86,7 @@ class CellTracer:
         Raises
         ------
         CapabilityError
-            For windows, generators and grouped values in FROM, which are not followed.
+            For what is not followed: values in FROM, recursions, generators of unknown places.
         """
         rows = self._engine.rows(block.name)
         outputs = {each.name: each.scalar for each in block.outputs}
@@ -64,20 +94,27 @@ class CellTracer:
         if scalar is None:
             self._column(block, GROUP, name, positions, role)
             return
-        if has_window(scalar):
-            raise _not_followed("a window function")
-        if not isinstance(rows, GroupRows | MemberRows | UnionRows):
-            raise _not_followed("a generator or a window")
+        if isinstance(rows, ElementRows):
+            self._of_element(block, rows, name, positions, role)
+            return
+        scalar, functions = split_windows(scalar)
 
         def column(alias: str, its: str, at: Array) -> pa.Array:
             if alias in (GROUP, UNION):
                 return rows.base.take(its, at)
+            if alias == WINDOW and isinstance(rows, WindowRows):
+                return FrameReader(rows, rows.windowed[name].calls[int(its)]).values(at)
             if isinstance(rows, MemberRows):
                 resolve = rows.members.resolve(at, rows.members.base)
                 return resolve(alias, its).to_arrow(len(at))
             return self._engine.base(block.lookups_by_alias[alias].block.name).scalar(its, at)
 
-        for use, at in _taken(uses(scalar), positions, column):
+        for use, at in taken(uses(scalar), positions, column):
+            if use.alias == WINDOW and isinstance(rows, WindowRows):
+                number = int(use.name)
+                window = FrameReader(rows, rows.windowed[name].calls[number])
+                self._of_window(block, window, functions[number], at, use.role.then(role))
+                continue
             self._column(block, use.alias, use.name, at, use.role.then(role))
 
     def _column(
@@ -99,7 +136,78 @@ class CellTracer:
         elif isinstance(rows, GroupRows | MemberRows):
             self._of_members(block, rows.members, alias, name, positions, role)
         else:
-            raise _not_followed("a generator or a window")
+            raise not_followed("the rows that a generator makes")
+
+    def _of_element(
+        self, block: Block, rows: ElementRows, name: str, positions: Array, role: ValueRole
+    ) -> None:
+        """Add the cells behind a column of the rows that a generator makes."""
+        inner, owners = self._engine.blocks[rows.inner], rows.owners[positions]
+        if name in rows.passed:
+            self.trace(inner, rows.passed[name], np.unique(owners), role)
+            return
+        if name == rows.place:
+            return
+        array = next(each.scalar for each in inner.outputs if each.name == ARRAY)
+        written = elements(replace(rows.generator, argument=array))
+        if written is None:
+            self.trace(inner, ARRAY, np.unique(owners), ValueRole.COMPUTED.then(role))
+            return
+        of_inner = self._engine.rows(inner.name)
+        assert isinstance(of_inner, MemberRows)
+        places = rows.known[1].places[positions]
+        for number, scalars in enumerate(written):
+            scalar = scalars[rows.made.index(name)]
+            self._read(inner, of_inner.members, uses(scalar), owners[places == number], role)
+
+    def _of_window(
+        self,
+        block: Block,
+        window: FrameReader,
+        written: windows.Window,
+        positions: Array,
+        role: ValueRole,
+    ) -> None:
+        """Add the cells behind a window function of some rows."""
+        members, own = window.rows.members, windows.called(written).expressions
+        if is_ranking(window.call):
+            among = window.rows_within(window.partitions(), positions)
+            for key in written.args["order"].expressions:
+                self._read(block, members, deciding_uses(key.this), among, role)
+            return
+        source = window.row_of_value(positions)
+        if source is not None:
+            found = source >= 0
+            self._read(block, members, uses(own[0]), np.unique(source[found]), role)
+            if window.call.ignores_nulls:
+                among = window.rows_within(extent(window.call, window.placement), positions)
+                self._read(block, members, deciding_uses(own[0]), among, role)
+            if window.call.function in OFFSETS and len(own) > 2:
+                self._read(block, members, uses(own[2]), positions[~found], role)
+            return
+        aggregate, frames = windows.aggregate_of(written), window.frames()
+        if is_choosing(aggregate):
+            at, owners = window.rows_of_each(frames, positions)
+            self._of_call(block, members, aggregate, at, owners, window.values(positions), role)
+        else:
+            among = window.rows_within(frames, positions)
+            self._read(block, members, aggregate_uses(aggregate), among, role)
+
+    def _read(
+        self,
+        block: Block,
+        members: Members,
+        read: Iterator[ColumnUse],
+        positions: Array,
+        role: ValueRole,
+    ) -> None:
+        """Add the cells behind the columns that a scalar reads of some members."""
+
+        def column(alias: str, its: str, at: Array) -> pa.Array:
+            return members.resolve(at, members.base)(alias, its).to_arrow(len(at))
+
+        for use, at in taken(read, positions, column):
+            self._of_members(block, members, use.alias, use.name, at, use.role.then(role))
 
     def _of_group(
         self, block: Block, rows: GroupRows, name: str, positions: Array, role: ValueRole
@@ -108,35 +216,52 @@ class CellTracer:
         if rows.members.base_alive is not None:
             there = rows.members.base_alive[members]
             members, owners = members[there], owners[there]
-
-        def column(alias: str, its: str, at: Array) -> pa.Array:
-            return rows.members.resolve(at, rows.members.base)(alias, its).to_arrow(len(at))
-
         call = dict(block.aggregates).get(name)
-        read = uses(dict(block.keys)[name]) if call is None else aggregate_uses(call)
-        chosen = members
-        if call is not None and is_choosing(call):
-            arguments = [each.evaluate for each in aggregate_call(call).arguments]
-            values = [self._values(each, rows.members, members) for each in arguments]
-            result = rows.base.take(name, positions).take(pa.array(owners))
-            is_chosen = same(values[0], decoded(result).cast(values[0].type))
-            is_chosen &= _extremes(values[1:], owners, least=name_of(call) == "min_by")
-            chosen = members[is_chosen]
-            if len(values) == 1:
-                # Any other value may become the extreme.
-                for use, at in _taken(aggregate_uses(call), members, column):
-                    chosen_by = ValueRole.CHOSEN
-                    self._of_members(block, rows.members, use.alias, use.name, at, chosen_by)
-        for use, at in _taken(read, members, column):
-            own = at if use.role is ValueRole.CHOSEN else at[np.isin(at, chosen)]
-            self._of_members(block, rows.members, use.alias, use.name, own, use.role.then(role))
+        if call is None:
+            self._read(block, rows.members, uses(dict(block.keys)[name]), members, role)
+            return
+        result = rows.base.take(name, positions)
+        self._of_call(block, rows.members, call, members, owners, result, role)
+
+    def _of_call(
+        self,
+        block: Block,
+        members: Members,
+        call: Scalar,
+        positions: Array,
+        owners: Array,
+        results: pa.Array,
+        role: ValueRole,
+    ) -> None:
+        """Add the cells behind an aggregate.
+
+        Parameters
+        ----------
+        positions, owners
+            The members that it sees, and for each the number of its result.
+        """
+        if not is_choosing(call):
+            self._read(block, members, aggregate_uses(call), positions, role)
+            return
+        arguments = [each.evaluate for each in aggregate_call(call).arguments]
+        values = [self._values(each, members, positions) for each in arguments]
+        result = results.take(pa.array(owners))
+        is_chosen = same(values[0], decoded(result).cast(values[0].type))
+        is_chosen &= _extremes(values[1:], owners, least=name_of(call) == "min_by")
+        chosen = np.unique(positions[is_chosen])
+        for use in aggregate_uses(call):
+            own = positions if use.role is ValueRole.CHOSEN else chosen
+            self._read(block, members, iter((use,)), np.unique(own), role)
+        if len(values) == 1:
+            # Any other value may become the extreme.
+            self._read(block, members, aggregate_uses(call), np.unique(positions), ValueRole.CHOSEN)
 
     @staticmethod
     def _values(evaluate: Callable[..., Vector], members: Members, positions: Array) -> pa.Array:
         try:
             vector = evaluate(members.resolve(positions, members.base))
         except UninterpretableError as error:
-            raise _not_followed(f"the argument {error} of an aggregate that chooses") from error
+            raise not_followed(f"the argument {error} of an aggregate that chooses") from error
         return decoded(vector.to_arrow(len(positions)))
 
     def _of_members(
@@ -157,7 +282,7 @@ class CellTracer:
             return
         lookup = block.lookups_by_alias.get(alias)
         if lookup is None:
-            raise _not_followed("a generator")
+            raise not_followed("the rows that a generator makes")
         inner = self._engine.base(lookup.block.name)
         if alias in members.outer_lookups:
             found = members.outer_lookups[alias].refer(positions, members.base)
@@ -179,41 +304,24 @@ class CellTracer:
         positions: Array,
         role: ValueRole,
     ) -> None:
-        scans = {s.alias: s for s in core.sources if isinstance(s, ScanSource)}
-
-        def column(alias: str, its: str, at: Array) -> pa.Array:
-            if alias not in scans:
-                raise _not_followed("a condition on a derived table")
-            source = self._sources[scans[alias].relation]
-            rows = source.rows_of(members, self._scan(block, scans[alias]))[at]
-            if not source.whole:
-                raise CapabilityError(
-                    f"Which branch was taken depends on {source.name}, which cannot be read.\n"
-                    "Open the capture with Spark, or give the rows: sources={...}."
-                )
-            return decoded(source.column(its)).take(pa.array(rows, mask=rows < 0))
-
-        for use, at in _taken(read, positions, column):
+        reader = CoreReader(self._sources, block, members, core)
+        for use, at in taken(read, positions, reader.column):
             part = use.role.then(role)
-            if use.alias in scans:
-                self._add(block, members, scans[use.alias], use.name, at, part)
-                continue
-            source = next((s for s in core.sources if s.alias == use.alias), None)
-            if not isinstance(source, UnionSource):
-                raise _not_followed("a derived table in FROM, or a generator")
-            place = [name for name, _ in source.branches[0].select].index(use.name)
-            for branch in source.branches:
-                inside = uses(branch.select[place][1])
-                self._of_core(block, members, branch, inside, at, part)
-
-    @staticmethod
-    def _scan(block: Block, scan: ScanSource) -> int:
-        """Return the number of the tokens of a scan."""
-        found = [n for n, t in enumerate(block.tokens) if t.relation == scan.relation]
-        exact = [n for n in found if block.tokens[n].alias == scan.alias]
-        if len(exact or found) != 1:
-            raise _not_followed("a relation that is read several times by branches of UNION")
-        return (exact or found)[0]
+            if use.alias in reader.scans:
+                self._add(block, members, reader.scans[use.alias], use.name, at, part)
+            elif use.alias in reader.generators:
+                for inside, own in reader.generated(use, at):
+                    self._of_core(block, members, core, inside, own, part)
+            elif use.alias in block.lookups_by_alias:
+                self._of_members(block, members, use.alias, use.name, at, part)
+            else:
+                source = next((s for s in core.sources if s.alias == use.alias), None)
+                if not isinstance(source, UnionSource):
+                    raise not_followed("values in FROM, or a recursion")
+                place = [name for name, _ in source.branches[0].select].index(use.name)
+                for branch in source.branches:
+                    inside = uses(branch.select[place][1])
+                    self._of_core(block, members, branch, inside, at, part)
 
     def _add(
         self,
@@ -227,7 +335,7 @@ class CellTracer:
         record = self._engine.manifest.relations[scan.relation]
         if not record.token:
             return
-        number = self._scan(block, scan)
+        number = scan_number(block, scan)
         absent = members.tokens.index(number).absent
         own = positions if absent is None else positions[~absent[positions]]
         dataset = members.dataset
@@ -251,32 +359,3 @@ def _extremes(keys: Sequence[pa.Array], owners: Array, *, least: bool) -> Array:
         np.maximum.at(best, owners[chosen], ranks[chosen])
         chosen &= ranks == best[owners]
     return chosen
-
-
-def _taken(
-    read: Iterator[ColumnUse], positions: Array, column: Callable[[str, str, Array], pa.Array]
-) -> Iterator[tuple[ColumnUse, Array]]:
-    """Yield the columns that are read, and the positions at which their guards hold."""
-    for use in read:
-        at = positions
-        for condition, wanted in use.guards:
-            at = at[_holds(condition, at, column) == wanted] if len(at) else at
-        yield use, at
-
-
-def _holds(condition: object, at: Array, column: Callable[[str, str, Array], pa.Array]) -> Array:
-    try:
-        vector = interpret(condition).evaluate(  # type: ignore[arg-type]
-            lambda alias, name: from_arrow(column(alias, name, at))
-        )
-    except UninterpretableError as error:
-        raise _not_followed(f"the condition {error}") from error
-    held: Array = vector.to_arrow(len(at)).fill_null(False).to_numpy(zero_copy_only=False)
-    return held.astype(np.bool_)
-
-
-def _not_followed(what: str) -> CapabilityError:
-    return CapabilityError(
-        f"Cells are not followed through {what}.\n"
-        "column_lineage() has the columns that the value comes from, and lineage() the rows."
-    )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -11,21 +12,35 @@ import pyarrow as pa
 from graphquery.exchange.openlineage import COLUMN_LINEAGE, PRODUCER
 from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.memory import Memory
-from lipstick.errors import CaptureError
-from lipstick.questions.where.cell_tracer import CellTracer
+from lipstick.errors import CaptureError, TrackingError
+from lipstick.questions.where.cell_tracer import Cells, CellTracer
 from lipstick.questions.why.answer import described
 from lipstick.questions.why.measure import column_of, rows_with
-from lipstick.questions.why.sources import read_sources
+from lipstick.questions.why.sources import SourceRows, read_sources
 from rewriter.analysis.column_lineage import (
     SourceColumn,
     ValueRole,
     column_lineage,
     deciding_columns,
 )
+from semiring.base import Array
 from semiring.door import checked
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+class MakersOfRows(Protocol):
+    """A capture that knows the captures behind written tables."""
+
+    @property
+    def memory(self) -> Memory:
+        """The engine that answers without Spark."""
+
+    def _makers(
+        self, relation: str, tokens: pa.Table
+    ) -> Iterator[tuple[MakersOfRows, tuple[str, ...], Array]]:
+        """See :meth:`lipstick.Capture._makers`."""
 
 
 @checked
@@ -77,8 +92,16 @@ def cell_origins(
     column: str,
     where: Mapping[str, Any],
     sources: Mapping[str, pa.Table],
+    capture: MakersOfRows | None = None,
 ) -> CellOrigins:
-    """Return the cells behind a cell of the answer; see :meth:`lipstick.Capture.where`."""
+    """Return the cells behind a cell of the answer; see :meth:`lipstick.Capture.where`.
+
+    Parameters
+    ----------
+    capture
+        The capture that has the answer; cells of tables that annotated queries wrote are followed
+        to the cells of the relations behind them.
+    """
     engine, answer = memory.engine, memory.answer()
     place = column_of(answer.column_names, column)
     rows = rows_with(answer, where)
@@ -90,23 +113,86 @@ def cell_origins(
         )
     if engine.root.copies:
         raise CaptureError("Rows of EXCEPT ALL and INTERSECT ALL are there several times.")
+    search = _Search(spark, sources)
     positions = engine.base(engine.root.name).ordered[rows]
-    output = engine.root.outputs[place].name
-    tracer = CellTracer(engine, read_sources(engine, spark, sources))
-    tracer.trace(engine.root, output, positions)
-    tables: dict[str, list[pa.Table]] = {}
-    for role in (ValueRole.COMPUTED, ValueRole.COPIED, ValueRole.CHOSEN):
-        for (relation, name, its), parts in tracer.cells.items():
-            if its is role:
-                table = pa.concat_tables(parts)
-                column_names = pa.array([name] * table.num_rows, pa.string())
-                roles = pa.array([role.value] * table.num_rows, pa.string())
-                table = table.append_column("_column", column_names).append_column("_role", roles)
-                tables.setdefault(relation, []).append(table)
-    cells = {name: _distinct(pa.concat_tables(parts)) for name, parts in tables.items()}
+    search.trace(memory, capture, place, positions, ValueRole.COPIED)
+    search.check_sources()
     subject = column + (f" of {described(dict(where))}" if where else "")
     value = answer.column(place)[int(rows[0])].as_py()
-    return CellOrigins(subject, value, cells, deciding_columns(engine.root))
+    return CellOrigins(subject, value, search.found(), search.deciding)
+
+
+class _Search:
+    """Cells that are found in one capture after the other.
+
+    Attributes
+    ----------
+    deciding
+        The columns that decide which rows take part.
+    """
+
+    def __init__(self, spark: SparkSession | None, sources: Mapping[str, pa.Table]) -> None:
+        self._spark = spark
+        self._sources = sources
+        self._cells: Cells = {}
+        self._relations: set[str] = set()
+        self.deciding: set[SourceColumn] = set()
+
+    def trace(
+        self,
+        memory: Memory,
+        capture: MakersOfRows | None,
+        place: int,
+        positions: Array,
+        role: ValueRole,
+    ) -> None:
+        """Add the cells behind a column, by its place, of some rows of an answer."""
+        engine = memory.engine
+        output = engine.root.outputs[place].name
+
+        @cache
+        def sources() -> dict[str, SourceRows]:
+            own = {name.lower() for name in engine.manifest.relations}
+            given = {name: rows for name, rows in self._sources.items() if name.lower() in own}
+            return read_sources(engine, self._spark, given)
+
+        self._relations |= set(engine.manifest.relations)
+        tracer = CellTracer(engine, lambda name: sources()[name])
+        tracer.trace(engine.root, output, positions, role)
+        behind = column_lineage(engine.root, output)
+        self.deciding |= deciding_columns(engine.root)
+        self.deciding |= {each for each in behind if each.subtype == "WINDOW"}
+        for (relation, column, its), tables in tracer.cells.items():
+            self._cells.setdefault((relation, column, its), []).extend(tables)
+            if capture is None:
+                continue
+            for maker, columns, rows in capture._makers(relation, pa.concat_tables(tables)):
+                if column in columns:
+                    self.trace(maker.memory, maker, columns.index(column), rows, its)
+
+    def check_sources(self) -> None:
+        """Refuse rows that were given for relations which no query reads."""
+        known = {name.lower() for name in self._relations}
+        for name in self._sources:
+            if name.lower() not in known:
+                raise TrackingError(
+                    f"The query reads no relation {name!r}.\n"
+                    f"It reads: {', '.join(sorted(self._relations))}."
+                )
+
+    def found(self) -> dict[str, pa.Table]:
+        """Return the cells by relation, each once, with the strongest of its roles."""
+        tables: dict[str, list[pa.Table]] = {}
+        for role in (ValueRole.COMPUTED, ValueRole.COPIED, ValueRole.CHOSEN):
+            for (relation, name, its), parts in self._cells.items():
+                if its is role:
+                    table = pa.concat_tables(parts)
+                    for key, value in (("_column", name), ("_role", role.value)):
+                        table = table.append_column(
+                            key, pa.array([value] * table.num_rows, pa.string())
+                        )
+                    tables.setdefault(relation, []).append(table)
+        return {name: _distinct(pa.concat_tables(parts)) for name, parts in tables.items()}
 
 
 def _distinct(cells: pa.Table) -> pa.Table:

@@ -25,7 +25,7 @@ _ROWS = {
 }
 
 
-def _where(sql: str, folder: Path, column: str = "c1", **row: int) -> CellOrigins:
+def _where(sql: str, folder: Path, column: str = "c1", **row: Any) -> CellOrigins:
     data = database(_ROWS)
     tables = {name: relation.data for name, relation in data.relations.items()}
     return cell_origins(written(sql, data, folder), None, column, row, tables)
@@ -41,7 +41,7 @@ def _cells(found: CellOrigins) -> dict[str, set[tuple[str, int]]]:
 
 def test_perturbed_cells_change_what_cites_them() -> None:
     held = Held()
-    for query in queries(2, 6):
+    for query in queries(2, 8):
         held.hold(query)
     assert held.cells["copied"] + held.cells["computed"] > 10
 
@@ -63,6 +63,22 @@ def test_an_extreme_is_a_copy_of_one_cell_and_chosen_among_others(tmp_path: Path
     assert {(d.column, d.subtype) for d in found.deciding} == {("k", "GROUP_BY")}
 
 
+def test_windows_copy_the_cell_of_another_row_or_compute_from_their_frame(tmp_path: Path) -> None:
+    window = "OVER (PARTITION BY k ORDER BY id DESC)"
+    found = _where(f"SELECT id, lag(b, 1, 0) {window} AS v FROM r", tmp_path / "lag", c0=0)
+    assert (found.kind, _cells(found)) == ("copied", {"copied": {("r.b", 1)}})
+    assert {(d.column, d.subtype) for d in found.deciding} == {("id", "WINDOW"), ("k", "WINDOW")}
+    found = _where(f"SELECT id, sum(b) {window} AS v FROM r", tmp_path / "sum", c0=0)
+    assert _cells(found) == {"computed": {("r.b", 0), ("r.b", 1)}}
+
+
+def test_a_row_of_a_constructor_is_from_its_own_cell(tmp_path: Path) -> None:
+    view = "LATERAL VIEW stack(2, 'b', b, 'k', k) t AS m, x"
+    found = _where(f"SELECT m, sum(x) AS v FROM r {view} GROUP BY m", tmp_path, c0="k")
+    assert _cells(found) == {"computed": {("r.k", 0), ("r.k", 1), ("r.k", 2)}}
+    assert found.deciding == ()
+
+
 def test_a_constant_has_no_cells(tmp_path: Path) -> None:
     found = _where("SELECT id, 7 AS v FROM r", tmp_path, c0=1)
     assert (found.kind, found.cells) == ("constant", {})
@@ -71,7 +87,12 @@ def test_a_constant_has_no_cells(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("sql", "error", "message"),
     [
-        ("SELECT id, sum(b) OVER (ORDER BY id) AS v FROM r", CapabilityError, "a window function"),
+        (
+            "SELECT r.id, sum(x) AS v FROM r LEFT JOIN s ON r.k = s.id "
+            "LATERAL VIEW explode(array(7, g)) t AS x GROUP BY r.id",
+            CapabilityError,
+            "a generator whose rows the capture does not distinguish",
+        ),
         ("SELECT k, b FROM r", CaptureError, "The answer has 2 rows with c0 = 1"),
     ],
 )

@@ -69,6 +69,20 @@ def test_groups_are_named_by_what_they_are_grouped_by(dealer: lipstick.Session) 
     assert rows(lineage["counts"]) == [("Civic", 2)]
 
 
+def test_cells_of_a_written_table_come_with_the_cells_behind_them(dealer: lipstick.Session) -> None:
+    totals = "SELECT Model, sum(Price) AS total FROM Cars GROUP BY Model"
+    dealer.sql(totals).write.saveAsTable("wide")
+    found = dealer.sql("SELECT Model, total + 1 AS t FROM wide").where("t", Model="Civic")
+    cells = {
+        name: sorted(tuple(c.values()) for c in t.to_pylist()) for name, t in found.cells.items()
+    }
+    assert cells == {
+        "wide": [("Civic", "total", "computed")],
+        "Cars": [("C2", "Price", "computed"), ("C3", "Price", "computed")],
+    }
+    assert [(d.relation, d.column) for d in found.deciding] == [("Cars", "Model")]
+
+
 def test_what_changing_values_decide_is_not_expanded(dealer: lipstick.Session) -> None:
     """The annotation of a row of the table does not say that its count may be another."""
     dealer.sql(f"CREATE TABLE counts USING parquet AS {COUNTS}")
