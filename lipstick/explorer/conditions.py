@@ -84,6 +84,11 @@ class TypedCondition:
         if self.op == "like":
             return pc.match_like(values, literals[0].as_py())
         if self.op == "in":
+            if pa.types.is_floating(type_):
+                # Both zeros are one value, which sets do not know.
+                values, literals = (
+                    pc.add(each, pa.scalar(0, type_)) for each in (values, literals)
+                )
             found = pc.is_in(values, literals.drop_null())
             return pc.if_else(pc.is_valid(values), found, pa.scalar(None, pa.bool_()))
         return _COMPARED[self.op][0](values, literals[0])
@@ -126,7 +131,7 @@ def compared_type(name: str, own: pa.DataType, op: str, values: tuple[str, ...])
         # A literal may have more digits than the column: both are compared as wide decimals.
         return pa.decimal256(76, max(own.scale, 20))
     if pa.types.is_integer(own) and not all(re.fullmatch(r"[+-]?\d+", v) for v in values):
-        return pa.float64()
+        return pa.decimal256(76, 20)
     return own
 
 

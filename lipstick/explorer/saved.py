@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from lipstick.explorer.budget import Budget
+from lipstick.explorer.captures.portable import portable
 from lipstick.explorer.captures.source import CaptureSource
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.explorer import Explorer, ExplorerSource
 from lipstick.explorer.page import assembled
 from lipstick.explorer.params import Params
 from semiring.budget import call_within
-from semiring.errors import ExactnessError
+from semiring.errors import ExactnessError, LipstickError
 
 LARGEST = 2_000_000
 """Bytes of a saved page at most."""
@@ -26,6 +27,9 @@ SECONDS = 2.0
 
 _LEAST = 0.5
 """Seconds that an answer may take if it was begun in time."""
+
+CIRCUIT_SECONDS = 5.0
+"""Seconds that the circuit of a capture may take; a page without it says so."""
 
 _BOXES = 60
 
@@ -46,6 +50,7 @@ class Holding:
     def __init__(self, explorer: Explorer, room: int) -> None:
         self.explorer = explorer
         self.answers: dict[str, Any] = {}
+        self.circuits: dict[int, dict[str, str]] = {}
         self._room = room
         self._until = time.thread_time() + SECONDS
 
@@ -74,6 +79,18 @@ class Holding:
         self.answers[canonical(question)] = reply
         return reply.get("answer")
 
+    def hold_circuit(self, number: int, source: CaptureSource) -> None:
+        """Hold the circuit of a capture, or why the page is without it."""
+        try:
+            text = call_within(CIRCUIT_SECONDS, partial(portable, source.capture))
+            if len(text) > self._room:
+                raise ExploreError(f"its annotations take {len(text):,} bytes")
+        except LipstickError as error:
+            self.circuits[number] = {"refused": str(error).partition("\n")[0]}
+            return
+        self._room -= len(text)
+        self.circuits[number] = {"data": text}
+
 
 def save(explorer: Explorer, path: Path, rows: int = 20) -> int:
     """Write a page that answers without a server; return its size in bytes.
@@ -96,7 +113,9 @@ def saved_page(
     """Return the page with the answers that are clicked first.
 
     Answers that take more than two seconds in all are left out, but the rows and the query. Of a
-    capture it holds the first rows of the answer, and why the first of these are there; of a
+    capture it holds the first rows of the answer, and why the first of these are there; where its
+    annotations have no more than `portable.EDGES` edges also these, so that the page removes any
+    input rows and sorts and filters the answer. Of a
     graph the modules, and what is one click away from them; of a script what its variables and
     files depend on; of streams the newest events of each, and what those at the end were made of;
     of a reduction where its first outputs came from.
@@ -122,6 +141,9 @@ def saved_page(
     for number, source in enumerate(explorer.sources):
         if held.hold(number, "about", {}, asked=True) is None and source.kind != "fault":
             raise ExploreError(f"{source.name} is too much for one page: serve it instead.")
+    for number, source in enumerate(explorer.sources):
+        if isinstance(source, CaptureSource):
+            held.hold_circuit(number, source)
     for question in questions:
         given = Params(question)
         params = given.mapping("params")
@@ -129,7 +151,8 @@ def saved_page(
         held.hold(place_asked, given.text("view"), params, asked=True)
     for number, source in enumerate(explorer.sources):
         _hold(held, number, source, rows)
-    page = assembled({"mode": "saved", "answers": held.answers, "place": place})
+    given_page = {"answers": held.answers, "circuits": held.circuits, "place": place}
+    page = assembled({"mode": "saved", **given_page})
     data = page.encode()
     if len(data) > LARGEST:
         raise ExploreError(f"The page would have {len(data):,} bytes, more than {LARGEST:,}.")
@@ -152,7 +175,9 @@ def _hold(held: Holding, number: int, source: ExplorerSource, rows: int) -> None
 
 def _capture(held: Holding, number: int, source: CaptureSource, rows: int) -> None:
     rows_held = held.hold(number, "rows", {"offset": 0, "limit": 100}, asked=True)
-    held.hold(number, "rows", {"offset": 0, "limit": 200}, asked=True)
+    is_evaluated = "data" in held.circuits[number]
+    if not is_evaluated:
+        held.hold(number, "rows", {"offset": 0, "limit": 200}, asked=True)
     held.hold(number, "query", {}, asked=True)
     about = source.about(Params({}), Budget())
     names = [about["columns"][number]["name"] for number in about["explained"]]
@@ -161,20 +186,11 @@ def _capture(held: Holding, number: int, source: CaptureSource, rows: int) -> No
         if answer is None:
             return
         for name in names:
-            for view in ("value", "listed", "without"):
+            for view in ("value", "listed") if is_evaluated else ("value", "listed", "without"):
                 held.hold(number, view, {"row": row, "column": name, "only": []})
         held.hold(number, "members", {"row": row, "offset": 0, "limit": 100})
         if answer["members"] <= 40:
             held.hold(number, "shares", {"row": row})
-            _struck(held, number, answer)
-
-
-def _struck(held: Holding, number: int, answer: dict[str, Any]) -> None:
-    """Return the answers to deleting each input of a row."""
-    for each in answer["inputs"]:
-        for key in each["keys"][:20]:
-            scenario = {"delete": {each["relation"]: [key]}, "where": {}}
-            held.hold(number, "what_if", {"scenarios": [scenario]})
 
 
 def _graph(held: Holding, number: int) -> None:

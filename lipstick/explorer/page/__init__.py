@@ -19,6 +19,8 @@ from lipstick.explorer.errors import ExploreError
 MODULES = (
     "dom.js",
     "asking.js",
+    "conditions.js",
+    "evaluator.js",
     "state.js",
     "table.js",
     "charts.js",
@@ -54,13 +56,13 @@ def _text(name: str) -> str:
 
 
 @cache
-def script() -> str:
-    """All modules as the text of one."""
+def script(modules: tuple[str, ...] = MODULES) -> str:
+    """Return modules, by default all, as the text of one."""
     parts = []
-    for number, name in enumerate(MODULES):
+    for number, name in enumerate(modules):
         text = _text(name)
         for match in _IMPORT.finditer(text):
-            if match["module"] not in MODULES[:number]:
+            if match["module"] not in modules[:number]:
                 raise ExploreError(f"{name} imports {match['module']}, which is not before it.")
         parts.append(f"// {name}\n" + _EXPORT.sub("", _IMPORT.sub("", text)))
     return "\n".join(parts)
@@ -78,7 +80,8 @@ def assembled(given: dict[str, Any]) -> str:
     Parameters
     ----------
     given
-        The data that it starts with: ``mode`` is ``server`` or ``saved``, then with ``answers``.
+        The data that it starts with: ``mode`` is ``server`` or ``saved``, then with ``answers`` and
+        ``circuits``.
     """
     # Nothing in a string can end the element that it is in.
     data = json.dumps(given, ensure_ascii=True, allow_nan=False).replace("<", "\\u003c")

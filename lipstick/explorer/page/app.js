@@ -2,6 +2,7 @@
 
 import { h, replace, button, icon } from "./dom.js";
 import { Refused, savedAsker, serverAsker, widgetAsker } from "./asking.js";
+import { heldAnswers } from "./evaluator.js";
 import { offer } from "./exporting.js";
 import { Latest, Place } from "./state.js";
 import { trouble } from "./why.js";
@@ -204,7 +205,7 @@ export function start(root) {
   const given = JSON.parse(document.getElementById("given").textContent);
   const token = new URLSearchParams(location.search).get("token") ?? "";
   if (given.place && !location.hash) location.hash = given.place;
-  const asker = given.mode === "saved" ? savedAsker(given.answers) : serverAsker(token);
+  const asker = given.mode === "saved" ? savedAsker(heldAnswers(given.answers, given.circuits)) : serverAsker(token);
   const app = new App(root, asker, { address: true });
   window.lipstick = app;
   return app;

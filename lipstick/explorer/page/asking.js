@@ -79,17 +79,9 @@ export function serverAsker(token) {
   return asker;
 }
 
-// `still`: no answer of a saved page ever becomes another.
+// `answers(question, key)` are those of a saved page; `still`: none ever becomes another.
 export function savedAsker(answers) {
-  const asker = new Asker(async (_question, key) => {
-    if (Object.hasOwn(answers, key)) return answers[key];
-    return {
-      error: {
-        kind: "unsaved",
-        message: "This saved page does not hold that answer. Open the capture or store itself to ask: lipstick explore PATH",
-      },
-    };
-  });
+  const asker = new Asker(answers);
   asker.still = true;
   return asker;
 }

@@ -36,7 +36,7 @@ export class CaptureView extends View {
     this.table = new Table({
       label: "The answer",
       query: { sort: app.place.whole("sort", -1), descending: app.place.get("down", false), filters: app.place.mapping("filters", {}) },
-      fetchRows: (params, signal) => this.rows(params, signal),
+      fetchRows: (params, signal) => this.ask("rows", { ...params, ...this.supposed() }, signal),
       linked: (place) => this.explained.has(place),
       onopen: (row) => app.place.go({ row, col: undefined, by: undefined, only: undefined }),
       oncell: (row, col) => app.place.go({ row, col, ...(app.place.whole("col") === col ? {} : { by: undefined, only: undefined }) }),
@@ -86,32 +86,6 @@ export class CaptureView extends View {
     place.go({ [open]: undefined, by: undefined, only: undefined });
     this.table?.scroller.focus();
     return true;
-  }
-
-  // Rows in the scenario. Where a saved page has none of it but what differs, that is laid over them.
-  async rows(params, signal) {
-    const supposed = this.supposed();
-    try {
-      return await this.ask("rows", { ...params, ...supposed }, signal);
-    } catch (error) {
-      if (error.kind !== "unsaved" || !supposed.scenario) throw error;
-    }
-    const page = await this.ask("rows", params, signal);
-    let differing = [];
-    try {
-      differing = (await this.ask("what_if", { scenarios: [supposed.scenario] }, signal)).scenarios[0].rows;
-    } catch (error) {
-      if (error.kind !== "unsaved") throw error;
-    }
-    const known = new Map(differing.map((row) => [row.row, { change: row.change, cells: row.new }]));
-    const added = page.rows.length < page.total ? [] : differing.filter((row) => row.row === null);
-    return {
-      ...page,
-      rows: [...page.rows, ...added.map((row) => row.new)],
-      places: [...page.places, ...added.map((_, number) => page.all + number)],
-      after: [...page.places.map((place) => known.get(place) ?? null), ...added.map((row) => ({ change: row.change, cells: row.new }))],
-      total: page.total + added.length,
-    };
   }
 
   // The scenario that the answer is shown in: its rows have what they would be beside them.

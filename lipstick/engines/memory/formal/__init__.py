@@ -8,7 +8,7 @@ one here: the results are Python objects to be read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -84,6 +84,29 @@ class PotentialRow:
     def shown(self) -> tuple[Operand, ...]:
         """The values as they are now, of a row in the answer; of others formal ones, too."""
         return self.now if self.present else self.values
+
+
+@dataclass(frozen=True, slots=True)
+class PotentialGates:
+    """Rows of the answers of all worlds as gates, and perhaps rows of none.
+
+    Attributes
+    ----------
+    positions
+        Their positions in the block of the answer: the row of a LEFT JOIN with its partner has the
+        position of the one without.
+    present
+        Boolean array: the rows of the answer, which come first and in its order.
+    annotations
+        The gates of their annotations; before LIMIT and OFFSET of the answer cut them.
+    values
+        The gates of their values, by the columns of the block.
+    """
+
+    positions: Array
+    present: Array
+    annotations: Array
+    values: dict[str, Array]
 
 
 class Formal:
@@ -193,6 +216,42 @@ class Formal:
                         own = next(shown[number]) if present else nothing
                         yield PotentialRow(own_values, annotation, present, own, gate)
 
+    def potential_gates(self, columns: Sequence[str]) -> PotentialGates:
+        """Return the rows of the answers of all worlds as gates, without a look at each of them.
+
+        Parameters
+        ----------
+        columns
+            The columns of the block of the answer whose values are wanted.
+        """
+        root = self.engine.root.name
+        size = self.domains.size(root)
+        ordered = self.engine.base(root).ordered
+        place = np.full(size, size)
+        place[ordered] = np.arange(len(ordered))
+        positions, flags, annotations = [ordered[:0]], [ordered[:0] < 0], [self.circuit.zeros(0)]
+        values = [[self.circuit.zeros(0)] for _ in columns]
+        for matched in self._choices():
+            now = np.zeros(size, dtype=np.bool_)
+            now[ordered] = self._is_now(ordered, matched)
+            gates = self._gates(root, every(size), matched, uncut=True)
+            chosen = np.flatnonzero(gates)
+            positions.append(chosen)
+            flags.append(now[chosen])
+            annotations.append(gates[chosen])
+            for column, parts in zip(columns, values, strict=True):
+                found = self._column(column, chosen, matched)
+                parts.append(self.reading.gates_of(found))
+        flag, position = np.concatenate(flags), np.concatenate(positions)
+        order = np.lexsort([position, place[position], ~flag])
+        of_rows = (np.concatenate(parts)[order] for parts in values)
+        return PotentialGates(
+            position[order],
+            flag[order],
+            np.concatenate(annotations)[order],
+            dict(zip(columns, of_rows, strict=True)),
+        )
+
     def _somewhere(self, gates: Array, wanted: Array) -> Array:
         """Boolean array: annotations, of those wanted, that are not 0 in one of a few worlds."""
         found = np.zeros(len(gates), dtype=np.bool_)
@@ -224,18 +283,19 @@ class Formal:
         return list(zip(*(column.to_pylist() for column in columns), strict=True))
 
     def _values(self, positions: Array, matched: dict[str, bool]) -> list[tuple[Operand, ...]]:
-        root = self.engine.root
-        columns = []
-        for output in root.outputs:
-            column = list(self.columns.column(root.name, output.name, positions, matched))
-            plain = [n for n, value in enumerate(column) if not isinstance(value, Value)]
-            kind = self.columns.type(root.name, output.name)
-            for number, value in zip(
-                plain, typed_values([column[n] for n in plain], kind), strict=True
-            ):
-                column[number] = value
-            columns.append(column)
+        outputs = self.engine.root.outputs
+        columns = [self._column(output.name, positions, matched) for output in outputs]
         return list(zip(*columns, strict=True))
+
+    def _column(self, name: str, positions: Array, matched: dict[str, bool]) -> list[Operand]:
+        """Return a column of rows of the root, plain values in its type."""
+        root = self.engine.root.name
+        column = list(self.columns.column(root, name, positions, matched))
+        plain = [place for place, value in enumerate(column) if not isinstance(value, Value)]
+        typed = typed_values([column[place] for place in plain], self.columns.type(root, name))
+        for place, value in zip(plain, typed, strict=True):
+            column[place] = value
+        return column
 
     def _choices(self) -> list[dict[str, bool]]:
         """The ways of having partners of the LEFT JOINs whose columns the answer shows, or none."""
@@ -243,9 +303,11 @@ class Formal:
         chosen = product((True, False), repeat=len(read))
         return [dict(zip(read, choice, strict=True)) for choice in chosen]
 
-    def _gates(self, name: str, positions: Array, matched: dict[str, bool]) -> Array:
+    def _gates(
+        self, name: str, positions: Array, matched: dict[str, bool], *, uncut: bool = False
+    ) -> Array:
         if not matched:
-            return self.tuples.of(name, positions)
+            return (self.tuples.uncut if uncut else self.tuples.of)(name, positions)
         return self.tuples.members(name, positions, matched)
 
     def uncut(self, name: str, positions: Array) -> list[Annotation]:

@@ -1,0 +1,460 @@
+// Answers of a saved page to what was not asked before: the circuit of a capture's annotations,
+// evaluated without some input rows. See lipstick/explorer/captures/portable.py for its form.
+
+import { canonical, Refused } from "./asking.js";
+import { exact, filtered, mask, orderOfExact, orderOfTexts, readCondition, sortedPlaces } from "./conditions.js";
+
+const [CONSTANT, TOKEN, PRODUCT, SUM, DELTA, MONUS, COMPARE, CONDITION, TENSOR, PLAIN, , CHOICE] = Array(15).keys();
+const LISTED = 200; // rows that differ which are listed
+const WORK = 20_000_000; // edges that one answer may look at
+const LARGEST = 10n ** 38n;
+
+// What only Spark or the explorer can compute; it is refused where an answer needs it.
+class Unknown {
+  constructor(what) {
+    this.what = what;
+  }
+}
+
+const TOO_LARGE = new Unknown("a number that is too large for a page");
+
+function known(value) {
+  if (!(value instanceof Unknown)) return value;
+  throw new Refused("unsaved", `This depends on ${value.what}, which a saved page does not compute. Ask the capture itself: lipstick explore PATH`);
+}
+
+// A double as Python writes it.
+function doubleText(value) {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  const [digits, power] = value.toExponential().split("e");
+  const exponent = Number(power);
+  if (exponent < -4 || exponent >= 16) return `${digits}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
+  if (Object.is(value, -0)) return "-0.0";
+  const text = Math.abs(value) < 1e-6 ? value.toFixed(20).replace(/0+$/, "") : String(value);
+  return text.includes(".") ? text : `${text}.0`;
+}
+
+function exactText({ n, s }, scale) {
+  const scaled = scale >= s ? n * 10n ** BigInt(scale - s) : n / 10n ** BigInt(s - scale);
+  if (scaled * 10n ** BigInt(Math.max(0, s - scale)) !== n * 10n ** BigInt(Math.max(0, scale - s))) return TOO_LARGE;
+  const digits = String(scaled < 0n ? -scaled : scaled).padStart(scale + 1, "0");
+  const point = digits.length - scale;
+  return `${scaled < 0n ? "-" : ""}${digits.slice(0, point)}${scale ? `.${digits.slice(point)}` : ""}`;
+}
+
+// A value as the cell of a column.
+function cellText(value, { sort, scale }) {
+  if (value instanceof Unknown || value === null) return value;
+  if (sort === "double" || sort === "float") {
+    const double = typeof value === "number" ? value : Number(value.n === undefined ? NaN : exactText(value, value.s));
+    return doubleText(sort === "float" ? Math.fround(double) : double);
+  }
+  if (typeof value === "boolean") return String(value);
+  if (typeof value === "string") return value;
+  if (value.n !== undefined && (sort === "int" || sort === "decimal")) return exactText(value, sort === "int" ? 0 : scale);
+  return value.v ?? new Unknown("a value of another type");
+}
+
+// A plain value: NULL, a truth value, a number in digits or as a double, a text, or another one.
+function plainValue(value) {
+  if (value === null || typeof value !== "object") return value;
+  if ("e" in value) return exact(value.e);
+  if ("d" in value) return Number(value.d);
+  return value;
+}
+
+// Whether a comparison of two values holds: NULL is equal to nothing, or to NULL by <=>.
+function compared(op, left, right) {
+  if (left instanceof Unknown) return left;
+  if (right instanceof Unknown) return right;
+  if (left === null || right === null) return op === "<=>" && left === right;
+  const sort = (value) => (typeof value !== "object" ? typeof value : value.n !== undefined ? "exact" : value.k);
+  const kind = sort(left);
+  if (kind !== sort(right) || kind === "other" || Number.isNaN(left) || Number.isNaN(right)) return new Unknown("a comparison of values of different types");
+  let order = 0;
+  if (kind === "exact") order = orderOfExact(left, right);
+  else {
+    const [a, b] = kind === "number" || kind === "boolean" ? [left, right] : [left.v ?? left, right.v ?? right];
+    order = typeof a === "string" ? orderOfTexts(a, b) : a < b ? -1 : Number(a > b);
+  }
+  return { "=": order === 0, "<=>": order === 0, "<>": order !== 0, "<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0 }[op];
+}
+
+// Sums of the values beside annotations: exact numbers and doubles as integers of one unit.
+class Scalar {
+  constructor({ monoid, sort, scale, unit, quotient, values }) {
+    Object.assign(this, { monoid, sort, scale, unit, quotient });
+    this.adds = monoid === "SUM" || monoid === "AVG";
+    this.values = this.adds ? values.map(BigInt) : values.map(plainValue);
+    this.least = monoid === "MIN";
+  }
+
+  // The value of a sum of so many values.
+  finished(count, total) {
+    if (this.monoid === "COUNT") return { n: BigInt(count), s: 0 };
+    if (count === 0) return null;
+    if (!this.adds) return this.values[total];
+    if (this.sort === "double") {
+      const sum = Number(total) * 2 ** this.unit;
+      if (!Number.isFinite(sum)) return TOO_LARGE;
+      return this.monoid === "AVG" ? sum / count : sum;
+    }
+    if (this.monoid === "SUM") {
+      const most = this.sort === "int" ? 2n ** 63n : LARGEST;
+      return total < most && total > -most ? { n: total, s: this.scale } : TOO_LARGE;
+    }
+    if (this.quotient === null) return Number(exactText({ n: total, s: this.scale }, this.scale)) / count;
+    const size = total < 0n ? -total : total;
+    const shift = this.quotient - this.scale;
+    const top = size * 10n ** BigInt(Math.max(0, shift));
+    const below = BigInt(count) * 10n ** BigInt(Math.max(0, -shift));
+    const half = (2n * top + below) / (2n * below);
+    return { n: total < 0n ? -half : half, s: this.quotient };
+  }
+}
+
+// Gates in topological order with their edges; evaluated where some tokens are gone.
+class Circuit {
+  constructor({ kind, payload, size, child, label, scalars, comparisons, plain, opaque }) {
+    Object.assign(this, { kind, payload, child, label, comparisons });
+    this.start = [0];
+    for (const each of size) this.start.push(this.start.at(-1) + each);
+    // An edge has the distance to its end.
+    kind.forEach((_, gate) => {
+      for (let edge = this.start[gate]; edge < this.start[gate + 1]; edge += 1) child[edge] = gate - child[edge];
+    });
+    this.scalars = scalars.map((each) => new Scalar(each));
+    this.plain = plain.map(plainValue);
+    this.opaque = new Map(opaque.map(([gate, what, value]) => [gate, { what: new Unknown(what), value: value && plainValue(value.now) }]));
+    this.base = this.evaluate(new Set());
+  }
+
+  // The gates below some gates, ascending.
+  below(gates) {
+    const seen = new Set(gates);
+    const waiting = [...gates];
+    while (waiting.length) {
+      const gate = waiting.pop();
+      for (let edge = this.start[gate]; edge < this.start[gate + 1]; edge += 1) {
+        if (seen.has(this.child[edge])) continue;
+        seen.add(this.child[edge]);
+        waiting.push(this.child[edge]);
+      }
+    }
+    return [...seen].sort((a, b) => a - b);
+  }
+
+  // Values of all gates, or of some, without the tokens that are gone; the others are as now.
+  evaluate(gone, gates = this.kind.keys()) {
+    const world = { values: [], counts: [], touched: new Uint8Array(this.kind.length) };
+    for (const gate of gates) this.step(gate, gone, world);
+    return world;
+  }
+
+  step(gate, gone, world) {
+    const { values, touched } = world;
+    const kind = this.kind[gate];
+    const [first, end] = [this.start[gate], this.start[gate + 1]];
+    if (kind === TOKEN) touched[gate] = gone.has(this.payload[gate]) ? 1 : 0;
+    for (let edge = first; edge < end && !touched[gate]; edge += 1) touched[gate] = touched[this.child[edge]];
+    if (this.base && !touched[gate]) {
+      values[gate] = this.base.values[gate];
+      world.counts[gate] = this.base.counts[gate];
+    } else if (kind === TENSOR && !this.opaque.has(gate)) this.add(gate, first, end, world);
+    else values[gate] = this.opaque.has(gate) ? this.untold(gate, touched[gate]) : this.value(gate, kind, first, end, world);
+  }
+
+  untold(gate, touched) {
+    const { what, value } = this.opaque.get(gate);
+    return touched || value === null ? what : value;
+  }
+
+  value(gate, kind, first, end, { values, touched }) {
+    const of = (edge) => values[this.child[edge]];
+    switch (kind) {
+      case CONSTANT:
+        return this.payload[gate];
+      case TOKEN:
+        return touched[gate] ? 0 : 1;
+      case PLAIN:
+        return this.plain[this.payload[gate]];
+      case DELTA:
+        return of(first) instanceof Unknown ? of(first) : Math.min(of(first), 1);
+      case MONUS: {
+        const [a, b] = [of(first), of(first + 1)];
+        if (a === 0 || a instanceof Unknown) return a;
+        return b instanceof Unknown ? b : Math.max(0, a - b);
+      }
+      case COMPARE: {
+        const [op, plain] = this.comparisons[this.payload[gate]];
+        return this.truth(compared(op, of(first), end - first > 1 ? of(first + 1) : plainValue(plain)));
+      }
+      case CONDITION:
+        return this.truth(of(first));
+      case CHOICE:
+        for (let edge = first; edge < end; edge += 2) {
+          if (of(edge) instanceof Unknown) return of(edge);
+          if (of(edge) > 0) return of(edge + 1);
+        }
+        return null;
+      default:
+        return this.count(kind, first, end, values);
+    }
+  }
+
+  truth(value) {
+    return value instanceof Unknown ? value : Number(value === true);
+  }
+
+  count(kind, first, end, values) {
+    let total = kind === SUM ? 0 : 1;
+    let unknown = null;
+    for (let edge = first; edge < end; edge += 1) {
+      const value = values[this.child[edge]];
+      if (value instanceof Unknown) unknown = value;
+      else if (kind === SUM) total += value * this.label[edge];
+      else total *= value ** this.label[edge];
+    }
+    if (unknown && (kind === SUM || total)) return unknown;
+    return total > Number.MAX_SAFE_INTEGER ? TOO_LARGE : total;
+  }
+
+  // Tensors: how many values, and their sum or the place of their extreme.
+  add(gate, first, end, { values, counts }) {
+    const scalar = this.scalars[this.payload[gate]];
+    let [number, total] = [0, scalar.adds ? 0n : null];
+    for (let edge = first; edge < end; edge += 1) {
+      const below = this.child[edge];
+      let [own, part] = [values[below], null];
+      const nested = this.kind[below] === TENSOR;
+      if (nested) [own, part] = counts[below] ?? [values[below], null];
+      if (own instanceof Unknown) {
+        values[gate] = own;
+        counts[gate] = [own, null];
+        return;
+      }
+      if (!own) continue;
+      if (!scalar.adds) own = scalar.monoid === "COUNT" ? own : 1;
+      number += own;
+      if (scalar.adds) total += nested ? part : own === 1 ? scalar.values[this.label[edge]] : BigInt(own) * scalar.values[this.label[edge]];
+      else if (scalar.monoid !== "COUNT") {
+        const place = nested ? part : this.label[edge];
+        if (total === null || (scalar.least ? place < total : place > total)) total = place;
+      }
+    }
+    counts[gate] = [number, total];
+    values[gate] = number > Number.MAX_SAFE_INTEGER ? TOO_LARGE : scalar.finished(number, total);
+  }
+}
+
+// The answer of a capture in worlds without some rows.
+export class Evaluator {
+  constructor({ circuit, relations, columns, shown, limit, rows }) {
+    this.circuit = new Circuit(circuit);
+    this.relations = new Map(relations.map((each) => [each.name, { ...each, place: new Map(each.keys.map((key, row) => [JSON.stringify(key), row])) }]));
+    this.columns = columns.slice(0, shown);
+    this.all = columns; // with those that LIMIT sorts by
+    this.limit = limit;
+    this.rows = rows.gate.map((gate, row) => ({ gate, position: rows.position[row], copies: rows.copies[row], cells: rows.cells[row], formal: rows.formal[row] }));
+    this.answer = [];
+    this.rows.forEach((row, number) => {
+      for (let copies = row.copies; copies > 0; copies -= 1) this.answer.push(number);
+    });
+    this.kept = new Map();
+  }
+
+  // The tokens that a scenario removes, and how many of each relation.
+  removed(scenario) {
+    if (Object.values(scenario.update ?? {}).some((text) => text.trim())) throw new Refused("unsaved", "A saved page removes rows, but does not change their values. Ask the capture itself: lipstick explore PATH");
+    const gone = new Set();
+    const [removed, unused] = [{}, {}];
+    const relation = (name) => {
+      const found = this.relations.get(name);
+      if (!found) throw new Refused("refused", `The query reads no relation '${name}' with rows to remove.`);
+      return found;
+    };
+    for (const [name, keys] of Object.entries(scenario.delete ?? {})) {
+      const { place, first } = relation(name);
+      const missing = keys.filter((key) => !place.has(JSON.stringify(key))).length;
+      for (const key of keys) if (place.has(JSON.stringify(key))) gone.add(first + place.get(JSON.stringify(key)));
+      if (missing) unused[name] = missing;
+      removed[name] = keys.length;
+    }
+    for (const [name, text] of Object.entries(scenario.where ?? {})) {
+      if (!text.trim()) continue;
+      const found = relation(name);
+      const before = gone.size;
+      const condition = readCondition(text, name, found.columns.map((column) => column.name));
+      mask(condition, (column) => this.column(found, column)).forEach((meets, row) => meets && gone.add(found.first + row));
+      removed[name] = (removed[name] ?? 0) + gone.size - before;
+    }
+    return { gone, removed, unused };
+  }
+
+  column(relation, name) {
+    const column = relation.columns.find((each) => each.name === name);
+    if (column.cells) return column;
+    throw new Refused("unsaved", `The values of ${name} of ${relation.name} are not in this page. Ask the capture itself: lipstick explore PATH`);
+  }
+
+  // Every row of the answer in a scenario: its change, and its cells; then the rows that are new.
+  world(scenario) {
+    const key = canonical(scenario);
+    if (!this.kept.has(key)) {
+      if (this.kept.size > 20) this.kept.clear();
+      this.kept.set(key, this.changes(scenario));
+    }
+    return this.kept.get(key);
+  }
+
+  changes(scenario) {
+    const { gone, ...counts } = this.removed(scenario);
+    const world = this.circuit.evaluate(gone);
+    // Rows at one position are one row with its partner, or without it.
+    const left = new Map();
+    for (const number of this.there(world)) {
+      const { position } = this.rows[number];
+      left.set(position, [...(left.get(position) ?? []), number]);
+    }
+    const entries = this.answer.map((number) => {
+      const row = this.rows[number];
+      const now = left.get(row.position) ?? [];
+      const place = Math.max(0, now.indexOf(number));
+      const [stays] = now.splice(place, 1);
+      if (stays === undefined) return { number, change: "deleted", cells: null };
+      const cells = this.cells(stays, world).slice(0, this.columns.length);
+      return { number, cells, change: cells.some((text, at) => text !== row.cells[at]) ? "changed" : "unchanged" };
+    });
+    const added = [...left.values()].flat().sort((a, b) => a - b);
+    entries.push(...added.map((number) => ({ number, change: "added", cells: this.cells(number, world).slice(0, this.columns.length) })));
+    return { entries, ...counts };
+  }
+
+  copies(row, { values, touched }) {
+    return touched[row.gate] || this.limit ? known(values[row.gate]) : row.copies;
+  }
+
+  // The rows of the answer in a world by number, copies one by one.
+  there(world) {
+    const rows = this.rows.flatMap((row, number) => Array(this.copies(row, world)).fill(number));
+    if (!this.limit) return rows;
+    const cells = new Map(rows.map((number) => [number, this.cells(number, world)]));
+    const places = rows.sort((a, b) => this.rows[a].position - this.rows[b].position).map((_, place) => place);
+    const { by, offset, limit } = this.limit;
+    const sorted = by.reduceRight(
+      (order, [at, descending, first]) => sortedPlaces(order, { ...this.all[at], cells: rows.map((number) => cells.get(number)[at]) }, descending, first),
+      places,
+    );
+    return sorted.slice(offset, limit === null ? undefined : offset + limit).map((place) => rows[place]);
+  }
+
+  // The cells of a row in a world. Sums of doubles are rounded once here: they differ from Spark's
+  // only if they differ from those that are rounded so now.
+  cells(number, { values, touched }) {
+    const row = this.rows[number];
+    const cells = [...row.cells];
+    for (const [place, gate] of row.formal) {
+      if (row.copies && !touched[gate]) continue;
+      const text = known(cellText(values[gate], this.all[place]));
+      const before = row.copies ? cellText(this.circuit.base.values[gate], this.all[place]) : undefined;
+      if (text !== before) cells[place] = text;
+    }
+    return cells;
+  }
+
+  ask(view, params, held) {
+    if (view === "rows") return this.window(params);
+    if (view === "what_if") return { columns: this.columns, scenarios: params.scenarios.map((scenario) => this.described(scenario)) };
+    if (view === "without" && held) return this.without(params, held);
+    return null;
+  }
+
+  described(scenario) {
+    const { entries, removed, unused } = this.world(scenario);
+    const counts = { changed: 0, deleted: 0, added: 0, unchanged: 0 };
+    for (const { change } of entries) counts[change] += 1;
+    const differing = entries.map((entry, place) => ({ ...entry, place })).filter(({ change }) => change !== "unchanged");
+    return {
+      counts,
+      differing: differing.length,
+      rows: differing.slice(0, LISTED).map(({ number, change, cells, place }) => ({ row: change === "added" ? null : place, change, old: change === "added" ? null : this.rows[number].cells.slice(0, this.columns.length), new: cells })),
+      method: "this page",
+      removed,
+      updated: {},
+      unused,
+      python: "",
+    };
+  }
+
+  // A window of the answer, sorted and filtered, in a scenario or as it is.
+  window({ scenario, differing, sort = -1, descending = false, filters = {}, offset = 0, limit = 100 }) {
+    const entries = scenario ? this.world(scenario).entries : this.answer.map((number) => ({ number, change: "unchanged" }));
+    const shown = entries.map(({ number, change, cells }) => (change === "added" ? cells : this.rows[number].cells.slice(0, this.columns.length)));
+    const column = (place) => ({ ...this.columns[place], cells: shown.map((cells) => cells[place]) });
+    const all = [...entries.keys()].filter((place) => !differing || entries[place].change !== "unchanged");
+    let places = all;
+    for (const [place, text] of Object.entries(filters)) {
+      if (!text.trim()) continue;
+      const meets = filtered(text, this.columns[place].name, column(Number(place)));
+      places = places.filter((row) => meets[row]);
+    }
+    if (sort >= 0) places = sortedPlaces(places, column(sort), descending);
+    const chosen = places.slice(offset, offset + limit);
+    const window = { columns: this.columns, rows: chosen.map((place) => shown[place]), places: chosen, offset, total: places.length, all: all.length };
+    if (!scenario) return window;
+    const after = ({ change, cells }) => (change === "unchanged" ? null : { change, cells });
+    return { ...window, after: chosen.map((place) => after(entries[place])) };
+  }
+
+  // A value without each group of its inputs, which the page holds.
+  without({ row, column }, { bars, by, axes }) {
+    const { relation } = axes[by.axis];
+    const at = this.columns.findIndex((each) => each.name === column);
+    const number = this.answer[row];
+    const { position, cells } = this.rows[number];
+    const copies = this.rows.map((_, place) => place).filter((place) => this.rows[place].position === position);
+    const below = this.limit ? [...this.circuit.kind.keys()] : this.circuit.below(copies.flatMap((place) => [this.rows[place].gate, ...this.rows[place].formal.map(([, gate]) => gate)]));
+    if (below.length * bars.length > WORK) throw new Refused("unsaved", "These are too many inputs to leave out one by one in a page.");
+    const old = Number(cells[at]);
+    return {
+      identified: true,
+      bars: bars.map((bar) => {
+        const { gone } = this.removed(bar.key ? { delete: { [relation]: [bar.key] } } : { where: { [relation]: bar.where } });
+        const world = this.circuit.evaluate(gone, below);
+        const left = this.limit ? this.there(world) : copies.filter((place) => this.copies(this.rows[place], world) > 0);
+        const stays = left.find((place) => this.rows[place].position === position);
+        const text = stays === undefined ? null : this.cells(stays, world)[at];
+        return { text, gone: stays === undefined, change: text === null ? -old : Number(text) - old };
+      }),
+    };
+  }
+}
+
+async function inflated(text) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+// Answers what a saved page holds, and what its circuits say; `refused`: why it has none.
+export function heldAnswers(answers, circuits = {}) {
+  const evaluators = {};
+  return async ({ source, view, params }, key) => {
+    if (Object.hasOwn(answers, key)) return answers[key];
+    const circuit = circuits[source];
+    let why = circuit?.refused ?? "";
+    if (circuit?.data) {
+      try {
+        evaluators[source] ??= new Evaluator(await inflated(circuit.data));
+        const { row, column, only, by } = params ?? {};
+        const question = { source, view: "value", params: { row, column, only, by } };
+        const answer = evaluators[source].ask(view, params ?? {}, view === "without" ? answers[canonical(question)]?.answer : null);
+        if (answer) return { answer };
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        return { error: { kind: error.kind, message: error.message } };
+      }
+    }
+    return { error: { kind: "unsaved", message: `This saved page does not hold that answer${why && `: ${why}`}. Open the capture or store itself to ask: lipstick explore PATH` } };
+  };
+}

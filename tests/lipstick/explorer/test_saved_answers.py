@@ -1,0 +1,218 @@
+"""A saved page answers by itself what the engine answers; node runs its evaluator."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import date, datetime
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+import sqlglot
+
+from lipstick.capture.capture import Capture
+from lipstick.engines.memory.memory import Memory
+from lipstick.explorer.captures.portable import portable
+from lipstick.explorer.cells import cells
+from lipstick.explorer.conditions import column_mask, read_condition
+from lipstick.explorer.errors import ExploreError
+from lipstick.explorer.page import script
+from semiring.budget import call_within
+from semiring.errors import LipstickError
+from tests.oracle import conditions
+from tests.oracle.database import Database
+from tests.oracle.generator import generate
+from tests.oracle.written import written
+
+MODULES = ("asking.js", "conditions.js", "evaluator.js")
+
+RUN = """
+import { createInterface } from "node:readline";
+for await (const line of createInterface({ input: process.stdin })) {
+  const { data, questions, table, texts } = JSON.parse(line);
+  const found = [];
+  if (data) {
+    const answers = heldAnswers({}, { 0: { data } });
+    for (const [view, params] of questions) {
+      found.push(await answers({ source: 0, view, params }, ""));
+    }
+  }
+  for (const [kind, name, text] of texts ?? []) {
+    try {
+      const condition = () => readCondition(text, "t", Object.keys(table));
+      const filter = kind === "filter";
+      found.push(filter ? filtered(text, name, table[name]) : mask(condition(), (c) => table[c]));
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      found.push(error.message);
+    }
+  }
+  console.log(JSON.stringify(found));
+}
+"""
+
+
+def asked(lines: Sequence[dict[str, Any]], folder: Path) -> list[list[Any]]:
+    """Return what the page's modules answer to some lines of questions."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs node on the PATH")
+    path = folder / "run.mjs"
+    path.write_text(script(MODULES) + RUN, encoding="utf-8")
+    text = "\n".join(map(json.dumps, lines))
+    run = subprocess.run([node, str(path)], input=text, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr[-2000:]
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+# -- removed rows ------------------------------------------------------------------------------
+
+
+def some_cases() -> Iterator[tuple[str, Database]]:
+    """Yield queries with conditions, and generated ones."""
+    for sql in list(conditions.QUERIES.values())[::15]:
+        yield sql, conditions.DATABASE
+    for seed in range(9):
+        case = generate(seed)
+        yield case.sql, case.database
+
+
+def deletions(memory: Memory, seed: int) -> Iterator[dict[str, pa.Table]]:
+    """Yield some tokens to remove, per relation."""
+    chance = random.Random(seed)
+    relations = memory.engine.manifest.relations.values()
+    for share in (0.1, 0.3, 0.7):
+        gone = {}
+        for record in relations:
+            tokens = memory.tokens(record.name)
+            mask = [chance.random() < share for _ in range(tokens.num_rows)]
+            gone[record.name] = tokens.filter(pa.array(mask, pa.bool_()))
+        yield {name: tokens for name, tokens in gone.items() if tokens.num_rows}
+
+
+def test_rows_removed_in_a_page_change_what_the_engine_says(tmp_path: Path) -> None:
+    lines, expected = [], []
+    for number, (sql, database) in enumerate(some_cases()):
+        with suppress(duckdb.Error, sqlglot.errors.SqlglotError, LipstickError):
+            memory = written(sql, database, tmp_path / str(number))
+            manifest = memory.engine.manifest
+            capture = cast(Capture, SimpleNamespace(memory=memory, manifest=manifest))
+            data = call_within(1.0, partial(portable, capture))
+            found = [(gone, memory.what_if(gone)) for gone in deletions(memory, number)]
+            scenarios = [{"delete": {n: cells(t, None) for n, t in g.items()}} for g, _ in found]
+            questions = [["rows", {"scenario": each, "limit": 10_000}] for each in scenarios]
+            lines.append({"data": data, "questions": questions})
+            expected.append((sql, [answer for _, answer in found]))
+    counts: Counter[str] = Counter()
+    for (sql, answers), replies in zip(expected, asked(lines, tmp_path), strict=True):
+        for answer, reply in zip(answers, replies, strict=True):
+            if "error" in reply:
+                assert "which a saved page does not compute" in reply["error"]["message"], sql
+                counts["refused"] += 1
+                continue
+            window = reply["answer"]
+            after = [each or {"change": "unchanged"} for each in window["after"]]
+            kinds = Counter(each["change"] for each in after)
+            assert kinds == Counter(answer.changes.column("_change").to_pylist()), sql
+            shown = [
+                row if each["change"] == "unchanged" else each["cells"]
+                for row, each in zip(window["rows"], after, strict=True)
+            ]
+            table = answer.df.rename_columns([str(at) for at in range(answer.df.num_columns)])
+            assert_same_rows([row for row in shown if row is not None], cells(table, None), sql)
+            counts["changed" if set(kinds) - {"unchanged"} else "unchanged"] += 1
+    assert counts["changed"] > 20, counts
+
+
+def assert_same_rows(found: list[Any], expected: list[Any], sql: str) -> None:
+    """Rows are the same bag; sums of doubles may be rounded otherwise."""
+    assert len(found) == len(expected), sql
+    for left, right in zip(sorted(found, key=str), sorted(expected, key=str), strict=True):
+        for a, b in zip(left, right, strict=True):
+            assert a == b or float(a) == pytest.approx(float(b), rel=1e-12), (
+                f"{sql}\n{left} {right}"
+            )
+
+
+# -- conditions --------------------------------------------------------------------------------
+
+VALUES: dict[str, tuple[str, pa.DataType, list[Any]]] = {
+    "n": ("int", pa.int64(), [None, -3, 0, 7, 1000, 2**53 + 1]),
+    "m": ("decimal", pa.decimal128(20, 2), [None, Decimal("-2.50"), Decimal("7.00")]),
+    "d": ("double", pa.float64(), [None, float("nan"), -0.0, 0.1, 7.0, 1e300]),
+    "f": ("float", pa.float32(), [None, 0.1, 0.5, 7.0]),
+    "s": ("text", pa.string(), [None, "", "a", "a%b", "B", "ﬀ", "é", "🙂", "7", "a_b", "x\ny"]),
+    "t": ("date", pa.date32(), [None, date(1970, 1, 1), date(2024, 2, 29)]),
+    "z": (
+        "time",
+        pa.timestamp("us"),
+        [None, datetime(2024, 2, 29, 1, 2, 3, 4)],
+    ),
+    "b": ("truth", pa.bool_(), [None, True, False]),
+}
+REFUSED = ("LIKE does not compare it here", "is filtered by comparisons", "is no such value")
+"""What the page says of doubles, times and numbers as truth values, whose texts it has not."""
+LITERALS = ["7", "0", "-2.5", "1,000", "9007199254740993", "0.1", "a", "'a%b'", "B", "é", "'🙂'"]
+LITERALS += ["2024-02-29", "'2024-02-29 01:02:03.000004'", "true", "x", "''", "1e300"]
+
+
+def typed(chance: random.Random, depth: int, implied: bool) -> str:
+    """Return a condition as people might type it."""
+    if depth and chance.random() < 0.4:
+        parts = [typed(chance, depth - 1, implied) for _ in range(2)]
+        return f"({parts[0]}) {chance.choice(['and', 'OR'])} not ({parts[1]})"
+    column = "" if implied else chance.choice(list(VALUES))
+    a, b = chance.choice(LITERALS), chance.choice(LITERALS)
+    forms = [f"= {a}", f"<> {a}", f"< {a}", f">= {a}", f"in ({a}, {b})", f"not in ({a},{b})"]
+    forms += [f"between {a} and {b}", f"= {a}..{b}", "is not null", "like '%a%'", "like '_'"]
+    return f"{column} {chance.choice(forms)}".strip()
+
+
+def test_conditions_of_a_page_mean_what_the_explorers_do(tmp_path: Path) -> None:
+    chance = random.Random(13)
+    rows = 40
+    table = {
+        name: pa.array([chance.choice(values) for _ in range(rows)], type_)
+        for name, (_, type_, values) in VALUES.items()
+    }
+    shown = {
+        name: {
+            "sort": VALUES[name][0],
+            "cells": [row[0] for row in cells(pa.table([column], [name]), None)],
+        }
+        for name, column in table.items()
+    }
+    texts = [("where", "", typed(chance, 2, False)) for _ in range(600)]
+    for _ in range(400):
+        text = typed(chance, 0, True) if chance.random() < 0.7 else chance.choice(LITERALS)
+        texts.append(("filter", chance.choice(list(VALUES)), text))
+    (found,) = asked([{"table": shown, "texts": texts}], tmp_path)
+    held = refused = 0
+    for (kind, name, text), mask in zip(texts, found, strict=True):
+        try:
+            if kind == "filter":
+                expected = column_mask(table[name], text, name)
+            else:
+                expected = read_condition(text, "t", list(table)).mask(table.__getitem__)
+        except ExploreError:
+            assert isinstance(mask, str), (name, text)
+            continue
+        if isinstance(mask, str):
+            refused += 1
+            assert any(told in mask for told in REFUSED), (name, text, mask)
+        else:
+            assert mask == pc.cast(expected, pa.bool_()).to_pylist(), (name, text)
+            held += 1
+    assert held > 3 * refused, (held, refused)
