@@ -17,6 +17,7 @@ from lipstick.engines.memory.scenarios import Deleted, Scenarios
 from lipstick.errors import CaptureError
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures.axes import Axes, Axis, InputGroups
+from lipstick.explorer.captures.least import least
 from lipstick.explorer.captures.measures import (
     Inputs,
     exact,
@@ -186,6 +187,12 @@ class ContributionViews:
                 for value, lost in zip(values, gone, strict=True)
             ],
         }
+
+    def least(self, row: int, params: Params, budget: Budget) -> dict[str, Any]:
+        """Return the fewest rows whose removal brings a value to a number; see `least.least`."""
+        axis = self._asked(row, params).groups(Params(params.mapping("by"))).axis
+        budget.check()
+        return least(self.capture, row, axis, params)
 
     # -- inputs ----------------------------------------------------------------------------
 

@@ -126,6 +126,7 @@ class CaptureSource:
             "value": self.value,
             "listed": self.listed,
             "without": self.without,
+            "least": self.least,
             "what_if": self.what_if,
             "query": self.query,
             "evaluate": self.evaluate,
@@ -216,6 +217,10 @@ class CaptureSource:
     def without(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Return a value without each group; see :meth:`ContributionViews.without`."""
         return self.contributions.without(self._row(params), params, budget)
+
+    def least(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """Return the fewest rows to remove; see :meth:`ContributionViews.least`."""
+        return self.contributions.least(self._row(params), params, budget)
 
     def what_if(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the differences that deleting some inputs makes."""

@@ -78,10 +78,32 @@ export class Value {
         answer.bars.length > 0 && ` · ${answer.by.column || answer.axes[answer.by.axis].name}: ${answer.measure}`,
         answer.nulls > 0 && ` · ${many(answer.nulls, "input")} with NULL, which ${answer.nulls === 1 ? "is" : "are"} not counted`,
       ),
-      answer.axes.filter((axis) => axis.note).map((axis) => h("p", { class: "note" }, axis.note)),
+      [...new Set(answer.axes.map((axis) => axis.note).filter(Boolean))].map((note) => h("p", { class: "note" }, note)),
+      !answer.refused && answer.axes[answer.by.axis].relation && this.least(answer),
       tableButtons(this.app.asker, question, `${answer.column}-inputs`),
       pythonButton(answer.python),
     ];
+  }
+
+  // The fewest rows whose removal brings the value to a number.
+  least(answer) {
+    const { relation } = answer.axes[answer.by.axis];
+    const wanted = h("input", { type: "text", size: 12, inputmode: "decimal", "data-keep": "least", "aria-label": `Number that ${answer.column} should reach` });
+    const found = h("div", { class: "lazy" });
+    const latest = new Latest();
+    const ask = (event) => {
+      event.preventDefault();
+      if (!wanted.value.trim()) return;
+      load(found, latest, (signal) => this.app.asker.ask(this.source, "least", { ...this.params, than: wanted.value }, signal), (least) =>
+        h(
+          "p",
+          { class: "note", role: "status" },
+          `${answer.column} is ${least.side} ${grouped(wanted.value.trim(), true)} without ${many(least.size, "row")} of ${least.relation}, not without fewer${least.count === 1 ? "" : "; other sets of as many suffice, too"}. `,
+          button("Remove them: what if?", () => this.app.strike.set(least.relation, least.keys), { class: "plain small" }),
+        ),
+      );
+    };
+    return h("form", { class: "least", onsubmit: ask }, h("label", null, `fewest rows of ${relation} to remove until it is `, wanted), " ", h("button", { type: "submit", class: "plain small" }, "Find"), found);
   }
 
   // What to group by, and what is kept.

@@ -251,6 +251,30 @@ def test_a_value_without_a_group_is_what_if_of_it(capture: Open, column: str) ->
             assert after["text"] == (change["new"] and cell(change["new"][column]))
 
 
+def test_the_fewest_rows_bring_a_value_to_a_number(capture: Open) -> None:
+    opened = capture("suppliers")
+    source, answer = CaptureSource("suppliers", opened), opened.memory.answer()
+    question = {"row": 0, "column": "total", "by": {"axis": 0}, "only": []}
+    before = answer["total"][0].as_py()
+    least = ask(source, "least", **question, than=str(before / 2))
+    assert least["side"] == "at most"
+    assert least["size"] == len(least["keys"]) > 0
+
+    def without(keys: list[list[str]]) -> Any:
+        scenario = {"delete": {least["relation"]: keys}}
+        (row, *_) = ask(source, "what_if", scenarios=[scenario])["scenarios"][0]["rows"]
+        return None if row["new"] is None else float(row["new"][answer.column_names.index("total")])
+
+    after = without(least["keys"])
+    assert after is None or after <= before / 2
+    for place in range(least["size"]):
+        fewer = least["keys"][:place] + least["keys"][place + 1 :]
+        assert not fewer or without(fewer) > before / 2
+    for than, told in (("x", "is no number"), (str(before), "already")):
+        with pytest.raises(ExploreError, match=told):
+            ask(source, "least", **question, than=than)
+
+
 def test_shares_are_shapley_values_and_evaluations_those_of_the_semiring(capture: Open) -> None:
     opened = capture("orders")
     source = CaptureSource("orders", opened)

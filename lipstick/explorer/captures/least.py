@@ -1,0 +1,72 @@
+"""The fewest input rows whose removal brings a value to a number, or beyond it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lipstick.capture.capture import Capture
+from lipstick.engines.memory.formal.tensors import column_number
+from lipstick.explorer.captures.axes import Axis
+from lipstick.explorer.captures.why import position
+from lipstick.explorer.cells import cells, number
+from lipstick.explorer.errors import ExploreError
+from lipstick.explorer.params import Params
+from lipstick.questions.why.measure import Measure
+from lipstick.questions.why.smallest import smallest_sets
+from lipstick.questions.why.sources import SourceRows
+
+REMOVED = 2_000
+"""Rows of one set at most: they become part of an address."""
+
+
+def least(capture: Capture, row: int, axis: Axis, params: Params) -> dict[str, Any]:
+    """Return a smallest set of rows whose removal brings a value to a bound.
+
+    Parameters
+    ----------
+    axis
+        The relation whose rows are removed.
+    params
+        ``column`` of the answer; ``than``, the number that is wanted at most, or at least where the
+        value is below it now.
+
+    Raises
+    ------
+    ExploreError
+        For texts that are no number, rows of subqueries, and sets that are too large.
+    CapabilityError
+        Where no removal suffices, or the smallest sets are not found.
+    """
+    memory = capture.memory
+    text = params.text("than").replace(",", "").strip()
+    try:
+        than = float(text)
+    except ValueError as error:
+        raise ExploreError(f"{text!r} is no number.") from error
+    if axis.relation is None or not isinstance(axis.table, SourceRows):
+        raise ExploreError("Rows of a subquery are made from others: group by one of these.")
+    at = column_number(memory.engine, params.text("column"))
+    value = number(memory.answer().column(at)[row].as_py())
+    if value is None:
+        raise ExploreError("The value is no number.")
+    if value == than:
+        raise ExploreError("The value is this number already.")
+    measure = Measure(
+        memory.engine,
+        memory.engine.root.outputs[at].name,
+        np.array([position(memory, row)], dtype=np.int64),
+        than,
+        "high" if value > than else "low",
+    )
+    found = smallest_sets(measure, axis.table, 1)
+    if not found.sets or found.size > REMOVED:
+        raise ExploreError(f"{found.size:,} rows of {axis.relation} must go, too many to remove.")
+    return {
+        "relation": axis.relation,
+        "side": "at most" if value > than else "at least",
+        "size": found.size,
+        "count": found.count,
+        "keys": cells(found.sets[0].select(list(axis.key)), None),
+    }
