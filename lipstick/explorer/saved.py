@@ -29,7 +29,7 @@ _LEAST = 0.5
 """Seconds that an answer may take if it was begun in time."""
 
 CIRCUIT_SECONDS = 5.0
-"""Seconds that the circuit of a capture may take; a page without it says so."""
+"""Seconds that the circuit of a capture may take; beyond them a page is saved without it."""
 
 _BOXES = 60
 

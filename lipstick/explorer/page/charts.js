@@ -47,14 +47,14 @@ export function bars(items, { label, format = (bar) => bar.text ?? rounded(bar.v
 }
 
 // Columns over spans that follow one another; dragging over some picks them.
-export function spans(items, { label, onpick }) {
-  const [wide, tall, left, bottom, top] = [640, 190, 6, 24, 16];
+export function spans(items, { label, onpick, wide = 640 }) {
+  const [tall, left, bottom, top] = [190, 6, 24, 16];
   const values = items.map((item) => item.value ?? 0);
   const low = Math.min(0, ...values);
   const high = Math.max(0, ...values);
   const step = (wide - 2 * left) / Math.max(items.length, 1);
   const y = (value) => top + (1 - (value - low) / (high - low || 1)) * (tall - top - bottom);
-  const every = Math.ceil(items.length / 8);
+  const every = Math.ceil((90 * items.length) / wide);
   let from = null;
   const columns = items.map((item, place) => {
     const value = item.value ?? 0;

@@ -133,7 +133,7 @@ export class FederationView extends View {
     const { members, channels, width, height } = this.about;
     const svg = s(
       "svg",
-      { class: "picture still", viewBox: `-30 -30 ${width + 60} ${height + 60}`, role: "group", "aria-label": `Stores: ${members.map((member) => member.alias).join(", ")}` },
+      { class: "picture still", viewBox: `-30 -30 ${width + 60} ${height + 60}`, style: { "min-width": `${width + 60}px`, "max-width": `${1.4 * (width + 60)}px` }, role: "group", "aria-label": `Stores: ${members.map((member) => member.alias).join(", ")}` },
       s("defs", null, s("marker", { id: "lx-map-arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, s("path", { class: "arrow", d: "M0 0.800L7 4L0 7.200z" }))),
       channels.map((channel) =>
         s("path", { class: "edge", d: smooth(channel.points), "marker-end": "url(#lx-map-arrow)", "stroke-width": 1.6 }, s("title", null, channel.names.join("\n"))),

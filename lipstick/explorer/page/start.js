@@ -47,7 +47,7 @@ export class StartPage {
           [
             h("strong", null, source.name),
             h("span", { class: `sort ${source.kind}` }, SORTS[source.kind], source.group && ` in ${source.group}`),
-            h("span", { class: "note", title: source.changed ? new Date(source.changed).toLocaleString() : null }, source.changed ? ago((Date.now() - source.changed) / 1000) : "", " ", inBytes(source.bytes)),
+            h("span", { class: "note", title: source.changed ? new Date(source.changed).toLocaleString() : null }, source.changed ? `${ago((Date.now() - source.changed) / 1000)} · ` : "", inBytes(source.bytes)),
           ],
           () => this.app.place.leave({ s: source.number }),
           { class: "card" },

@@ -103,7 +103,7 @@ export class Table {
     this.columns = page.columns;
     const widths = page.columns.map((column, place) => {
       const texts = page.rows.slice(0, 60).map((row, at) => this.words(row[place], page.after?.[at], place).join(" ").slice(0, 64));
-      return Math.max(this.least, widest(this.scroller, "13.5px", [`${column.name.slice(0, 24)} ↓`, ...texts]) + (page.after && !place ? 42 : 26));
+      return Math.max(this.least, widest(this.scroller, page.after ? "600 13.5px" : "13.5px", [`${column.name.slice(0, 24)} ↓`, ...texts]) + (page.after && !place ? 42 : 26));
     });
     this.template = widths.map((w) => `minmax(${Math.round(w)}px, ${Math.round(w)}fr)`).join(" ");
     this.width = widths.reduce((a, b) => a + b, 0);

@@ -54,7 +54,16 @@ export function tokenChip(node, { colors, ontoken, struck }) {
 // Colours that people with any colour vision tell apart (Okabe, Ito).
 const HUES = ["#0072b2", "#d55e00", "#009e73", "#b0578d", "#a67c00", "#3a8fc4", "#6f6f6f", "#7a5195"];
 
+const hues = new Map(); // of the names that were shown
+
+// A name has the same colour in all sources: its own one, or the next that no other name has.
 export function palette(names) {
-  const known = new Map(names.map((name, number) => [name, HUES[number % HUES.length]]));
-  return (name) => known.get(name) ?? HUES[6];
+  for (const name of [...names].sort()) {
+    if (hues.has(name)) continue;
+    const taken = new Set((hues.size < HUES.length ? [...hues.keys()] : names).map((other) => hues.get(other)));
+    let hue = [...name].reduce((hash, letter) => Math.imul(hash ^ letter.codePointAt(0), 16_777_619), 7) >>> 29;
+    while (taken.has(hue) && taken.size < HUES.length) hue = (hue + 1) % HUES.length;
+    hues.set(name, hue);
+  }
+  return (name) => HUES[hues.get(name) ?? 6];
 }

@@ -159,6 +159,7 @@ export class Value {
   chart(answer) {
     const picture = spans(answer.bars, {
       label: `${answer.column} by ${answer.by.column}`,
+      wide: Math.max(280, this.place.clientWidth),
       onpick: (from, to) => this.keep(answer.bars.slice(from, to + 1)),
     });
     return h("div", { class: "chart-box" }, picture, pictureButtons(() => picture, `${answer.column}-by-${answer.by.column}`), h("p", { class: "note" }, "Click a bar, or drag over several, to keep only these."));
