@@ -9,15 +9,14 @@ it is decided whether a tuple is there (Shannon).
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from semiring.analysis.events import FALSE, TRUE, Events
-from semiring.analysis.independence import independent
+from semiring.analysis.events import Events
+from semiring.analysis.shared_sums import SharedSums, too_hard
 from semiring.base import Array
 from semiring.errors import ExactnessError
 from semiring.token import Token
@@ -27,23 +26,6 @@ LARGEST = 20_000
 
 _NOTHING = 1e-250
 """Less is taken for 0: far from what is seen beside other terms, and slow to compute with."""
-
-
-@dataclass(frozen=True, slots=True)
-class Summand:
-    """The values that count where an event holds.
-
-    Attributes
-    ----------
-    event
-        Its number in `Events`.
-    count, total
-        The number of values, and their sum.
-    """
-
-    event: int
-    count: int
-    total: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +97,17 @@ def quotient(joint: Joint) -> tuple[float, float, float]:
 
 
 def joint_of(
-    events: Events, summands: Sequence[Summand], chances: Mapping[Token, float], decisions: int
+    events: Events,
+    summands: Sequence[tuple[int, tuple[int, float]]],
+    chances: Mapping[Token, float],
+    decisions: int,
 ) -> Joint:
     """Return the joint distribution of the number of values that are there, and their sum.
 
     Parameters
     ----------
+    summands
+        Events, each with the number of values that count where it holds, and their sum.
     decisions
         At most so many tuples are decided. Summands that share no tuple with another one need none;
         summands that share one key decide it, and are then independent.
@@ -132,103 +119,35 @@ def joint_of(
 
     Cost: quadratic in the largest count, once per decision at worst.
     """
-    largest = sum(summand.count for summand in summands)
+    largest = sum(count for _, (count, _) in summands)
     if largest > LARGEST:
         raise ExactnessError(
             f"An exact average is computed over at most {LARGEST:,} values, not {largest:,}.\n"
             "Ask for samples, which have an error that is stated."
         )
     try:
-        return _Joints(events, chances, decisions).of(summands)
+        return _Joints(events, chances, decisions, (0, 0.0)).of(summands)
     except RecursionError as error:
-        raise _too_hard(decisions) from error
+        raise too_hard(decisions) from error
 
 
-def _too_hard(decisions: int) -> ExactnessError:
-    return ExactnessError(
-        f"An exact average needs more than {decisions:,} decisions about single tuples.\n"
-        "Allow more, or ask for samples, which have an error that is stated."
-    )
+class _Joints(SharedSums[tuple[int, float], Joint]):
+    def _plus(self, a: tuple[int, float], b: tuple[int, float]) -> tuple[int, float]:
+        return a[0] + b[0], a[1] + b[1]
 
+    def _constant(self, state: tuple[int, float]) -> Joint:
+        return Joint.constant(*state)
 
-class _Joints:
-    def __init__(self, events: Events, chances: Mapping[Token, float], decisions: int) -> None:
-        self._events = events
-        self._chances = chances
-        self._most = decisions
-        self._used = 0
+    def _mixed(self, there: Joint, absent: Joint, chance: float) -> Joint:
+        return there.mixed(absent, chance)
 
-    def of(self, summands: Sequence[Summand]) -> Joint:
-        """Return the joint distribution of the sum of the summands whose events hold."""
-        merged = _merged(summands)
-        certain = merged.pop(TRUE, Summand(TRUE, 0, 0.0))
-        merged.pop(FALSE, None)
-        parts = [
-            self._connected([merged[event] for event in group])
-            for group in independent(merged, self._events.tokens)
-        ]
-        parts.append(Joint.constant(certain.count, certain.total))
-        return _summed(parts)
-
-    def _connected(self, summands: Sequence[Summand]) -> Joint:
-        """Of summands that share tuples."""
-        if len(summands) == 1:
-            chance = self._chance(summands[0].event)
-            if chance is not None:
-                there = Joint.constant(summands[0].count, summands[0].total)
-                return there.mixed(Joint.constant(0, 0.0), chance)
-        self._used += 1
-        if self._used > self._most:
-            raise _too_hard(self._most)
-        shared = Counter(t for summand in summands for t in self._events.tokens[summand.event])
-        token = max(shared, key=lambda token: (shared[token], token.sort_key))
-        with_it, without = (
-            self.of(
-                [
-                    Summand(
-                        self._events.given(summand.event, token, there),
-                        summand.count,
-                        summand.total,
-                    )
-                    for summand in summands
-                ]
-            )
-            for there in (True, False)
-        )
-        return with_it.mixed(without, self._chances[token])
-
-    def _chance(self, event: int) -> float | None:
-        """The probability of a token or a conjunction or disjunction of tokens; None: of more."""
-        kind, part = self._events.kinds[event], self._events.parts[event]
-        if kind == "token":
-            return self._chances[part]
-        inner = part if kind in ("and", "or") else ()
-        if not inner or any(self._events.kinds[part] != "token" for part in inner):
-            return None
-        chances = [self._chances[self._events.parts[part]] for part in inner]
-        if kind == "and":
-            return float(np.prod(chances))
-        return 1.0 - float(np.prod([1.0 - chance for chance in chances]))
-
-
-def _merged(summands: Sequence[Summand]) -> dict[int, Summand]:
-    """Summands by their event; equal events as one."""
-    by_event: dict[int, Summand] = {}
-    for summand in summands:
-        before = by_event.get(summand.event, Summand(summand.event, 0, 0.0))
-        by_event[summand.event] = Summand(
-            summand.event, before.count + summand.count, before.total + summand.total
-        )
-    return by_event
-
-
-def _summed(parts: Sequence[Joint]) -> Joint:
-    """The sum of independent ones, the shortest two first, as in Huffman's code."""
-    queue = [(part.columns.shape[1], tie, part) for tie, part in enumerate(parts)]
-    heapify(queue)
-    next_tie = len(queue)
-    while len(queue) > 1:
-        both = heappop(queue)[2].plus(heappop(queue)[2])
-        heappush(queue, (both.columns.shape[1], next_tie, both))
-        next_tie += 1
-    return queue[0][2]
+    def _summed(self, parts: Sequence[Joint]) -> Joint:
+        """Return the sum of independent ones, the shortest two first, as in Huffman's code."""
+        queue = [(part.columns.shape[1], tie, part) for tie, part in enumerate(parts)]
+        heapify(queue)
+        next_tie = len(queue)
+        while len(queue) > 1:
+            both = heappop(queue)[2].plus(heappop(queue)[2])
+            heappush(queue, (both.columns.shape[1], next_tie, both))
+            next_tie += 1
+        return queue[0][2]

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 from semiring.analysis.circuit import Circuit, Gate
 from semiring.analysis.events import FALSE, TRUE, Annotation, Events, WeightedSum
 from semiring.analysis.independence import connected_components, disjoint, independent
+from semiring.analysis.shared_sums import too_hard
 from semiring.base import Array
 from semiring.budget import check_budget
-from semiring.errors import ExactnessError
 from semiring.possible_worlds import PossibleWorlds
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _compiled(annotation: Annotation, decisions: int) -> Circuit:
     try:
         event = events.of(annotation)
     except RecursionError as error:
-        raise _too_hard(decisions) from error
+        raise too_hard(decisions) from error
     circuit = compile_event(events, event, decisions)
     return Circuit(circuit.gates, tuple(sorted(annotation.tokens)), circuit.decisions)
 
@@ -90,15 +90,8 @@ def compile_event(events: Events, event: int, decisions: int) -> Circuit:
     try:
         compiler.compiled(event)
     except RecursionError as error:
-        raise _too_hard(decisions) from error
+        raise too_hard(decisions) from error
     return Circuit(tuple(compiler.gates), tuple(sorted(events.tokens[event])), compiler.used)
-
-
-def _too_hard(decisions: int) -> ExactnessError:
-    return ExactnessError(
-        f"An exact answer needs more than {decisions:,} decisions about single tuples.\n"
-        "Allow more, or ask for samples, which have an error that is stated."
-    )
 
 
 class _Compiler:
@@ -268,7 +261,7 @@ class _Compiler:
     def _decided(self) -> None:
         self.used += 1
         if self.used > self._most:
-            raise _too_hard(self._most)
+            raise too_hard(self._most)
 
     def _tabulated(self, event: int) -> int:
         """The gate of a condition on few tuples, from its value in every world.

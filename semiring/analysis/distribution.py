@@ -11,15 +11,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import reduce
 from numbers import Number
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from semiring.analysis.events import FALSE, TRUE, Annotation, Events
+from semiring.analysis.events import Annotation, Events
 from semiring.analysis.independence import independent
 from semiring.analysis.most import most
+from semiring.analysis.shared_sums import SharedSums
 from semiring.base import Array
 from semiring.budget import check_budget
 from semiring.errors import CapabilityError, ExactnessError
@@ -261,14 +262,6 @@ def _values(
 # -- states --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Summand:
-    """The contribution of an event to the slots where it holds."""
-
-    event: int
-    state: State
-
-
 def _neutral(part: Value | Expression) -> Any:
     if isinstance(part, Expression):
         return False
@@ -333,28 +326,23 @@ def _too_many() -> ExactnessError:
     )
 
 
-class _States:
+class _States(SharedSums[State, dict[State, float]]):
     """The joint states of tensors and annotations."""
 
     def __init__(
         self, parts: Sequence[Value | Expression], chances: Mapping[Token, float], decisions: int
     ) -> None:
+        super().__init__(Events(), chances, decisions, tuple(map(_neutral, parts)))
         self._parts = parts
-        self._chances = chances
-        self._decisions = decisions
-        self._used = 0
-        self._events = Events()
-        self._none = tuple(map(_neutral, parts))
 
     def all(self) -> dict[State, float]:
         """Return the probability of every state."""
-        summands = [s for number, part in enumerate(self._parts) for s in self._of_part(number)]
-        return self._of(summands)
+        return self.of(s for number in range(len(self._parts)) for s in self._of_part(number))
 
-    def _of_part(self, number: int) -> Iterator[_Summand]:
+    def _of_part(self, number: int) -> Iterator[tuple[int, State]]:
         part = self._parts[number]
         if isinstance(part, Expression):
-            yield _Summand(self._events.of(part), self._only(number, True))
+            yield self._events.of(part), self._only(number, True)
             return
         assert isinstance(part, Tensor)
         for annotation, value in part.terms:
@@ -363,26 +351,19 @@ class _States:
                 if part.monoid.name not in ("MIN", "MAX"):
                     total = 0 if part.monoid.name == "COUNT" else exact_scale(n, value)
                     state = (n, total)
-                yield _Summand(event, self._only(number, state))
+                yield event, self._only(number, state)
 
     def _only(self, number: int, state: Any) -> State:
-        return (*self._none[:number], state, *self._none[number + 1 :])
+        return (*self._nothing[:number], state, *self._nothing[number + 1 :])
 
     def _plus(self, a: State, b: State) -> State:
         return tuple(_added(p, x, y) for p, x, y in zip(self._parts, a, b, strict=True))
 
-    def _of(self, summands: Sequence[_Summand]) -> dict[State, float]:
-        merged: dict[int, State] = {}
-        for summand in summands:
-            before = merged.get(summand.event, self._none)
-            merged[summand.event] = self._plus(before, summand.state)
-        certain = merged.pop(TRUE, self._none)
-        merged.pop(FALSE, None)
-        total = {certain: 1.0}
-        for group in independent(merged, self._events.tokens):
-            part = self._connected([_Summand(event, merged[event]) for event in group])
-            total = self._convolved(total, part)
-        return total
+    def _constant(self, state: State) -> dict[State, float]:
+        return {state: 1.0}
+
+    def _summed(self, parts: Sequence[dict[State, float]]) -> dict[State, float]:
+        return reduce(self._convolved, parts)
 
     def _convolved(self, a: dict[State, float], b: dict[State, float]) -> dict[State, float]:
         if len(a) * len(b) > STATES * _PAIRS:
@@ -396,31 +377,10 @@ class _States:
             raise _too_many()
         return combined
 
-    def _connected(self, summands: Sequence[_Summand]) -> dict[State, float]:
-        """Of summands that share tuples: one that most of them share is decided."""
-        if len(summands) == 1 and self._events.kinds[summands[0].event] == "token":
-            chance = self._chances[self._events.parts[summands[0].event]]
-            return self._mixed({summands[0].state: 1.0}, {self._none: 1.0}, chance)
-        self._used += 1
-        if self._used > self._decisions:
-            raise ExactnessError(
-                f"An exact answer needs more than {self._decisions:,} decisions about single "
-                "tuples.\nAllow more, or ask for the expected value of each aggregate alone."
-            )
-        shared = Counter(t for summand in summands for t in self._events.tokens[summand.event])
-        token = max(shared, key=lambda token: (shared[token], token.sort_key))
-        with_it, without = (
-            self._of(
-                [_Summand(self._events.given(s.event, token, there), s.state) for s in summands]
-            )
-            for there in (True, False)
-        )
-        return self._mixed(with_it, without, self._chances[token])
-
     def _mixed(
-        self, a: dict[State, float], b: dict[State, float], chance: float
+        self, there: dict[State, float], absent: dict[State, float], chance: float
     ) -> dict[State, float]:
-        mixed = {state: chance * p for state, p in a.items()} if chance else {}
-        for state, p in b.items() if chance < 1 else ():
+        mixed = {state: chance * p for state, p in there.items()} if chance else {}
+        for state, p in absent.items() if chance < 1 else ():
             mixed[state] = mixed.get(state, 0.0) + (1 - chance) * p
         return mixed

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.analysis.averages import Summand, joint_of, quotient
+from semiring.analysis.averages import joint_of, quotient
 from semiring.analysis.compilation import DECISIONS, compile_annotation
 from semiring.analysis.distribution import (
     aggregated_moments,
@@ -287,7 +287,7 @@ def _average(tensor: Tensor, chances: dict[Token, float], decisions: int) -> Mom
     center = sum(values) / len(values) if values else 0.0
     for (annotation, _), value in zip(tensor.terms, values, strict=True):
         for event, n in counted_events(events, annotation):
-            summands.append(Summand(event, n, n * (value - center)))
+            summands.append((event, (n, n * (value - center))))
     mean, variance, presence = quotient(joint_of(events, summands, chances, decisions))
     if not presence:
         raise no_value(tensor)
