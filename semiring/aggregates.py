@@ -20,6 +20,7 @@ from semiring.exact import (
     INT64_MIN,
     multiply,
     reduce_segments,
+    shrink,
     subtract,
     sum_segments,
 )
@@ -126,24 +127,63 @@ def aggregate(
     if name in ("MIN", "MAX"):
         return _extreme(values, ~present, offsets, name == "MAX")
     counts = sum_segments(counted, offsets)
-    null = np.equal(counts, 0).astype(np.bool_)
     kind = values.type
     if pa.types.is_duration(kind) and name == "SUM":
         return aggregate(name, multiplicities, values.view(pa.int64()), offsets).cast(kind)
     if pa.types.is_decimal(kind):
         totals = _decimal_totals(values, counted, present, offsets)
+    elif pa.types.is_floating(kind):
+        numbers = np.where(present, values.to_numpy(zero_copy_only=False), 0.0).astype(np.float64)
+        totals = reduce_segments(np.add, numbers * counted.astype(np.float64), offsets, 0.0)
+    elif pa.types.is_integer(kind):
+        totals = sum_segments(multiply(_integers(values), counted), offsets)
+    else:
+        raise AnnotationError(f"{name} of a column of type {kind} is not supported outside Spark")
+    return _of_totals(name, kind, totals, counts)
+
+
+def aggregate_ranges(name: str, values: pa.Array, start: Array, stop: Array) -> pa.Array | None:
+    """Return an aggregate of ranges of a column, as `aggregate` does of segments.
+
+    None where it is not the difference of two exact sums.
+
+    Cost: linear, however long the ranges are.
+    """
+    kind = values.type
+    exact = pa.types.is_decimal(kind) or pa.types.is_integer(kind)
+    if name not in ("COUNT", "SUM", "AVG") or not (exact or name == "COUNT"):
+        return None
+    counts = _of_ranges(values.is_valid().to_numpy(zero_copy_only=False), start, stop)
+    if name == "COUNT":
+        return _bigint(counts, None)
+    numbers = decimal_to_integers(values) if pa.types.is_decimal(kind) else _integers(values)
+    return _of_totals(name, kind, _of_ranges(numbers, start, stop), counts)
+
+
+def _of_ranges(numbers: Array, start: Array, stop: Array) -> Array:
+    """Return exact sums of ranges."""
+    wide = numbers.dtype == np.dtype(object) or np.abs(numbers.astype(np.float64)).sum() >= 2**62
+    before = np.zeros(len(numbers) + 1, dtype=object if wide else np.int64)
+    np.cumsum(numbers.astype(before.dtype), out=before[1:])
+    return shrink(before[stop] - before[start])
+
+
+def _of_totals(name: str, kind: pa.DataType, totals: Array, counts: Array) -> pa.Array:
+    """Return SUM or AVG of a column of some type, from the sums and numbers of its values."""
+    null = np.equal(counts, 0).astype(np.bool_)
+    if pa.types.is_decimal(kind):
         if name == "SUM":
             return integers_to_decimal(totals, min(kind.precision + 10, 38), kind.scale, null)
         return _decimal_average(totals, counts, null, kind)
-    if pa.types.is_floating(kind):
-        numbers = np.where(present, values.to_numpy(zero_copy_only=False), 0.0).astype(np.float64)
-        floats = reduce_segments(np.add, numbers * counted.astype(np.float64), offsets, 0.0)
-        return _double(floats if name == "SUM" else _divide(floats, counts), null)
-    if pa.types.is_integer(kind):
-        integers = values.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
-        totals = sum_segments(multiply(integers, counted), offsets)
-        return _bigint(totals, null) if name == "SUM" else _double(_divide(totals, counts), null)
-    raise AnnotationError(f"{name} of a column of type {kind} is not supported outside Spark")
+    if name == "SUM" and pa.types.is_integer(kind):
+        return _bigint(totals, null)
+    return _double(totals if name == "SUM" else _divide(totals, counts), null)
+
+
+def _integers(values: pa.Array) -> Array:
+    """Return a column of integers as int64, NULL as 0."""
+    integers: Array = values.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    return integers
 
 
 def distinct_members(

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from semiring import AnnotationError, ExactnessError
 from semiring.aggregates import (
     aggregate,
+    aggregate_ranges,
     counts_excluding,
     distinct_members,
     extremes_excluding,
@@ -27,6 +28,22 @@ from semiring.exact import integer_array, sum_segments
 
 D = Decimal
 OFFSETS = np.array([0, 2, 2, 4])
+
+
+@given(
+    st.sampled_from(["SUM", "COUNT", "AVG"]),
+    st.sampled_from([pa.int64(), pa.decimal128(12, 2), pa.decimal128(30, 2)]),
+    st.lists(st.none() | st.integers(-(2**30), 2**30), min_size=1, max_size=8),
+)
+def test_aggregates_of_ranges_are_those_of_their_segments(name, kind, values):
+    column = pa.array(values, kind)
+    pairs = [(a, b) for a in range(len(values) + 1) for b in range(a, len(values) + 1)]
+    start, stop = np.array(pairs).T
+    members = np.concatenate([np.arange(a, b) for a, b in pairs])
+    offsets = np.concatenate([[0], np.cumsum(stop - start)])
+    ones = np.ones(len(members), dtype=np.int64)
+    expected = aggregate(name, ones, column.take(pa.array(members, pa.int64())), offsets)
+    assert aggregate_ranges(name, column, start, stop).equals(expected)
 
 
 @settings(max_examples=30, deadline=None)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from lipstick.engines.memory.keys import distinct
+from lipstick.engines.memory.index import SortedIndex, spread
+from lipstick.engines.memory.keys import KeyTable, distinct
 from lipstick.engines.memory.order import Key, order
 from rewriter.interpret import Bounds
 from semiring.base import Array
 from semiring.ranks import ranked
+from semiring.segments import bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +134,95 @@ class Placed:
             stop = np.where(null, last, _after(known, index))
         start = np.clip(start, self.start, self.stop)
         return Ranges(start, np.maximum(np.clip(stop, self.start, self.stop), start))
+
+
+class WindowPartitions:
+    """The partitions of a window, by number.
+
+    Attributes
+    ----------
+    of_rows
+        The partition of each position; -1 for a row that is not there without deletion.
+    index
+        Positions by partition.
+    row_count, count
+        The numbers of rows that are there without deletion, and of partitions.
+    """
+
+    def __init__(self, columns: list[pa.Array], rows: Array, count: int) -> None:
+        codes, first = distinct(columns, len(rows))
+        self.row_count, self.count = len(rows), len(first)
+        chosen = pa.array(first)
+        self._table = KeyTable([column.take(chosen) for column in columns], len(first))
+        self.of_rows = np.full(count, -1, dtype=np.int64)
+        self.of_rows[rows] = codes
+        self.index = SortedIndex(self.of_rows)
+
+    def find(self, columns: list[pa.Array], length: int) -> Array:
+        """The partitions of some rows; -1: none of these."""
+        return self._table.find(columns, length)
+
+
+class Moves(NamedTuple):
+    """The rows whose ranks moves of rows may change, in segments of one scenario and partition.
+
+    Attributes
+    ----------
+    scenarios, rows, segments
+        Per row that is there at first and stands between the old and new places of rows that move:
+        the scenario, the row, and the number of its segment.
+    of_new
+        The segment of each row that moves to a place.
+    before
+        By segment the number of rows of the partition before it.
+    """
+
+    scenarios: Array
+    rows: Array
+    segments: Array
+    of_new: Array
+    before: Array
+
+
+def moves(placement: Placed, count: int, old: Array, of_old: Array, of_new: Array) -> Moves:
+    """Return the rows whose places among others may change where some of them move.
+
+    Rows before the first of their places keep their ranks, and rows after the last one, where as
+    many rows arrive as leave.
+
+    Parameters
+    ----------
+    placement
+        The rows that are there at first, then the rows that move, as they are in their scenarios.
+    count
+        The number of the former.
+    old, of_old
+        The rows among the former that move, and their scenarios.
+    of_new
+        The scenario of every row among the latter.
+    """
+    at_first = placement.rows < count
+    before = bounds(at_first.astype(np.int64))
+    _, first, last = placement.peers()
+    at = placement.place[np.concatenate([old, count + np.arange(len(of_new))])]
+    keys = (np.concatenate([of_old, of_new]) << 32) | placement.start[at]
+    distinct_keys, number = np.unique(keys, return_inverse=True)
+    low = np.full(len(distinct_keys), count, dtype=np.int64)
+    high = np.zeros_like(low)
+    np.minimum.at(low, number, before[first[at]])
+    np.maximum.at(high, number, before[last[at]])
+    size = len(distinct_keys)
+    leaving, arriving = (np.bincount(part, minlength=size) for part in np.split(number, [len(old)]))
+    starts = distinct_keys & 0xFFFFFFFF
+    high = np.where(leaving == arriving, high, before[placement.stop[starts]])
+    numbers, segments = spread(low, high)
+    return Moves(
+        distinct_keys[segments] >> 32,
+        placement.rows[at_first][numbers],
+        segments,
+        number[len(old) :],
+        low - before[starts],
+    )
 
 
 def _at(known: Array, index: Array, end: int) -> Array:

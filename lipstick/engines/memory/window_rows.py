@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
-from lipstick.engines.memory.index import SortedIndex, spread
-from lipstick.engines.memory.keys import KeyTable, distinct
+from lipstick.engines.memory.index import spread
 from lipstick.engines.memory.member_rows import MemberRows
 from lipstick.engines.memory.members import Members
+from lipstick.engines.memory.order import Key
 from lipstick.engines.memory.places import (
     NOTHING,
     beside,
@@ -35,7 +35,12 @@ from lipstick.engines.memory.state import (
     values,
 )
 from lipstick.engines.memory.store import Dataset
-from lipstick.engines.memory.window_frames import Placed, Ranges
+from lipstick.engines.memory.window_frames import (
+    Placed,
+    Ranges,
+    WindowPartitions,
+    moves,
+)
 from lipstick.engines.memory.windows import computed, extent, placed
 from rewriter.blocks import Block
 from rewriter.interpret import (
@@ -72,7 +77,7 @@ class WindowRows(MemberRows):
         by_name = {name: windowed(scalar) for name, scalar in scalars.items()}
         self.windowed: Mapping[str, Windowed] = {n: w for n, w in by_name.items() if w.calls}
         """The outputs and sort keys with window functions."""
-        self._by_partition: dict[tuple[str, ...], _Partitions] = {}
+        self._by_partition: dict[tuple[str, ...], WindowPartitions] = {}
         self._placements: dict[Hashable, Placed] = {}
 
     def _base_take(self, name: str, positions: Array) -> pa.Array:
@@ -152,6 +157,8 @@ class WindowRows(MemberRows):
             together = everywhere(scenarios, np.flatnonzero(self.base_present()))
         else:
             (call,) = partitions.values()
+            if self._is_reranked(window, len(suspects)):
+                return self._reranked(call, suspects, suspects[was], arriving, context)
             partitioned = self._partitioned(call)
             of_old = partitioned.of_rows[positions_of(suspects[was])]
             of_new = partitioned.find(self._keys(call, arriving, context), len(arriving))
@@ -225,6 +232,50 @@ class WindowRows(MemberRows):
         by_place = np.argsort(places)
         return _Touched(places[by_place], segments[by_place], settled[by_place])
 
+    def _is_reranked(self, window: Windowed, suspects: int) -> bool:
+        """Return True if partitions are ranked anew between the places of suspects alone.
+
+        All rows are sorted for that, with the suspects, which pays where these are many.
+        """
+        call = window.calls[0]
+        if len(window.calls) > 1 or call.function not in _COUNTED:
+            return False
+        partitioned = self._partitioned(call)
+        count = partitioned.row_count
+        return suspects * count // max(partitioned.count, 1) > 4 * (count + suspects)
+
+    def _reranked(
+        self, call: WindowCall, suspects: Array, old: Array, arriving: Array, context: Context
+    ) -> _Touched:
+        """Return the rows between the places that suspects had and those that they have now."""
+        rows = np.flatnonzero(self.base_present())
+        scalars = [*call.partition, *(key.scalar for key in call.order)]
+        columns = [
+            pa.concat_arrays([before, now.cast(before.type)])
+            for before, now in zip(
+                self._scalars(scalars, rows, self._base),
+                self._scalars(scalars, arriving, context),
+                strict=True,
+            )
+        ]
+        width = len(call.partition)
+        keys = [
+            Key(column, key.descending, key.nulls_first)
+            for column, key in zip(columns[width:], call.order, strict=True)
+        ]
+        length = len(rows) + len(arriving)
+        placement = Placed(columns[:width], keys, length)
+        at = np.searchsorted(rows, positions_of(old))
+        found = moves(placement, len(rows), at, scenarios_of(old), scenarios_of(arriving))
+        places = pack(found.scenarios, rows[found.rows])
+        kept = ~contains(suspects, places)
+        places = np.concatenate([places[kept], arriving])
+        segments = np.concatenate([found.segments[kept], found.of_new])
+        by_place = np.argsort(places)
+        places, segments = places[by_place], segments[by_place]
+        settled = np.ones(len(places), dtype=np.bool_)
+        return _Touched(places, segments, settled, found.before[segments])
+
     def _base_placed(self, call: WindowCall, rows: Array) -> Placed:
         key = _window(call)
         if key not in self._placements:
@@ -233,19 +284,25 @@ class WindowRows(MemberRows):
 
     def _keys(self, call: WindowCall, places: Array, context: Context) -> list[pa.Array]:
         """Return the values by which a window function partitions rows."""
+        return self._scalars(call.partition, places, context)
+
+    def _scalars(
+        self, scalars: Sequence[Interpreted], places: Array, context: Context
+    ) -> list[pa.Array]:
+        """Return the values of scalars at some places."""
         resolve = self.members.resolve(places, context)
         try:
-            return [values(scalar, resolve, len(places), None) for scalar in call.partition]
+            return [values(scalar, resolve, len(places), None) for scalar in scalars]
         except UninterpretableError as error:
             raise needs_spark(str(error)) from error
 
-    def _partitioned(self, call: WindowCall) -> _Partitions:
+    def _partitioned(self, call: WindowCall) -> WindowPartitions:
         """The rows that are there without deletion, by the partitions of a window function."""
         key = _texts(call.partition)
         if key not in self._by_partition:
             rows = np.flatnonzero(self.base_present())
             columns = self._keys(call, rows, self._base)
-            self._by_partition[key] = _Partitions(columns, rows, self.members.count)
+            self._by_partition[key] = WindowPartitions(columns, rows, self.members.count)
         return self._by_partition[key]
 
     def check(self) -> None:
@@ -374,6 +431,9 @@ class WindowRows(MemberRows):
         resolve = self.members.resolve(places, context)
         segments = pa.array(touched.segments)
         columns = [computed(call, resolve, len(places), segments) for call in window.calls]
+        if touched.before is not None:
+            ranks = columns[0].to_numpy() + touched.before
+            columns = [pa.array(ranks, columns[0].type)]
 
         def column(alias: str, of: str) -> Vector:
             return from_arrow(columns[int(of)]) if alias == WINDOW else resolve(alias, of)
@@ -396,35 +456,14 @@ class _Touched:
         The segment number of each row; a row sees no row of another segment.
     settled
         Boolean array: the rows whose segment has all that decides their values.
+    before
+        Of ranks, the number of rows of each one's partition before its segment; None: none.
     """
 
     places: Array
     segments: Array
     settled: Array
-
-
-class _Partitions:
-    """The partitions of a window, by number.
-
-    Attributes
-    ----------
-    of_rows
-        The partition of each position; -1 for a row that is not there without deletion.
-    index
-        Positions by partition.
-    """
-
-    def __init__(self, columns: list[pa.Array], rows: Array, count: int) -> None:
-        codes, first = distinct(columns, len(rows))
-        chosen = pa.array(first)
-        self._table = KeyTable([column.take(chosen) for column in columns], len(first))
-        self.of_rows = np.full(count, -1, dtype=np.int64)
-        self.of_rows[rows] = codes
-        self.index = SortedIndex(self.of_rows)
-
-    def find(self, columns: list[pa.Array], length: int) -> Array:
-        """The partitions of some rows; -1: none of these."""
-        return self._table.find(columns, length)
+    before: Array | None = None
 
 
 def _texts(scalars: Iterable[Interpreted]) -> tuple[str, ...]:

@@ -27,6 +27,8 @@ from rewriter.interpret import (
     from_arrow,
     unify,
 )
+from semiring.aggregates import aggregate_ranges
+from semiring.arrow import decoded
 from semiring.base import Array
 from semiring.errors import ExactnessError
 from semiring.ranks import ranked
@@ -304,8 +306,13 @@ def _aggregated(
         return pa.array(frames.sizes, pa.int64())
     columns = [rows.values(argument) for argument in aggregate.arguments]
     different, number = frames.distinct()
-    members, offsets = _members(rows, placement, different)
     try:
+        if aggregate.function is not None and len(columns) == 1 and not aggregate.distinct:
+            ordered = decoded(columns[0].take(pa.array(placement.rows)))
+            summed = aggregate_ranges(aggregate.function, ordered, different.start, different.stop)
+            if summed is not None:
+                return summed.take(pa.array(number))
+        members, offsets = _members(rows, placement, different)
         aggregated = reaggregate(aggregate, [c.take(pa.array(members)) for c in columns], offsets)
     except (FailedError, ExactnessError) as error:
         raise CaptureError(f"{rows.call.text} fails without the deleted rows: {error}") from error

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from lipstick.engines.memory import window_rows
 from lipstick.engines.memory.places import scenarios_of
 from lipstick.engines.memory.scenarios import Deleted
+from lipstick.engines.memory.window_frames import moves
 from semiring.expression import Expression
 from semiring.semirings import Counting
 from semiring.token import Token
 from tests.oracle.database import Database, Deletion, Relation
 from tests.oracle.duck import Duck
+from tests.oracle.many import check_many
 from tests.oracle.written import check_written, written
 
 
@@ -111,6 +115,45 @@ def test_values_of_bounded_frames_are_computed_from_neighbours(sql: str, tmp_pat
         for count in (1, 1, 2, 2, 3, 5, 9)
     ]
     assert check_written(sql, database, gone, tmp_path) == len(gone)
+
+
+RANKED = (
+    "SELECT k, x, rank() OVER (PARTITION BY k ORDER BY n DESC) AS r"
+    " FROM (SELECT k, x, count(*) AS n FROM a GROUP BY k, x) t",
+    "SELECT k, x, row_number() OVER (PARTITION BY k ORDER BY s NULLS LAST, x) AS r"
+    " FROM (SELECT k, x, sum(CASE WHEN id % 3 = 0 THEN NULL ELSE id % 7 END) AS s"
+    " FROM a GROUP BY k, x) t",
+    "SELECT id, rank() OVER (PARTITION BY k ORDER BY x) AS r FROM a"
+    " WHERE NOT EXISTS (SELECT 1 FROM c WHERE c.k = a.k AND c.z > a.x)",
+)
+
+
+@pytest.mark.parametrize("sql", RANKED)
+def test_ranks_are_computed_between_old_and_new_places(
+    sql: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that move, leave and arrive, among ties: as each scenario alone, whose partitions are
+    computed whole."""
+    database = Database({"a": relation("a", "x", 60, 3), "c": relation("c", "z", 4, 2)})
+    rng = random.Random(7)
+    sizes, calls = {"a": 60, "c": 4}, []
+    gone = [
+        {
+            name: pa.table({"id": pa.array(rng.sample(range(1, size + 1), 2), pa.int32())})
+            for name, size in sizes.items()
+            if rng.random() < 0.6
+        }
+        for _ in range(80)
+    ]
+
+    def counted(*arguments: Any) -> Any:
+        calls.append(arguments)
+        return moves(*arguments)
+
+    monkeypatch.setattr(window_rows, "moves", counted)
+    memory = written(sql, database, tmp_path)
+    assert check_many(memory, gone) > 20
+    assert len(calls) == 1
 
 
 def test_a_deletion_changes_neighbours_alone(tmp_path: Path) -> None:
