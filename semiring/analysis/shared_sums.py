@@ -19,9 +19,9 @@ from semiring.errors import ExactnessError
 from semiring.token import Token
 
 S = TypeVar("S")
-"""What summands bring."""
+"""The contribution of a summand."""
 D = TypeVar("D")
-"""The distribution of a sum of such."""
+"""The distribution of a sum of contributions."""
 
 
 def too_hard(decisions: int) -> ExactnessError:
@@ -42,7 +42,7 @@ class SharedSums(ABC, Generic[S, D]):
     decisions
         At most so many tuples are decided.
     nothing
-        What a summand brings where its event does not hold.
+        The contribution of a summand whose event does not hold.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class SharedSums(ABC, Generic[S, D]):
         self._used = 0
 
     def of(self, summands: Iterable[tuple[int, S]]) -> D:
-        """Return the distribution of a sum of pairs of an event and what counts where it holds.
+        """Return the distribution of a sum of events with their contributions.
 
         Raises
         ------
@@ -104,7 +104,7 @@ class SharedSums(ABC, Generic[S, D]):
 
     @abstractmethod
     def _plus(self, a: S, b: S) -> S:
-        """Return what two summands bring together."""
+        """Return the sum of two contributions."""
 
     @abstractmethod
     def _constant(self, state: S) -> D:

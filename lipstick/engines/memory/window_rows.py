@@ -247,7 +247,7 @@ class WindowRows(MemberRows):
     def _reranked(
         self, call: WindowCall, suspects: Array, old: Array, arriving: Array, context: Context
     ) -> _Touched:
-        """Return the rows between the places that suspects had and those that they have now."""
+        """Return the rows between the old and the new places of suspects."""
         rows = np.flatnonzero(self.base_present())
         scalars = [*call.partition, *(key.scalar for key in call.order)]
         columns = [
