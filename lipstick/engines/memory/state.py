@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from functools import cached_property
 from typing import TypeAlias
 
@@ -32,6 +33,12 @@ from semiring.ranks import ranked
 
 Take: TypeAlias = Callable[[str, Array], pa.Array]
 """From the name of a column of a block's rows, and places, to values."""
+
+SparkScalar: TypeAlias = Callable[[str, Mapping[tuple[str, str], pa.Array], int], pa.Array]
+"""Compute a text of Spark SQL over columns, by alias and name, of so many rows."""
+
+spark_scalar: ContextVar[SparkScalar | None] = ContextVar("spark_scalar", default=None)
+"""The session that computes scalars which have no rule here; None: they are refused."""
 
 SORT = "_o"
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 
 from lipstick.display.progress_line import progress
-from lipstick.engines.memory.formal.functions import spark_scalar
+from lipstick.engines.memory.state import spark_scalar
 from lipstick.errors import CapabilityError
 
 if TYPE_CHECKING:

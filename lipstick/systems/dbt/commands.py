@@ -192,6 +192,30 @@ def impact(project: Path, source: str, where: str, read: Read, **form: Any) -> N
 
 @dbt.command()
 @_options
+@click.argument("store", type=click.Path(path_type=Path))
+@click.option("--model", "models", multiple=True, help="A model; by default all. May be repeated.")
+def run(project: Path, store: Path, models: tuple[str, ...], read: Read, **form: Any) -> None:
+    """Run PROJECT as a workflow whose modules are models, and write its graph to STORE.
+
+    lipstick explore and lipstick graph read the store.
+    """
+    from lipstick.systems.dbt.workflow import run_project
+
+    with reported(), _opened(project, **read) as opened:
+        workflow = run_project(opened, store, *models).workflow
+        shown = _answer(form)
+        rows = [
+            {"module": name, "reads": ", ".join(m.inputs)} for name, m in workflow.nodes.items()
+        ]
+        if shown.format == JSON:
+            shown.send_json({"store": str(store), "modules": rows})
+        else:
+            noun = counted(len(rows), "module")
+            _send(shown, [f"{noun} in {store}: lipstick explore {store} shows them.", ("", rows)])
+
+
+@dbt.command()
+@_options
 @click.option(
     "--state",
     required=True,

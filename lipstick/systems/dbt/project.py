@@ -22,7 +22,8 @@ _NAMED_QUERY = re.compile(
     r"\b(\w+)`?\s*(?:\([^()]*\))?\s+as\s*(?:materialized\s*)?\(", re.IGNORECASE
 )
 _PLAIN = re.compile(r"\W")
-_INCREMENT = "_increment"
+INCREMENT = "_increment"
+"""Ends the name of the query of an increment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +166,10 @@ class DbtProject:
 
     def with_text(self, node: DbtNode, other: DbtProject) -> DbtProject:
         """Return the project in which a model has the text that it has in another state."""
-        mine, texts = self.manifest.nodes, {node.id: other._text(node)}
+        mine, texts = self.manifest.nodes, {node.id: other.text(node)}
         for each in other._inlining(node):
             if each.id in mine and mine[each.id].code == each.code:
-                texts[each.id] = other._text(each)
+                texts[each.id] = other.text(each)
         theirs = other.manifest.nodes
         edited = {each: replace(theirs[each], relation=mine[each].relation) for each in texts}
         changed = self.with_nodes({**mine, **edited})
@@ -199,10 +200,10 @@ class DbtProject:
 
     def _meaning(self, node: DbtNode) -> tuple[str | None, str | None]:
         """Return the texts that decide the rows of a model, in whatever schema they are."""
-        read = self._text(node)
+        read = self.text(node)
         if isinstance(read, Refusal):
             return node.code, node.compiled
-        return read[0].strip(), self._merge(node)
+        return read[0].strip(), self.merge(node)
 
     # -- nodes ---------------------------------------------------------------------------------
 
@@ -256,9 +257,9 @@ class DbtProject:
             plain = _PLAIN.sub("_", node.name.lower())
             full = f"{_PLAIN.sub('_', prefix)}_{plain}"
             name = plain if plain not in taken else _PLAIN.sub("_", free_name(taken, full))
-            while taken & {name, f"{name}{_INCREMENT}"}:
+            while taken & {name, f"{name}{INCREMENT}"}:
                 name += "_"
-            taken |= {name, f"{name}{_INCREMENT}"}
+            taken |= {name, f"{name}{INCREMENT}"}
             names[node.id] = name
         return names
 
@@ -310,8 +311,8 @@ class DbtProject:
         bases = tuple(each for each in order if known[each].kind in ("seed", "source"))
         for each in (each for each in order if each not in bases):
             text += "WITH " if not text else ",\n"
-            name, merge = self.names.get(each, "asked"), self._merge(known[each])
-            text += f"`{name}{_INCREMENT if merge else ''}` AS (\n"
+            name, merge = self.names.get(each, "asked"), self.merge(known[each])
+            text += f"`{name}{INCREMENT if merge else ''}` AS (\n"
             starts.append((len(text), each))
             read = self._texts[each]
             assert not isinstance(read, Refusal)
@@ -350,7 +351,7 @@ class DbtProject:
                 node.file,
             )
         if node.kind not in ("seed", "source"):
-            read = self._text(node)
+            read = self.text(node)
             if isinstance(read, Refusal):
                 return read
             by_name = {name: each for each, name in self.names.items()}
@@ -365,17 +366,17 @@ class DbtProject:
         order[node.id] = None
         return None
 
-    def _merge(self, node: DbtNode) -> str | None:
+    def merge(self, node: DbtNode) -> str | None:
         """Return the query of the table into which the increment of a model is merged."""
         table = f"{node.id}{BEFORE}"
         if table not in self.manifest.nodes:
             return None
         name = self.names[node.id]
         return merged(
-            node, self.names[table], f"{name}{_INCREMENT}", self._columns.get(table, ("*",))
+            node, self.names[table], f"{name}{INCREMENT}", self._columns.get(table, ("*",))
         )
 
-    def _text(self, node: DbtNode) -> tuple[str, frozenset[str]] | Refusal:
+    def text(self, node: DbtNode) -> tuple[str, frozenset[str]] | Refusal:
         """Return the text of a node over the names of this project, and the names it reads."""
         if node.id not in self._texts:
             self._texts[node.id] = self._renamed(node)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -11,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory.aggregates import reaggregate
-from lipstick.engines.memory.state import needs_spark
+from lipstick.engines.memory.state import needs_spark, spark_scalar
 from lipstick.errors import CapabilityError, CaptureError
 from rewriter.interpret import (
     AggregateCall,
@@ -30,12 +29,6 @@ from rewriter.scalars.text import scalar as parsed
 from semiring.errors import ExactnessError
 
 Case: TypeAlias = tuple[Any, ...]
-
-SparkScalar: TypeAlias = "Callable[[str, Mapping[tuple[str, str], pa.Array], int], pa.Array]"
-"""Compute a text of Spark SQL over columns, by alias and name, of so many rows."""
-
-spark_scalar: ContextVar[SparkScalar | None] = ContextVar("spark_scalar", default=None)
-"""The session that computes scalars which have no rule here; None: they are refused."""
 
 _NO_LONGER = frozenset({"array_compact", "array_distinct", "array_sort", "filter", "sort_array"})
 

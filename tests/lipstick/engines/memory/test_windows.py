@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
+from lipstick.engines.memory.state import spark_scalar
 from lipstick.engines.memory.windows import computed, extent, placed
 from lipstick.errors import NeedsSparkError
 from rewriter.interpret import Vector, WindowCall, from_arrow, windowed
@@ -183,3 +185,22 @@ def test_what_only_spark_computes(sql: str) -> None:
     """What cannot be computed here is said by name."""
     with pytest.raises(NeedsSparkError, match="without Spark"):
         computed(call(sql), resolve(table(1, 5)), 5)
+
+
+def test_a_session_computes_keys_that_have_no_rule_here() -> None:
+    """Partitions and orders are found by the values that the session has for these rows."""
+    rows, asked = table(1, 40), []
+
+    def compute(text: str, columns: Mapping[tuple[str, str], pa.Array], length: int) -> pa.Array:
+        asked.append((text, length))
+        return pc.abs(columns["m", "y"])
+
+    ranked = "ROW_NUMBER() OVER (PARTITION BY {} ORDER BY m.id)"
+    token = spark_scalar.set(compute)
+    try:
+        by_session = computed(call(ranked.format("SOUNDEX(m.y)")), resolve(rows), 40)
+    finally:
+        spark_scalar.reset(token)
+    changed = rows.set_column(3, "y", pc.abs(rows["y"]))
+    assert by_session.equals(computed(call(ranked.format("m.y")), resolve(changed), 40))
+    assert asked == [("SOUNDEX(m.y)", 40)]

@@ -17,6 +17,7 @@ import lipstick
 from lipstick.cli import main
 from lipstick.systems.dbt import BaseTable, DbtError, DbtProject, TrackedProject, write_example
 from lipstick.systems.dbt.snapshots import MADE_FROM, source_states
+from lipstick.workflow import open_run
 from tests.lipstick.systems.dbt.impacts import ProjectImpacts
 
 _REFUSED = "select *\nfrom shop.stg_orders\nwhere order_id > 0 and input_file_name() <> ''"
@@ -84,6 +85,26 @@ def test_wrong_input_exits_with_2(
     monkeypatch.chdir(tmp_path)
     write_example("shop")
     assert message in _run(*arguments, code=2)
+
+
+def test_a_project_runs_as_a_workflow(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lipstick, "session", partial(lipstick.session, spark))
+    shop, store = write_example(tmp_path / "shop"), tmp_path / "store"
+    said = _run("run", str(shop), str(store), "--model", "orders", "--format", "md")
+    assert f"5 modules in {store}: lipstick explore {store} shows them." in said
+    assert "| orders | order_amounts, stg_orders |" in said
+    graph = open_run(store).graph()
+    amounts = open_run(store).output(0, "orders").to_pylist()
+    assert {row["order_id"]: str(row["amount"]) for row in amounts}[7] == "72.50"
+    gone = graph.select(kind="token", where={"order_id": 7}).names()
+    assert gone == [f"input#0/raw_payments/raw_payments_rows:{number}" for number in (7, 8, 9)]
+    left = graph.delete(gone)
+    rows = graph.select(module="order_amounts", kind="o")
+    assert (len(rows.names()), len(left.select(module="order_amounts", kind="o").names())) == (6, 5)
+    coarse = graph.zoom_out("order_amounts", "stg_orders")
+    assert coarse.node_count < graph.node_count
 
 
 def add_snapshot(shop: Path, compiled: str, **config: Any) -> None:

@@ -1,0 +1,105 @@
+"""A dbt project as one workflow: its models, seeds and sources are modules."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from lipstick.systems.dbt.errors import DbtError
+from lipstick.systems.dbt.manifest import BEFORE
+from lipstick.systems.dbt.project import INCREMENT, Refusal
+from lipstick.tracking.tracker import Naming
+from lipstick.workflow import Edge, Module, Relation, Run, Specification, Workflow
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+    from lipstick.systems.dbt.manifest import DbtNode
+    from lipstick.systems.dbt.questions import TrackedProject
+
+_ROWS = "_rows"
+"""Ends the name of the input relation of a seed or source."""
+
+
+def project_workflow(tracked: TrackedProject, *models: str) -> Workflow:
+    """Return the workflow of a project, or of some models and the nodes that they rest on.
+
+    Its input nodes are seeds and sources, its output nodes the models that no other one reads.
+    Ephemeral models are part of the models that read them. A model that is merged into its table
+    has the table before as an input.
+
+    Raises
+    ------
+    DbtError
+        A model is refused.
+    WorkflowError
+        The nodes are not connected.
+    """
+    project = tracked.project
+    asked = [project.node(name, "model") for name in models] or project.models
+    needed = [
+        node
+        for node in project.models
+        if node in asked or any(project.rests_on(each, node) for each in asked)
+    ]
+    needed = [node for node in needed if node.materialized != "ephemeral"]
+    relations: dict[str, Relation] = {}
+    nodes: dict[str, Module] = {}
+    edges: list[Edge] = []
+    bases: list[str] = []
+
+    def add_base(base: DbtNode) -> None:
+        name = project.names[base.id]
+        rows = tracked.session.tracked[name]
+        key = rows.token if rows.naming is Naming.KEY else ()
+        given, relation = f"{name}{_ROWS}", _relation(rows.schema, key)
+        query = {name: f"SELECT * FROM {given}"}
+        nodes[name] = Module(name, Specification(name, {given: relation}, {name: relation}, query))
+        relations[name] = relation
+        bases.append(name)
+
+    for node in needed:
+        name, answer = project.names[node.id], tracked.annotated(node)
+        if isinstance(answer, Refusal):
+            raise DbtError(f"{node.title} cannot run: {answer.reason}\nSee {answer.place}.")
+        found, merge = project.text(node), project.merge(node)
+        assert not isinstance(found, Refusal)
+        text, read = found
+        if merge is not None:
+            read |= {project.names[f"{node.id}{BEFORE}"]}
+        ids = {each: base for base, each in project.names.items()}
+        for each in sorted(read):
+            if each not in nodes:
+                add_base(project.manifest.nodes[ids[each]])
+            edges.append(Edge(each, name))
+        relations[name] = _relation(answer.schema)
+        chain = {name: text} if merge is None else {f"{name}{INCREMENT}": text, name: merge}
+        inputs = {each: relations[each] for each in sorted(read)}
+        nodes[name] = Module(name, Specification(name, inputs, {name: relations[name]}, chain))
+    sources = {edge.source for edge in edges}
+    return Workflow(
+        project.manifest.name, nodes, edges, bases, [name for name in nodes if name not in sources]
+    )
+
+
+def run_project(tracked: TrackedProject, store: str | os.PathLike[str], *models: str) -> Run:
+    """Run a project, or some of its models, as a workflow; return the run.
+
+    Parameters
+    ----------
+    store
+        A new folder for the run and its graph.
+
+    Raises
+    ------
+    DbtError, WorkflowError
+        As for :func:`project_workflow`.
+    """
+    workflow = project_workflow(tracked, *models)
+    known = tracked.session.tracked
+    rows = {name: {f"{name}{_ROWS}": known[name].source.frame} for name in workflow.inputs}
+    return workflow.run(tracked.session, [rows], store=store)
+
+
+def _relation(schema: StructType, key: tuple[str, ...] = ()) -> Relation:
+    return Relation([(field.name, field.dataType.simpleString()) for field in schema], key)
