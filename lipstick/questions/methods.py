@@ -364,6 +364,24 @@ class Questions(Analyses, Generic[T]):
 
     # -- explanations ----------------------------------------------------------------------
 
+    def top(
+        self,
+        column: str,
+        k: int = 10,
+        where: Mapping[str, Any] | None = None,
+        *,
+        relation: str | None = None,
+        cluster: bool | None = None,
+    ) -> pa.Table:
+        """Return the tuples of a relation whose deletion, each alone, moves a value most.
+
+        With ``_after`` and ``_effect``; in memory with all their columns, on the cluster (None:
+        from 20 million captured rows) with their tokens, in memory bounded by k.
+        """
+        from lipstick.questions.why.rows import top_tuples
+
+        return top_tuples(self._captured, column, k, where or {}, relation, cluster)
+
     def why(
         self,
         column: str | None = None,

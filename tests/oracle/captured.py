@@ -19,7 +19,7 @@ from rewriter.emit.statements import Groups, asked_groups_sql, hypothetical_sql,
 from rewriter.lower import lower_query
 from rewriter.passes import planned_capture
 from tests.oracle.database import Database, Deletion
-from tests.oracle.duck import Duck, create_table, loosened
+from tests.oracle.duck import Duck, connected_duck, create_table, loosened
 from tests.oracle.duck_sql import to_duckdb
 from tests.oracle.rows import Bag, assert_same_bag, from_arrow
 
@@ -88,7 +88,7 @@ def check_captured(
 @contextmanager
 def connected(database: Database) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a connection to DuckDB with the relations, in which statements of captures run."""
-    with duckdb.connect(config={"threads": 1}) as connection:
+    with connected_duck() as connection:
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute("CREATE MACRO raise_error(message) AS error(message)")
         connection.execute("CREATE MACRO rand() AS random()")

@@ -16,13 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from lipstick.questions.where.origins import CellOrigins, cell_origins
 from semiring.errors import CapabilityError
 from tests.oracle.database import Database, Relation
-from tests.oracle.duck import create_table
+from tests.oracle.duck import connected_duck, create_table
 from tests.oracle.duck_sql import to_duckdb
 from tests.oracle.written import written
 
@@ -177,7 +176,7 @@ class Held:
         text = to_duckdb(query.sql)
         cited = {n: _cited(found) for n, found in origins.items()}
         changing: dict[Any, set[Cell]] = {n: set() for n in origins}
-        with duckdb.connect(config={"threads": 1}) as connection:
+        with connected_duck() as connection:
             for name, relation in database(query.rows).relations.items():
                 create_table(connection, name, relation.data)
             before = dict(connection.execute(text).fetchall())

@@ -15,13 +15,12 @@ from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 
 from lipstick.questions.diff.counterexample import Counterexample, Tables
 from lipstick.questions.diff.pipeline import Version, small_difference
 from tests.oracle.database import Database, Relation
-from tests.oracle.duck import create_table
+from tests.oracle.duck import connected_duck, create_table
 from tests.oracle.duck_sql import to_duckdb
 from tests.oracle.written import written
 
@@ -145,7 +144,7 @@ def found(refactoring: Refactoring) -> Counterexample | None:
             versions.append(Version(memory, None, sources))
 
         def runs(tables: Tables) -> list[pa.Table]:
-            with duckdb.connect(config={"threads": 1}) as connection:
+            with connected_duck() as connection:
                 for name, data in sources.items():
                     create_table(connection, name, tables.get(name, data.slice(0, 0)))
                 texts = map(to_duckdb, (refactoring.before, refactoring.after))

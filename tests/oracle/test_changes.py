@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pyarrow as pa
 import pytest
 
 from tests.oracle.changes import hold, hold_changed
 from tests.oracle.database import Database, Relation
+from tests.oracle.duck import connected_duck
 from tests.oracle.generator import generate
 
 
@@ -30,3 +33,14 @@ def test_groups_that_only_other_values_name_were_not_captured() -> None:
     assert hold_changed(sql, database, {"o": moved}) == (True, 0)
     sql = "SELECT id, (SELECT sum(v) FROM s) AS v FROM o WHERE k > 1"
     assert hold_changed(sql, database, {"o": moved}) == (True, 1)
+
+
+def test_subtotals_of_columns_that_a_join_makes_equal_are_null_in_duckdb() -> None:
+    a = [3, 4, 1, 4]
+    equal = [x for x in a for y in a if x == y]
+    counted = Counter(key for x in equal for key in ((x, x), (x, None), (None, None)))
+    with connected_duck() as connection:
+        connection.execute(f"CREATE TABLE s AS SELECT unnest({a}) AS a")
+        text = "SELECT p.a, q.a, count(*) FROM s p JOIN s q ON p.a = q.a GROUP BY ROLLUP (p.a, q.a)"
+        rows = connection.execute(text).fetchall()
+    assert Counter(rows) == Counter((*key, number) for key, number in counted.items())

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from semiring.token import Token
 from tests.oracle.database import Database, Relation
-from tests.oracle.duck import create_table, loosened
+from tests.oracle.duck import connected_duck, create_table, loosened
 from tests.oracle.duck_sql import parsed, tables_of, to_duckdb
 from tests.oracle.rows import Row, difference, from_arrow
 
@@ -151,7 +151,7 @@ class _Engine:
         self._relations = relations
         self._order = "ORDER BY _place DESC" if backwards else "ORDER BY _place"
         self._sql = to_duckdb(sql)
-        self._connection = duckdb.connect(config={"threads": 1})
+        self._connection = connected_duck()
         self._connection.execute("SET TimeZone = 'UTC'")
         self._connection.execute("CREATE MACRO raise_error(message) AS error(message)")
         if len(relations) <= _FEW:

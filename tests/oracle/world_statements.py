@@ -19,6 +19,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from tests.oracle.database import Database, Relation
+from tests.oracle.duck import connected_duck
 from tests.oracle.duck_sql import to_duckdb
 from tests.scoreboard.spark.script import Script, read_script
 
@@ -39,7 +40,7 @@ def statements() -> Iterator[tuple[str, str, Database]]:
 
 
 def _of_script(script: Script) -> Iterator[tuple[str, str, Database]]:
-    connection = duckdb.connect()
+    connection = connected_duck()
     connection.execute("SET TimeZone = 'UTC'")
     database = None
     number = 0

@@ -27,7 +27,7 @@ from semiring.valuation import Valuation
 from tests.oracle.bag import check_counting
 from tests.oracle.captured import blocks_of, members_of, statements_of_members
 from tests.oracle.database import Database, Deletion
-from tests.oracle.duck import Duck, create_table, loosened
+from tests.oracle.duck import Duck, connected_duck, create_table, loosened
 from tests.oracle.duck_sql import to_duckdb
 from tests.oracle.many import check_many
 from tests.oracle.rows import Bag, assert_same_bag, from_arrow
@@ -88,7 +88,7 @@ def _write_datasets(
 ) -> dict[tuple[str, str], pa.Table]:
     """Write the datasets of a capture, and return them by block and name."""
     datasets: dict[tuple[str, str], pa.Table] = {}
-    with duckdb.connect(config={"threads": 1}) as connection:
+    with connected_duck() as connection:
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute("CREATE MACRO raise_error(message) AS error(message)")
         for relation in database.relations.values():

@@ -16,6 +16,7 @@ import pyarrow as pa
 from lipstick.capture.capture import Capture
 from lipstick.questions.why.answer import Explanation
 from tests.oracle.database import Database, Relation
+from tests.oracle.duck import connected_duck
 from tests.oracle.duck_sql import to_duckdb
 from tests.oracle.written import write_capture
 from tests.planted.baseline import group_by_every_column
@@ -111,7 +112,7 @@ def check_suggestions(
     if case.ask.get("column") in (None, "ok") or isinstance(wanted, float):
         reached = [cause.after == (wanted or 0.0) for cause in explanation.causes]
         assert reached == sorted(reached, reverse=True), (case.name, reached)
-    with duckdb.connect(config={"threads": 1}) as connection:
+    with connected_duck() as connection:
         for name, relation in database.relations.items():
             connection.register(f"_{name}", relation.data)
             connection.execute(f"CREATE TABLE {name} AS SELECT * FROM _{name}")

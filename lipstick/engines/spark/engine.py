@@ -113,7 +113,7 @@ class SparkEngine:
 
     def annotated(self) -> DataFrame:
         """The answer's columns, then ``_prov``."""
-        sql = rewritten_sql(self._manifest.root, self._members_view)
+        sql = rewritten_sql(self._manifest.root, self.members_view)
         return self._spark.sql(sql).toDF(*self._manifest.names, "_prov")
 
     def annotations(self, limit: int | None) -> list[tuple[Row, Polynomial | Expression]]:
@@ -138,7 +138,7 @@ class SparkEngine:
         tokens = {name: named_token(record.naming) for name, record in relations.items()}
         valuations = compile_valuations(semiring, tokens, None, relations, self._spark)
         evaluation = Evaluation(
-            self._spark, root, self._members_view, self._rows_views(), semiring, valuations
+            self._spark, root, self.members_view, self._rows_views(), semiring, valuations
         )
         names = self._manifest.names
         return [
@@ -249,7 +249,7 @@ class SparkEngine:
             # Whether δ has a value is known once it is computed; workers would fail too late.
             return self.shown(self._capture.memory.evaluate(semiring, valuations))
         views = self._rows_views()
-        evaluation = Evaluation(self._spark, root, self._members_view, views, semiring, valuations)
+        evaluation = Evaluation(self._spark, root, self.members_view, views, semiring, valuations)
         return evaluation.run().toDF(*self._manifest.names, "_value")
 
     def _conditional(
@@ -268,7 +268,7 @@ class SparkEngine:
                 self._spark.createDataFrame(table).createOrReplaceTempView(view)
                 deleted[name] = (view, self._manifest.relations[name].token)
         left = self.hypothetical(deleted) if deleted else None
-        rows = root_rows(self._spark, root, self._rows_views(), self._members_view)
+        rows = root_rows(self._spark, root, self._rows_views(), self.members_view)
         values = in_world(self._spark, root, rows, left, semiring)
         return values.toDF(*self._manifest.names, "_value")
 
@@ -390,7 +390,7 @@ class SparkEngine:
         captured_groups: Mapping[str, CapturedGroups],
     ) -> DataFrame:
         root = self._manifest.root
-        sql = hypothetical_sql(root, self._members_view, deleted, rows, captured_groups)
+        sql = hypothetical_sql(root, self.members_view, deleted, rows, captured_groups)
         return self._spark.sql(sql)
 
     def _captured_groups(self, reached: Container[str]) -> dict[str, CapturedGroups]:
@@ -438,11 +438,11 @@ class SparkEngine:
         ``rows`` has the columns that identify the answer's rows.
         """
         views = self._rows_views()
-        return lineage_tokens(self._spark, self._manifest, rows, self._members_view, views)
+        return lineage_tokens(self._spark, self._manifest, rows, self.members_view, views)
 
     # -- views -----------------------------------------------------------------------------
 
-    def _members_view(self, block: Block) -> str:
+    def members_view(self, block: Block) -> str:
         return self._dataset_view(block, "members")
 
     def _dataset_view(self, block: Block, dataset: str) -> str:

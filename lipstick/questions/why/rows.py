@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
+from lipstick.capture.manifest import Manifest
+from lipstick.engines.memory.memory import Memory
 from lipstick.engines.memory.reach import lineage
 from lipstick.engines.memory.scenarios import Deleted
+from lipstick.engines.protocol import CaptureEngine
+from lipstick.errors import CaptureError
 from lipstick.questions.why.effects import effects_on
-from lipstick.questions.why.measure import Measure
+from lipstick.questions.why.measure import Measure, column_of
+from lipstick.questions.why.pipeline import measured
 from lipstick.questions.why.shares import shapley_shares
-from lipstick.questions.why.sources import SourceRows
+from lipstick.questions.why.sources import SourceRows, read_sources
+
+_IN_MEMORY = 20_000_000
+"""The number of captured rows up to which tuples are left out in memory."""
 
 _AT_ONCE = 1 << 18
 """Tuples that are left out one by one together."""
@@ -50,6 +59,60 @@ def top_rows(measure: Measure, source: SourceRows, limit: int) -> pa.Table:
     shares = shapley_shares(measure, source)
     of_rows = pa.nulls(len(best), pa.float64()) if shares is None else pa.array(shares[best])
     return table.append_column("_shapley", of_rows)
+
+
+class CaptureOfRows(Protocol):
+    """A capture, in memory and on the cluster."""
+
+    manifest: Manifest
+    engine: CaptureEngine
+
+    @property
+    def memory(self) -> Memory:
+        """The engine in memory."""
+
+    @property
+    def cluster(self) -> Any:
+        """The engine on the cluster."""
+
+
+def top_tuples(
+    capture: CaptureOfRows,
+    column: str,
+    limit: int,
+    where: Mapping[str, Any],
+    relation: str | None,
+    cluster: bool | None,
+) -> pa.Table:
+    """Return the tuples that move a value most; see :meth:`lipstick.Capture.top`."""
+    manifest = capture.manifest
+    names = [name for name, each in manifest.relations.items() if each.token]
+    chosen = [n for n in names if relation is None or n.lower() == relation.lower()]
+    if len(chosen) != 1:
+        raise CaptureError(f"Name one relation, whose tuples are meant: {', '.join(names)}.")
+    if cluster is None:
+        cluster = capture.engine.spark is not None and manifest.row_count > _IN_MEMORY
+    if not cluster:
+        memory = capture.memory
+        measure, _ = measured(memory, column, where, None, None)
+        sources = read_sources(memory.engine, capture.engine.spark, {})
+        return top_rows(measure, sources[chosen[0]], limit)
+    from lipstick.engines.spark.leave_one_out import top_on_cluster
+
+    outputs = [output.name for output in manifest.root.outputs]
+    place = column_of(list(manifest.names), column)
+    values = {outputs[column_of(list(manifest.names), n)]: value for n, value in where.items()}
+    engine = capture.cluster
+    return top_on_cluster(
+        engine.spark,
+        manifest,
+        engine.present(),
+        engine.members_view,
+        outputs[place],
+        chosen[0],
+        values,
+        limit,
+    )
 
 
 _NO_ROWS = np.zeros(0, dtype=np.int64)

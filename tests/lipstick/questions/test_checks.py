@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pytest
 
@@ -15,6 +14,7 @@ import lipstick
 from lipstick.errors import CapabilityError, CaptureError
 from lipstick.questions.checks.check import CheckResult, DataCheck, ValueBounds
 from tests.oracle.database import Database, Relation
+from tests.oracle.duck import connected_duck
 from tests.oracle.duck_sql import to_duckdb
 from tests.oracle.written import write_capture
 
@@ -32,7 +32,7 @@ _SCHEMA = "id bigint, customer bigint, status string, amount double, paid double
 
 def _number(check: DataCheck) -> float:
     """Return what an independent engine finds: the number of failing rows, or the value."""
-    with duckdb.connect(config={"threads": 1}) as connection:
+    with connected_duck() as connection:
         connection.register("orders", _ORDERS)
         rows = connection.execute(to_duckdb(check.sql)).fetchall()
     return float(rows[0][0]) if check.is_value else float(len(rows))

@@ -6,12 +6,12 @@ import math
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from tests.oracle.database import Database, Relation
+from tests.oracle.duck import connected_duck
 from tests.oracle.written import write_capture
 
 _SIZES = {"t": 6, "s": 3}
@@ -42,7 +42,7 @@ def _expected(database: Database, body: str, number: str, tuples: int) -> list[f
     tuples
         The number of tuples; the bits of a world.
     """
-    with duckdb.connect(config={"threads": 1}) as connection:
+    with connected_duck() as connection:
         first = 0
         for name, relation in database.relations.items():
             connection.register(f"_{name}", relation.data)

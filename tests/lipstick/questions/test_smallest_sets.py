@@ -6,7 +6,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from lipstick.errors import CapabilityError
 from lipstick.questions.why.answer import Explanation
 from tests.oracle.database import Database, Relation
+from tests.oracle.duck import connected_duck
 from tests.oracle.written import write_capture
 
 
@@ -32,7 +32,7 @@ def _rows(seed: int, size: int = 9) -> pa.Table:
 def _least(rows: pa.Table, check: str) -> set[frozenset[int]]:
     """Return all deletions of least size after which a check of SQL yields TRUE."""
     ids = rows.column("id").to_pylist()
-    with duckdb.connect(config={"threads": 1}) as connection:
+    with connected_duck() as connection:
         connection.register("t", rows)
         for size in range(len(ids) + 1):
             found = set()

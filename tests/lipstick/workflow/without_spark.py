@@ -15,7 +15,6 @@ from types import MappingProxyType
 from typing import Any, cast
 from unittest.mock import patch
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
@@ -38,6 +37,7 @@ from rewriter.blocks import Block, TokenSource, topological
 from rewriter.emit.statements import members_sql, rows_sql
 from rewriter.lower import lower_query
 from tests.graphquery.store.workload import Unsynced
+from tests.oracle.duck import connected_duck
 from tests.oracle.duck_sql import to_duckdb
 from tests.oracle.written import schema_of
 
@@ -100,7 +100,7 @@ class DuckBench:
             if step.role == "relation":
                 columns[step.name] = names
         self.columns = columns
-        self.database = duckdb.connect(config={"threads": 1})
+        self.database = connected_duck()
 
     def expect(self, rows: int) -> None:
         """Nothing is prepared."""

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-import duckdb
 import sqlglot
 
+from tests.oracle.duck import connected_duck
 from tests.oracle.histories.draw import COLUMNS, Drawn, DrawnClause, Row, quoted
 
 _TYPES = ("INTEGER", "INTEGER", "INTEGER", "VARCHAR")
@@ -30,7 +30,7 @@ class Tables:
 
     def __init__(self, rows: Mapping[str, Sequence[Row]], columns: Sequence[str] = COLUMNS) -> None:
         self.columns = columns
-        self.database = duckdb.connect(config={"threads": 1})
+        self.database = connected_duck()
         for name, its in rows.items():
             typed = zip(map(_double_quoted, columns), _TYPES, strict=True)
             listed = ", ".join(f"{column} {kind}" for column, kind in typed)

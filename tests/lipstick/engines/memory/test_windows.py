@@ -6,7 +6,6 @@ import random
 from collections.abc import Callable, Mapping
 from functools import cache
 
-import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -16,6 +15,7 @@ from lipstick.engines.memory.windows import computed, extent, placed
 from lipstick.errors import NeedsSparkError
 from rewriter.interpret import Vector, WindowCall, from_arrow, windowed
 from rewriter.scalars.text import scalar
+from tests.oracle.duck import connected_duck
 from tests.oracle.duck_sql import to_duckdb
 
 RANKS = ("ROW_NUMBER()", "RANK()", "DENSE_RANK()", "PERCENT_RANK()", "CUME_DIST()", "NTILE(3)")
@@ -130,7 +130,7 @@ def test_every_combination(size: int) -> None:
     """Every function, partition, order and frame, over no row, one row and many."""
     data = table(size, size)
     columns = resolve(data)
-    with duckdb.connect(config={"threads": 1}) as connection:
+    with connected_duck() as connection:
         connection.register("m", data)
         for statement, calls in statements():
             expected = {row[0]: row[1:] for row in connection.execute(statement).fetchall()}

@@ -1,0 +1,182 @@
+"""An aggregated value without each tuple of a relation, one at a time, over the captured members.
+
+The members of a group are added up by the tokens of the relation. The value without a tuple follows
+from the sums of all members and of its own, and from the two largest of the extremes by token.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from rewriter.algebra import Scalar
+from rewriter.blocks import GROUP, MEMBER, Block, Kind, TokenColumns, qualified
+from rewriter.emit.statements.capture import ViewOf
+from rewriter.emit.trees import from_, named, table
+from rewriter.scalars.aggregates import arguments, called, name_of
+from rewriter.scalars.text import rewrite_columns, text
+
+AFTER, BEFORE = "_after", "_before"
+_CHOSEN, _PARTS, _TOTALS, _EXTREMES = "chosen", "parts", "totals", "extremes"
+_ADDED, _EXTREME = ("sum", "count", "avg"), ("max", "min")
+
+
+def leave_one_out_sql(
+    block: Block, output: str, relation: str, view: ViewOf, chosen: str, limit: int
+) -> str | None:
+    """Return the statement of the tuples that move a value of a group most; None: it has none.
+
+    It yields the columns of the token, then the value before and after.
+
+    Parameters
+    ----------
+    view
+        Returns the name of the view of a block's members.
+    chosen
+        The name of a view of one row, with the identity of the group.
+    """
+    tokens = [each for each in block.tokens if each.relation == relation]
+    scalar = next(each.scalar for each in block.outputs if each.name == output)
+    if len(tokens) != 1 or not _is_simple(block, scalar):
+        return None
+    read = dict.fromkeys(node.name for node in scalar.find_all(exp.Column))
+    calls = {name: call for name, call in block.aggregates if name in read}
+    sums = _Sums(calls)
+    query = sums.after(tokens[0], scalar, limit)
+    query = query.with_(_PARTS, as_=sums.parts(block, tokens[0], view(block), chosen))
+    query = query.with_(_TOTALS, as_=sums.totals())
+    return text(query.with_(_EXTREMES, as_=sums.extremes()))
+
+
+def _is_simple(block: Block, scalar: Scalar) -> bool:
+    """Return True if a value is arithmetic of additive or extreme aggregates of members alone."""
+    if block.kind is not Kind.GROUP or block.core is None or not block.of_members_alone:
+        return False
+    if block.probes or block.having or block.sets or block.copies or block.difference is not None:
+        return False
+    if block.limited or any(isinstance(node, exp.Subquery) for node in scalar.walk()):
+        return False
+    calls, columns = dict(block.aggregates), list(scalar.find_all(exp.Column))
+    if not columns or any(each.table != GROUP or each.name not in calls for each in columns):
+        return False
+    return all(
+        call is called(call)
+        and name_of(call) in (*_ADDED, *_EXTREME)
+        and call.find(exp.Distinct) is None
+        for call in (calls[each.name] for each in columns)
+    )
+
+
+class _Sums:
+    """Partial aggregates by token, and of all members."""
+
+    def __init__(self, calls: dict[str, Scalar]) -> None:
+        self._calls = list(calls.items())
+        self._place = {name: number for number, name in enumerate(calls)}
+
+    def parts(self, block: Block, token: TokenColumns, members: str, chosen: str) -> exp.Select:
+        """Return the partial aggregates by token, of the members of a group."""
+        tokens = [qualified(MEMBER, name) for name in token.columns]
+        items = [exp.alias_(each.copy(), f"t{at}") for at, each in enumerate(tokens)]
+        items.append(exp.alias_(exp.func("count", exp.Star()), "members"))
+        for number, (_, call) in enumerate(self._calls):
+            argument = arguments(call)[0]
+            if name_of(call) in _EXTREME:
+                items.append(exp.alias_(_call(name_of(call), argument), f"x{number}"))
+            else:
+                if name_of(call) != "count":
+                    items.append(exp.alias_(_call("sum", argument), f"s{number}"))
+                items.append(exp.alias_(_call("count", argument), f"n{number}"))
+        select = exp.select(*items).from_(table(members, MEMBER))
+        select = from_(select, table(chosen, _CHOSEN))
+        for name, key in block.keys:
+            select = select.where(
+                exp.NullSafeEQ(this=key.copy(), expression=qualified(_CHOSEN, name))
+            )
+        return select.group_by(*(each.copy() for each in tokens))
+
+    def totals(self) -> exp.Select:
+        """Return the aggregates of all members."""
+        items = [("members", _call("sum", exp.column("members")))]
+        for number, (_, call) in enumerate(self._calls):
+            name = name_of(call)
+            if name in _EXTREME:
+                items.append((f"x{number}", _call(name, exp.column(f"x{number}"))))
+                continue
+            items.append((f"n{number}", _call("sum", exp.column(f"n{number}"))))
+            if name != "count":
+                items.append((f"s{number}", _call("sum", exp.column(f"s{number}"))))
+        return exp.select(*named(items)).from_(table(_PARTS, _PARTS))
+
+    def extremes(self) -> exp.Select:
+        """Return, for each extreme, the number of tokens that have it, and the next one."""
+        items: list[tuple[str, Scalar]] = [("number", exp.Literal.number(1))]
+        for number, (_, call) in enumerate(self._calls):
+            if name_of(call) in _EXTREME:
+                own, of_all = qualified(_PARTS, f"x{number}"), qualified(_TOTALS, f"x{number}")
+                equal = exp.EQ(this=own, expression=of_all)
+                others = exp.Case().when(exp.Not(this=equal.copy()), own.copy())
+                items.append((f"c{number}", _call("count_if", equal)))
+                items.append((f"y{number}", _call(name_of(call), others)))
+        if len(items) == 1:
+            return exp.select(*named(items))
+        select = exp.select(*named(items[1:])).from_(table(_PARTS, _PARTS))
+        return from_(select, table(_TOTALS, _TOTALS))
+
+    def after(self, token: TokenColumns, scalar: Scalar, limit: int) -> exp.Select:
+        """Return the tokens without which the value is another one, the furthest first."""
+
+        def formula(value_of: dict[str, Scalar]) -> Scalar:
+            value = rewrite_columns(scalar, lambda node: exp.Paren(this=value_of[node.name].copy()))
+            return exp.cast(value, "double")
+
+        left = exp.Sub(this=qualified(_TOTALS, "members"), expression=qualified(_PARTS, "members"))
+        there = exp.GT(this=left, expression=exp.Literal.number(0))
+        before = formula({name: self._value(name, without=False) for name in self._place})
+        after = exp.Case().when(
+            there, formula({name: self._value(name, without=True) for name in self._place})
+        )
+        tokens = [(f"t{at}", qualified(_PARTS, f"t{at}")) for at in range(len(token.columns))]
+        inner = exp.select(*named([*tokens, (BEFORE, before), (AFTER, after)]))
+        for name in (_PARTS, _TOTALS, _EXTREMES):
+            inner = from_(inner, table(name, name))
+        moved = exp.func("abs", exp.Sub(this=exp.column(AFTER), expression=exp.column(BEFORE)))
+        is_tuple = exp.Not(this=exp.Is(this=exp.column(tokens[0][0]), expression=exp.null()))
+        known = exp.and_(is_tuple, exp.GT(this=moved.copy(), expression=exp.Literal.number(0)))
+        order = [exp.Ordered(this=moved, desc=True, nulls_first=False)]
+        order += [exp.Ordered(this=exp.column(name), nulls_first=True) for name, _ in tokens]
+        query = exp.select("*").from_(inner.subquery("moved")).where(known)
+        return query.order_by(*order).limit(limit)
+
+    def _value(self, name: str, *, without: bool) -> Scalar:
+        """Return an aggregate of all members, or of those without the ones of a token."""
+        number, call = self._place[name], dict(self._calls)[name]
+        if name_of(call) in _EXTREME:
+            of_all = qualified(_TOTALS, f"x{number}")
+            alone = exp.and_(
+                exp.EQ(this=qualified(_PARTS, f"x{number}"), expression=of_all.copy()),
+                exp.EQ(this=qualified(_EXTREMES, f"c{number}"), expression=exp.Literal.number(1)),
+            )
+            next_one = qualified(_EXTREMES, f"y{number}")
+            return exp.Case().when(alone, next_one).else_(of_all) if without else of_all
+        count = self._difference(f"n{number}", without)
+        if name_of(call) == "count":
+            return count
+        value = self._difference(f"s{number}", without)
+        if name_of(call) == "avg":
+            count_as = exp.cast(count.copy(), "double")
+            value = exp.Div(this=exp.Paren(this=value), expression=count_as)
+        return exp.Case().when(
+            exp.GT(this=exp.Paren(this=count), expression=exp.Literal.number(0)), value
+        )
+
+    @staticmethod
+    def _difference(column: str, without: bool) -> Scalar:
+        of_all = qualified(_TOTALS, column)
+        if not without:
+            return of_all
+        own = exp.func("coalesce", qualified(_PARTS, column), exp.Literal.number(0))
+        return exp.Sub(this=of_all, expression=own)
+
+
+def _call(name: str, argument: Scalar) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=[argument.copy()])
