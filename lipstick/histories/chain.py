@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from rewriter.statements import Statement, TableShape
 
@@ -75,6 +76,13 @@ class Chain:
         """Return the number of the version before another."""
         numbers = list(self.versions)
         return numbers[numbers.index(version) - 1]
+
+    def between(self, before: int, after: int) -> Iterator[tuple[int, int]]:
+        """Yield the versions after which columns changed, each with the next, up to a version."""
+        numbers = list(self.versions)
+        for pair in pairwise(numbers[numbers.index(before) : numbers.index(after) + 1]):
+            if not self.shapes[pair[0]].alike(self.shapes[pair[1]]):
+                yield pair
 
     def before_step(self, step: HistoryStep) -> int:
         """Return the number of the version that a statement ran over."""

@@ -28,7 +28,8 @@ from lipstick.dataframes.jvm import (
     with_parameters,
 )
 from lipstick.errors import UnsupportedError
-from lipstick.tracking.formats.probe import versioned_leaf, versioned_table
+from lipstick.tracking.formats.delta import delta_name, delta_of_name
+from lipstick.tracking.formats.probe import versioned_table
 from lipstick.tracking.formats.versions import VersionedTable
 from lipstick.tracking.tracker import Tracked, stand_in
 from lipstick.tracking.views import quoted_name
@@ -39,9 +40,25 @@ _OVERWRITES: Final = "OverwriteByExpression"
 _CREATES: Final = frozenset({"CreateTableAsSelect", "ReplaceTableAsSelect"})
 _DYNAMIC: Final = frozenset({"DeltaDynamicPartitionOverwriteCommand", "OverwritePartitionsDynamic"})
 _DELTA: Final = frozenset({"DeleteCommand", "MergeIntoCommand", "UpdateCommand"})
+_DELETED: Final = "1"
+"""The mark of a row that is deleted by its place."""
 _REPLACES_ROWS: Final = frozenset({"ReplaceData", "WriteDelta"})
-COMMANDS: Final = frozenset({_APPENDS, _OVERWRITES, *_CREATES, *_DYNAMIC, *_DELTA, *_REPLACES_ROWS})
+_EMPTIES_DELTA: Final = "TruncateDeltaTableCommand"
+_EMPTIES: Final = frozenset({"DeleteFromTable", "TruncateTable", _EMPTIES_DELTA})
+"""Commands that delete all rows, or whole files, without reading them."""
+COMMANDS: Final = frozenset(
+    {_APPENDS, _OVERWRITES, *_CREATES, *_DYNAMIC, *_DELTA, *_REPLACES_ROWS, *_EMPTIES}
+)
 """Classes of the commands that change tables."""
+
+_OPERATIONS: Final = {
+    _APPENDS: ("WRITE", "append"),
+    "DeleteCommand": ("DELETE",),
+    "MergeIntoCommand": ("MERGE",),
+    "UpdateCommand": ("UPDATE",),
+    _EMPTIES_DELTA: ("TRUNCATE",),
+}
+"""The operations that logs of Delta and Iceberg call commands, where they have one name."""
 
 _TARGET, _SOURCE, _REPLACED = "_lipstick_target", "_lipstick_source", "_lipstick_replaced"
 _QUALIFIERS: Final = {_TARGET: "target", _SOURCE: "source", _REPLACED: None}
@@ -58,10 +75,14 @@ class TableCommand:
         Its analysed plan.
     table
         The table that it changes; None: a new table, or one of another format.
+    base
+        The version of the table that Spark read when it analysed the command; None: the plan does
+        not say, as of CREATE OR REPLACE TABLE.
     """
 
     plan: Plan
     table: VersionedTable | None
+    base: int | None
 
     @property
     def kind(self) -> str:
@@ -73,6 +94,10 @@ class TableCommand:
         """True if it replaces the partitions of its rows alone."""
         return self.kind in _DYNAMIC
 
+    def commits_as(self, operation: str) -> bool:
+        """Return True if a log may call its commit so."""
+        return self.kind not in _OPERATIONS or operation in _OPERATIONS[self.kind]
+
 
 def commands_of(spark: SparkSession, plans: Sequence[Plan]) -> list[TableCommand]:
     """Return the commands of plans in their order, each that changes a table once.
@@ -81,7 +106,7 @@ def commands_of(spark: SparkSession, plans: Sequence[Plan]) -> list[TableCommand
     """
     found: list[TableCommand] = []
     for plan in plans:
-        command = TableCommand(plan, _table_of(spark, plan))
+        command = TableCommand(plan, _table_of(spark, plan), _base_of(plan))
         if found and command.kind in _CREATES and _is_inner(found[-1], command):
             found.pop()
         found.append(command)
@@ -97,19 +122,44 @@ def _is_inner(command: TableCommand, creation: TableCommand) -> bool:
 def _table_of(spark: SparkSession, plan: Plan) -> VersionedTable | None:
     kind = plan.getClass().getSimpleName()
     if kind in _DELTA:
-        leaf = versioned_leaf(spark, plan.target().collectLeaves().apply(0))
-        return None if leaf is None else leaf.table
-    if kind in _CREATES:
-        name = plan.name()
-        parts = [name.catalog().name(), *name.identifier().namespace(), name.identifier().name()]
-    else:
-        relation = plan.originalTable() if kind in _REPLACES_ROWS else plan.table()
-        if relation.identifier().isEmpty() or relation.catalog().isEmpty():
+        return delta_of_name(spark, delta_name(plan.target().collectLeaves().apply(0)))
+    relation = plan.name() if kind in _CREATES else _relation_of(plan)
+    catalog, identifier = relation.catalog(), relation.identifier()
+    if relation.getClass().getSimpleName() == "DataSourceV2Relation":
+        if identifier.isEmpty() or catalog.isEmpty():
             return None
-        name = relation.identifier().get()
-        parts = [relation.catalog().get().name(), *name.namespace(), name.name()]
+        catalog, identifier = catalog.get(), identifier.get()
+    parts = [catalog.name(), *identifier.namespace(), identifier.name()]
     found = versioned_table(spark, quoted_name(parts))
     return None if found is None else found[0]
+
+
+def _base_of(plan: Plan) -> int | None:
+    """Return the version of its table that a command was analysed over; None: it does not say."""
+    kind = plan.getClass().getSimpleName()
+    if kind in _DELTA:
+        index = plan.target().collectLeaves().apply(0).relation().location()
+        return int(index.snapshotAtAnalysis().version())
+    if kind in _CREATES:
+        return None
+    table = _relation_of(plan).table()
+    match table.getClass().getSimpleName():
+        case "DeltaTableV2":
+            return int(table.initialSnapshot().version())
+        case "SparkTable":
+            number = str(table.version()).rpartition("_")[2]
+            return int(number) if number.isdecimal() else None
+    return None
+
+
+def _relation_of(plan: Plan) -> Plan:
+    """Return the node of the table that a command of Spark's own, or TRUNCATE, changes."""
+    kind = plan.getClass().getSimpleName()
+    if kind in _REPLACES_ROWS:
+        return plan.originalTable()
+    if kind == _EMPTIES_DELTA:
+        return plan.child()
+    return plan.table().collectLeaves().apply(0)
 
 
 def statement_text(
@@ -173,11 +223,34 @@ class _CommandReader:
             text = f"UPDATE {name} AS target SET {_pairs(values, texts)}"
             return f"{text} WHERE {texts[-1]}" if condition else text
         if self._kind == "DeleteCommand":
-            texts = self._texts({_TARGET: plan.target()}, _option(plan.condition()))
-            return " WHERE ".join([f"DELETE FROM {name} AS target", *texts])
+            return self._delete(plan.target(), _option(plan.condition()))
+        if self._kind == "DeleteFromTable":
+            return self._delete(plan.table(), _unless_true(plan.condition()))
+        if self._kind in _EMPTIES:
+            return f"TRUNCATE TABLE {name}"
         if plan.query().getClass().getSimpleName() == "MergeRows":
             return self._rows_merge(plan.query())
-        raise self._unsupported("the plan of this UPDATE or DELETE is not read")
+        return self._rows_changed(plan.query())
+
+    def _rows_changed(self, rows: Plan) -> str:
+        """Return the UPDATE or DELETE of a plan that has the rows to write in place of others."""
+        target, condition = self._plan.originalTable(), self._plan.condition()
+        columns = _names(target)
+        new = _updated(rows)
+        if new is not None and len(new) < len(columns):
+            raise self._unsupported("the plan of this UPDATE or DELETE is not read")
+        conditions = _unless_true(condition)
+        if new is None:
+            return self._delete(target, conditions)
+        values = self._changed(target, columns, new[: len(columns)])
+        values = values or dict(zip(columns[:1], new[:1], strict=True))
+        texts = self._texts({_TARGET: target}, [*values.values(), *conditions])
+        text = f"UPDATE {self._name} AS target SET {_pairs(values, texts)}"
+        return f"{text} WHERE {texts[-1]}" if conditions else text
+
+    def _delete(self, target: Plan, condition: Sequence[Plan]) -> str:
+        texts = self._texts({_TARGET: target}, condition)
+        return " WHERE ".join([f"DELETE FROM {self._name} AS target", *texts])
 
     # -- MERGE -----------------------------------------------------------------------------
 
@@ -232,15 +305,8 @@ class _CommandReader:
                 )
                 row = [] if given is None else elements(given)[1 : len(columns) + 1]
                 values = {} if deletes else dict(zip(columns, row, strict=True))
-                condition = instruction.condition()
-                clauses.append(
-                    _CommandClause(
-                        matching,
-                        [] if condition.toString() == "true" else [condition],
-                        values,
-                        deletes=deletes,
-                    )
-                )
+                condition = _unless_true(instruction.condition())
+                clauses.append(_CommandClause(matching, condition, values, deletes=deletes))
         return self._merge(sides[0], sides[1], join.condition().get(), clauses)
 
     def _merge(
@@ -339,6 +405,37 @@ class _CommandClause:
     deletes: bool
 
 
+def _updated(rows: Plan) -> list[Plan] | None:
+    """Return the new values of rows that an UPDATE writes, in order; None: it is a DELETE.
+
+    Where rows are written anew, those that stay are among them, and a value is the new one if the
+    condition is true. Where rows are marked as deleted, the others are inserted beside the marks.
+    An unknown form has no values.
+    """
+    kind = rows.getClass().getSimpleName()
+    if kind == "Expand":
+        written = elements(rows.projections())
+        return elements(written[-1])[1:] if len(written) == 2 else []
+    if kind != "Project":
+        return []
+    below = rows.child()
+    if below.getClass().getSimpleName() == "Filter":
+        operation = elements(rows.projectList())[0]
+        marks = operation.name() == "__row_operation" and str(operation.child()) == _DELETED
+        return None if marks or "_file" in _names(rows) else []
+    if below.getClass().getSimpleName() == "Union":  # the rows of a condition with a subquery
+        below = below.children().apply(0)
+    if below.getClass().getSimpleName() != "Project":
+        return []
+    values = [named.children().apply(0) for named in elements(below.projectList()) if _is_if(named)]
+    return [value.trueValue() for value in values]
+
+
+def _is_if(named: Plan) -> bool:
+    kind = named.getClass().getSimpleName()
+    return kind == "Alias" and str(named.child().getClass().getSimpleName()) == "If"
+
+
 def _source_rows(source: Plan) -> Plan:
     """Return the source of a MERGE without the column by which Spark knows its rows."""
     marked = "__row_from_source" in _names(source)
@@ -351,6 +448,10 @@ def _names(plan: Plan) -> list[str]:
 
 def _option(value: Plan) -> list[Plan]:
     return [value.get()] if value.isDefined() else []
+
+
+def _unless_true(condition: Plan) -> list[Plan]:
+    return [] if condition.toString() == "true" else [condition]
 
 
 def _pairs(values: Mapping[str, Plan], texts: Sequence[str]) -> str:

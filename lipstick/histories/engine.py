@@ -15,6 +15,7 @@ from pyspark.sql.types import StructType
 
 from lipstick.histories.differences import differing_rows
 from lipstick.tracking.formats.delta import VersionedDelta
+from lipstick.tracking.formats.iceberg import FIELD, VersionedIceberg
 from lipstick.tracking.views import column_of
 from rewriter.statements import TableColumn, TableShape
 
@@ -29,6 +30,7 @@ _PLAIN = re.compile(r"[^\\'\x00-\x1f]*")
 
 _DEFAULT = "CURRENT_DEFAULT"
 _GENERATED = ("GENERATION_EXPRESSION", "delta.generationExpression")
+_FIELDS = ("delta.columnMapping.id", FIELD)
 _IDENTITY = "delta.identity.start"
 
 
@@ -134,17 +136,18 @@ def _literals(column: pa.ChunkedArray) -> list[str | None] | None:
     return None
 
 
-def shape_of(schema: StructType, table: object = None, version: int = 0) -> TableShape:
+def shape_of(schema: StructType, table: object = None, version: int | None = None) -> TableShape:
     """Return the columns of a schema, as statements know them.
 
     Parameters
     ----------
     table, version
-        The version of a table of Delta that has the schema: its log knows more of columns.
+        The version of a table that has the schema, whose format knows more of columns; None: the
+        columns that it has now.
     """
-    delta = table if isinstance(table, VersionedDelta) else None
-    logged = {} if delta is None else delta.metadata(version)
-    metadata = {field.name: field.metadata | logged.get(field.name, {}) for field in schema}
+    own = table if isinstance(table, VersionedDelta | VersionedIceberg) else None
+    noted = {} if own is None else own.metadata(version)
+    metadata = {field.name: field.metadata | noted.get(field.name, {}) for field in schema}
     return TableShape(
         tuple(
             TableColumn(
@@ -153,8 +156,9 @@ def shape_of(schema: StructType, table: object = None, version: int = 0) -> Tabl
                 metadata[field.name].get(_DEFAULT),
                 _IDENTITY in metadata[field.name],
                 next((m for key in _GENERATED if (m := metadata[field.name].get(key))), None),
+                next((m for key in _FIELDS if (m := metadata[field.name].get(key))), None),
             )
             for field in schema
         ),
-        () if delta is None else delta.partitions,
+        () if own is None else own.partitions,
     )

@@ -23,6 +23,7 @@ from lipstick.histories.steps import (
     chain_of,
     changed_rows,
     check_replacements,
+    check_same_rows,
     check_step,
     check_versions,
     read_statement,
@@ -36,13 +37,16 @@ from lipstick.tracking.formats.probe import versioned_table
 from lipstick.tracking.source import version_source
 from lipstick.tracking.tracker import Naming, Tracked
 from lipstick.tracking.unknown_keys import check_deletion
-from rewriter.statements import Bags, over_relations, sources_of
+from rewriter.statements import Bags, TableShape, over_relations, sources_of
 from semiring.door import checked
 
 if TYPE_CHECKING:
     from lipstick.frame import AnnotatedFrame
     from lipstick.questions.what_if import WhatIf
     from lipstick.sessions import Session
+
+_NEXT = -1
+"""The number of a version that is not committed yet."""
 
 Keys: TypeAlias = str | Sequence[str]
 
@@ -78,6 +82,7 @@ class TableHistory(RowQuestions):
         self._versions: dict[str, int] = {}
         self._steps: list[HistoryStep] = []
         self._checked = set[str]()
+        self._unchanged: dict[str, list[int]] = {}
         self._views = VersionViews(self, session.version_views, session.add_view)
 
     def follow(
@@ -154,11 +159,18 @@ class TableHistory(RowQuestions):
         self._versions[tracked.view] = pinned.version
         self._rename_source(tracked.name, name)
 
-    def add_version(self, name: str, version: int) -> None:
-        """Add the version that a statement made, and track it in place of the one before.
+    def add_version(self, name: str, version: int, *, unchanged: bool = False) -> None:
+        """Add a version, and track it in place of the one before.
 
         The key is verified when a query first reads it.
+
+        Parameters
+        ----------
+        unchanged
+            No statement made it: it has the rows of the version before, which is checked later.
         """
+        if unchanged:
+            self._unchanged.setdefault(name, []).append(version)
         relation = self._relations[name]
         tracked = self._session.tracked[relation]
         table = tracked.source.version
@@ -259,12 +271,22 @@ class TableHistory(RowQuestions):
         """
         for step in self._steps:
             self._check_step(step)
+        for table in self._chains:
+            self._check_same_rows(table)
 
     def _check_step(self, step: HistoryStep) -> None:
         if step.name not in self._checked:
             replay = Replay(self.engine, self._chains, self._steps, self._bases({}), {})
             check_step(self.spark, self.engine, self._chains, step, replay)
             self._checked.add(step.name)
+        self._check_same_rows(step.table)
+
+    def _check_same_rows(self, table: str) -> None:
+        """Compare versions that no statement made with the versions before them, each once."""
+        pending = self._unchanged.get(table, [])
+        while pending:
+            check_same_rows(self.spark, table, self._chains[table], pending[0])
+            pending.pop(0)
 
     @question("replaying statements")
     def what_if(
@@ -376,6 +398,28 @@ class TableHistory(RowQuestions):
     def track_first(self, table: str, name: str) -> None:
         """Track the first version of a table under a name."""
         self._first[table](name)
+
+    def reenacted(self, step: HistoryStep, columns: TableShape | None = None) -> None:
+        """Refuse a statement that has no rule over the version before it.
+
+        Parameters
+        ----------
+        columns
+            The columns that the table has by then; None: those of the version.
+
+        Raises
+        ------
+        UnsupportedError
+        """
+        chain, chains = self._chains[step.table], dict(self._chains)
+        if columns is not None and not columns.alike(chain.shapes[step.version]):
+            versions = {**chain.versions, _NEXT: chain.versions[step.version]}
+            chains[step.table] = Chain(versions, {**chain.shapes, _NEXT: columns})
+            step = dataclasses.replace(step, version=_NEXT, unchanged=False)
+        steps = [*self._steps, step]
+        replay = Replay(self.engine, chains, steps, self._bases({}, steps), {})
+        replay.stand_before(step)
+        replay.reenacted(step)
 
     def replay_before(self, step: HistoryStep) -> Replay:
         """Return a replay that stands before a statement, over the real rows."""

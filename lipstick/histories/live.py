@@ -13,10 +13,11 @@ from pyspark.sql import SparkSession
 from lipstick.errors import QueryError, StatementError, TrackingError, UnsupportedError
 from lipstick.histories.chain import Chain, HistoryStep
 from lipstick.histories.commands import TableCommand, statement_text
-from lipstick.histories.replay import Replay
+from lipstick.histories.engine import shape_of
+from lipstick.histories.logs import keeps_rows
 from lipstick.histories.steps import check_session, is_dynamic, read_statement
 from lipstick.tracking.formats.probe import versioned_table
-from lipstick.tracking.formats.versions import VersionedTable
+from lipstick.tracking.formats.versions import TableVersion, VersionedTable
 from lipstick.tracking.tracker import Naming, Tracked
 from lipstick.tracking.views import is_temporary, quoted_name
 from rewriter.dialect import first_word
@@ -24,6 +25,7 @@ from rewriter.statements import (
     MergeInto,
     Replace,
     Statement,
+    TableShape,
     moments_of,
     parse_statement,
     sources_of,
@@ -50,11 +52,11 @@ class FollowedTables(Protocol):
     def add_table(self, name: str, tracked: Tracked) -> None:
         """Follow a table from the version that is tracked."""
 
-    def add_version(self, name: str, version: int) -> None:
-        """Add the version that a statement made, and track it in place of the one before."""
+    def add_version(self, name: str, version: int, *, unchanged: bool = False) -> None:
+        """Add a version, and track it in place of the one before."""
 
-    def replay_before(self, step: HistoryStep) -> Replay:
-        """Return a replay that stands before a statement, over the real rows."""
+    def reenacted(self, step: HistoryStep, columns: TableShape | None = None) -> None:
+        """Refuse a statement that has no rule over the version before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,21 +178,31 @@ def execute(
     check_session(spark)
     statement = _read(spark, target.statement.text)
     _check_key(target.tracked)
-    _check_current(target.tracked, target.table)
+    commits = _commits_after(target.table, target.version)
+    _check_unchanged(target.tracked, target.table, commits)
     reads = _reads(spark, statement, tracked, history)
-    step = _new_step(target.tracked, statement, reads, history, dynamic=is_dynamic(spark))
+    kept = [commit.version for commit in commits]
+    columns = _columns_at(target.table, None)
+    step = _new_step(
+        target.tracked, statement, reads, history, columns, kept, dynamic=is_dynamic(spark)
+    )
     with in_force():
         spark.sql(statement.text)
-    made, before = target.table.current(), target.version
+    made, later = target.table.current(), list[int]()
     assert made is not None
-    if made != before and not target.table.follows(made, before):
-        shown = _shown(_commits_after(target.table, before))
-        raise StatementError(
-            f"The statement ran, and {target.table.table} has several new versions: {shown}. "
-            "Something else changed it at the same time.\nNothing is known of these versions: "
-            "ls.reenact(...) follows the table when it is given the statement of each."
-        )
+    if made != step.version and not target.table.follows(made, step.version):
+        after = _commits_after(target.table, step.version)
+        if not all(map(keeps_rows, after[1:])):
+            raise StatementError(
+                f"The statement ran, and {target.table.table} has several new versions: "
+                f"{_shown(after)}. Something else changed it at the same time.\nNothing is known "
+                "of these versions: ls.reenact(...) follows the table when it is given the "
+                "statement of each."
+            )
+        made, *later = (commit.version for commit in after)
     _follow(history, step, made)
+    for version in later:
+        history.add_version(step.table, version, unchanged=True)
 
 
 def follow_commands(
@@ -214,38 +226,103 @@ def follow_commands(
     UnsupportedError, NotUnderstoodError, TrackingError
         For a command that cannot be read as a statement. Its table is not followed any further.
     StatementError
-        When a table has another number of new versions than commands that changed it.
+        When a table has versions that are of no command.
     """
     check_session(spark)
-    made: dict[str, list[int]] = {}
-    waiting: list[tuple[TableCommand, str]] = []
+    of_tables: dict[str, list[TableCommand]] = {}
+    order: list[str] = []
     for command in commands:
         own = _tracked_table(tracked(), partial(_is_of, table=command.table))
-        if own is None or command.table is None:
-            continue
-        if own.name not in made:
-            made[own.name] = [v for v, _ in _commits_after(command.table, version_of(own))]
-        waiting.append((command, own.name))
-    for name, versions in made.items():
-        count = sum(own == name for _, own in waiting)
-        if versions and len(versions) != count:
-            raise StatementError(
-                f"{count} commands changed {name!r} while they were recorded, and it has "
-                f"{len(versions)} new versions: which made which is not known.\nRecord fewer "
-                "commands at a time, and none that another writer runs beside."
-            )
-    for command, name in waiting:
+        if own is not None:
+            of_tables.setdefault(own.name.lower(), []).append(command)
+            order.append(own.name.lower())
+    relations = {name.lower(): each for name, each in tracked().items()}
+    made, commits = dict[str, list[int | None]](), dict[str, list[TableVersion]]()
+    for name, its in of_tables.items():
+        table, version = its[0].table, version_of(relations[name])
+        assert table is not None
+        commits[name] = _commits_after(table, version)
+        made[name] = versions_made(name, version, commits[name], its)
+    for name in order:
+        command, number = of_tables[name].pop(0), made[name].pop(0)
         relations = {known.lower(): each for known, each in tracked().items()}
-        own = relations[name.lower()]
-        assert own.source.version is not None
+        own, table = relations[name], command.table
+        assert table is not None
         _check_key(own)
         with in_force():
-            table = own.source.version.table
-            text = statement_text(spark, command, table, list(relations.values()), list(made))
+            text = statement_text(
+                spark, command, _table_name(own), list(relations.values()), list(made)
+            )
         statement = _read(spark, text)
         reads = _reads(spark, statement, relations, history, current=False)
-        step = _new_step(own, statement, reads, history, dynamic=command.dynamic)
-        _follow(history, step, made[name].pop(0) if made[name] else version_of(own))
+        kept = _until(commits[name], number) if number is not None else []
+        columns = None if number is None else _columns_at(table, number)
+        step = _new_step(own, statement, reads, history, columns, kept, dynamic=command.dynamic)
+        _follow(history, step, step.version if number is None else number)
+    for name, rest in commits.items():
+        table_name = history.table_of(name)
+        for version in _until(rest, None):
+            assert table_name is not None
+            history.add_version(table_name, version, unchanged=True)
+
+
+def _table_name(tracked: Tracked) -> str:
+    assert tracked.source.version is not None
+    return tracked.source.version.table
+
+
+def _until(commits: list[TableVersion], version: int | None) -> list[int]:
+    """Take commits up to a version, and return the numbers of the ones before it; None: all."""
+    found = []
+    while commits and (commit := commits.pop(0)).version != version:
+        found.append(commit.version)
+    return found
+
+
+def versions_made(
+    name: str, version: int, commits: Sequence[TableVersion], commands: Sequence[TableCommand]
+) -> list[int | None]:
+    """Return the version that each command made; None: it made none, for it changed no row.
+
+    A command follows the version that its plan was analysed over.
+
+    Parameters
+    ----------
+    version, commits
+        The version before all commands, and the commits after it.
+    commands
+        The commands that changed the table, in order.
+
+    Raises
+    ------
+    StatementError
+        When a commit is of no command.
+    """
+    changes = [commit for commit in commits if not keeps_rows(commit)]
+    places, count = {version: 0}, 0
+    for commit in commits:
+        count += not keeps_rows(commit)
+        places[commit.version] = count
+    made: list[int | None] = []
+    after = len(changes)
+    for command in reversed(commands):
+        before = after - 1 if command.base is None else places.get(command.base)
+        if before not in (after, after - 1) or before < 0:
+            break
+        if before == after:
+            made.append(None)
+        elif command.commits_as(changes[before].operation):
+            made.append(changes[before].version)
+        else:
+            break
+        after = before
+    if len(made) < len(commands) or after:
+        raise StatementError(
+            f"{len(commands)} commands changed {name!r} while they were recorded, and some of its "
+            f"new versions are of none of them: {_shown(commits)}.\nRecord while no other writer "
+            "changes the table."
+        )
+    return made[::-1]
 
 
 def _read(spark: SparkSession, text: str) -> Statement:
@@ -273,21 +350,43 @@ def _new_step(
     statement: Statement,
     reads: Mapping[str, str],
     history: FollowedTables,
+    columns: TableShape | None,
+    kept: Sequence[int],
     *,
     dynamic: bool,
 ) -> HistoryStep:
-    """Return a statement as the next of a history, once it can be reenacted."""
+    """Return a statement as the next of a history, once it can be reenacted.
+
+    Parameters
+    ----------
+    columns
+        The columns that the table has by then; None: those of its version.
+    kept
+        The versions between the one that is tracked and the one that it ran over, in order.
+    """
     table = history.table_of(tracked.name)
     if table is None:
         table = ".".join(statement.table).lower()
         history.add_table(table, tracked)
+    for version in kept:
+        history.add_version(table, version, unchanged=True)
     number = sum(not step.name.startswith("_") for step in history.steps) + 1
-    before = version_of(tracked)
+    before = history.chains[table].last
     step = HistoryStep(f"s{number}", statement, table, before, reads, dynamic, unchanged=True)
     evolves = isinstance(statement, MergeInto) and statement.evolves
     if not (evolves or isinstance(statement, Replace)):
-        history.replay_before(step).reenacted(step)
+        history.reenacted(step, columns)
     return step
+
+
+def _columns_at(table: VersionedTable, version: int | None) -> TableShape | None:
+    """Return the columns that a table has at a version, or now, if no earlier version has them.
+
+    ALTER TABLE makes a version of Delta, but no snapshot of Iceberg.
+    """
+    if table.format != "iceberg":
+        return None
+    return shape_of(table.schema(version), table, version)
 
 
 def _follow(history: FollowedTables, step: HistoryStep, made: int) -> None:
@@ -298,28 +397,38 @@ def _follow(history: FollowedTables, step: HistoryStep, made: int) -> None:
     history.steps.append(replace(step, version=made, unchanged=unchanged))
 
 
-def _commits_after(table: VersionedTable, version: int) -> list[tuple[int, str]]:
+def _commits_after(table: VersionedTable, version: int) -> list[TableVersion]:
     if table.current() == version:
         return []
     history = table.history()
     numbers = [each.version for each in history]
-    later = history[numbers.index(version) + 1 :] if version in numbers else history
-    return [(each.version, each.operation) for each in later]
+    return history[numbers.index(version) + 1 :] if version in numbers else history
 
 
-def _shown(commits: Sequence[tuple[int, str]]) -> str:
-    return ", ".join(f"{version} ({operation})" for version, operation in commits)
+def _shown(commits: Sequence[TableVersion]) -> str:
+    return ", ".join(f"{each.version} ({each.operation})" for each in commits)
 
 
-def _check_current(tracked: Tracked, table: VersionedTable) -> None:
-    """Refuse to run a statement over a version that is not the one that is tracked.
+def _check_unchanged(
+    tracked: Tracked,
+    table: VersionedTable,
+    commits: Sequence[TableVersion],
+    *,
+    read: bool = False,
+) -> None:
+    """Refuse commits that changed rows of a table after the version that is tracked.
+
+    Parameters
+    ----------
+    read
+        The statement reads the table: commits may not have changed its columns either.
 
     Raises
     ------
     StatementError
     """
-    commits = _commits_after(table, version_of(tracked))
-    if commits:
+    columns = read and any("COLUMN" in commit.operation for commit in commits)
+    if columns or not all(map(keeps_rows, commits)):
         raise StatementError(
             f"{tracked.name!r} is tracked at version {version_of(tracked)}, and {table.table} was "
             f"changed since: {_shown(commits)}.\nuntrack({tracked.name!r}) and track it again, or "
@@ -370,6 +479,6 @@ def _reads(
             and version is not None
             and not is_temporary(spark, quoted_name(name.split(".")))
         ):
-            _check_current(own, version)
+            _check_unchanged(own, version, _commits_after(version, version_of(own)), read=True)
         reads[name] = history.table_of(own.name) or own.name.lower()
     return reads

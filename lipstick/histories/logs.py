@@ -16,11 +16,16 @@ from rewriter.statements import TableShape
 
 _SAME_ROWS = frozenset(
     [
+        "ADD COLUMNS",
         "ADD CONSTRAINT",
+        "CHANGE COLUMN",
+        "CHANGE COLUMNS",
         "CLUSTER BY",
         "COMPUTE STATS",
+        "DROP COLUMNS",
         "DROP CONSTRAINT",
         "OPTIMIZE",
+        "RENAME COLUMN",
         "REORG",
         "SET TBLPROPERTIES",
         "UNSET TBLPROPERTIES",
@@ -30,7 +35,10 @@ _SAME_ROWS = frozenset(
         "replace",
     ]
 )
-"""Operations of Delta, and of Iceberg, after which a table has the rows that it had."""
+"""Operations of Delta, and of Iceberg, after which a table has the rows that it had.
+
+Columns may be others, and a row has NULL in a column that is new.
+"""
 
 _LOGGED = re.compile(
     r"(?P<column>\w+)#\d+L?"
@@ -39,6 +47,11 @@ _LOGGED = re.compile(
 )
 """A part of a predicate in Delta's log, where columns have numbers, and texts have no quotes."""
 _PLAIN_TYPES = re.compile(r"tinyint|smallint|int|bigint|float|double|decimal\(.*\)|boolean")
+
+
+def keeps_rows(commit: TableVersion) -> bool:
+    """Return True if a commit changed no row, as its log says."""
+    return commit.operation in _SAME_ROWS
 
 
 def logged_statements(
@@ -67,7 +80,7 @@ def logged_statements(
     for commit in commits[1:]:
         if commit.version in given:
             found.append(given[commit.version])
-        elif commit.operation not in _SAME_ROWS:
+        elif not keeps_rows(commit):
             text = _logged(name, commit, shape_of_version(commit.version))
             found.append(ExecutedStatement(text, f"v{commit.version}", commit.version))
     return found

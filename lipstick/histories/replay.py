@@ -9,7 +9,7 @@ rows concerned are not known beforehand, the statement is replayed over the whol
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from lipstick.errors import StatementError, UnsupportedError
@@ -134,6 +134,9 @@ class Replay:
         for step in self._events:
             self.state[step.table] = self._after(step)
             self._versions[step.table] = step.version
+        for table, chain in self._chains.items():
+            bags = self._with_columns(table, self.state[table], self._versions[table], chain.last)
+            self.state[table] = replace(bags, real=chain.versions[chain.last])
         return self.state
 
     def stand_before(self, step: HistoryStep) -> None:
@@ -142,6 +145,7 @@ class Replay:
         self.state = {name: Bags(chain.versions[chain.first]) for name, chain in chains.items()}
         for other in self._events[: self._events.index(step)]:
             self.state[other.table] = Bags(chains[other.table].versions[other.version])
+        self.state[step.table] = Bags(self._real_before(step))
 
     def relations(self, step: HistoryStep) -> Relations:
         """Return the real relations that a statement read."""
@@ -170,8 +174,7 @@ class Replay:
 
     def _after(self, step: HistoryStep) -> Bags:
         chain = self._chains[step.table]
-        columns = chain.shapes[self._versions[step.table]]
-        now = self._with_new_columns(step, self.state[step.table], columns)
+        now = self._before(step, self.state[step.table], self._versions[step.table])
         self.state[step.table] = now
         real = chain.versions[step.version]
         if step.name in self._undone:
@@ -477,23 +480,24 @@ class Replay:
     def _real_before(self, step: HistoryStep) -> str:
         chain = self._chains[step.table]
         before = chain.before_step(step)
-        bags = Bags(chain.versions[before])
-        return self._with_new_columns(step, bags, chain.shapes[before]).real
+        return self._before(step, Bags(chain.versions[before]), before).real
 
-    def _with_new_columns(self, step: HistoryStep, bags: Bags, columns: TableShape) -> Bags:
-        """Return the rows before a step with the columns that its table had after it.
-
-        Parameters
-        ----------
-        columns
-            The columns of the rows.
-        """
-        later = self._chains[step.table].shapes[step.version]
-        if isinstance(step.statement, Replace) or not columns.evolved(later):
+    def _before(self, step: HistoryStep, bags: Bags, version: int) -> Bags:
+        """Return the rows before a step with the columns that its table had after it."""
+        if isinstance(step.statement, Replace):
             return bags
-        real, gone, came = (
-            None if view is None else self._engine.view(with_columns(view, later, columns))
-            for view in (bags.real, bags.gone, bags.came)
-        )
-        assert real is not None
-        return Bags(real, gone, came)
+        return self._with_columns(step.table, bags, version, step.version)
+
+    def _with_columns(self, table: str, bags: Bags, version: int, until: int) -> Bags:
+        """Return the rows of a version with the columns of a later one."""
+        chain = self._chains[table]
+        for earlier, later in chain.between(version, until):
+            shapes = chain.shapes[later], chain.shapes[earlier]
+            views = (
+                None if view is None else self._engine.view(with_columns(view, *shapes))
+                for view in (bags.real, bags.gone, bags.came)
+            )
+            real, gone, came = views
+            assert real is not None
+            bags = Bags(real, gone, came)
+        return bags

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -322,28 +321,39 @@ def check_versions(
         check_step(spark, engine, chains, step, replay)
     for table, chain in chains.items():
         made = {step.version for step in steps if step.table == table}
-        for before, after in pairwise(chain.versions):
-            if after in made:
-                continue
-            columns, later = chain.shapes[before], chain.shapes[after]
-            if not (columns.alike(later) or columns.evolved(later)):
-                raise StatementError(
-                    f"Version {after} of {table} has other columns than version {before}, and no "
-                    "statement made it: they were renamed or got other types.\n"
-                    "Give the versions from there on."
-                )
-            files = chain.changed(before, after) if chain.changed and columns.alike(later) else None
-            old, new = files or (chain.versions[before], chain.versions[after])
-            _check_same(
-                spark,
-                later.names,
-                rows_of(new),
-                with_columns(old, later, columns),
-                f"Version {after} of {table} has other rows than version {before}, and no "
-                "statement made it",
-                "Give the statement, ExecutedStatement(text, version=...), or the versions "
-                "up to there alone.",
-            )
+        for version in chain.after(chain.first):
+            if version not in made:
+                check_same_rows(spark, table, chain, version)
+
+
+def check_same_rows(spark: SparkSession, table: str, chain: Chain, version: int) -> None:
+    """Compare a version that no statement made with the one before, as bags.
+
+    Raises
+    ------
+    StatementError
+        Where they differ, with some of the rows, or have other columns.
+    """
+    before = chain.before(version)
+    columns, later = chain.shapes[before], chain.shapes[version]
+    if not (columns.alike(later) or columns.evolved(later)):
+        raise StatementError(
+            f"Version {version} of {table} has other columns than version {before}, and no "
+            "statement made it: they were renamed or got other types.\n"
+            "Give the versions from there on."
+        )
+    files = chain.changed(before, version) if chain.changed and columns.alike(later) else None
+    old, new = files or (chain.versions[before], chain.versions[version])
+    _check_same(
+        spark,
+        later.names,
+        rows_of(new),
+        with_columns(old, later, columns),
+        f"Version {version} of {table} has other rows than version {before}, and no "
+        "statement made it",
+        "Give the statement, ExecutedStatement(text, version=...), or the versions "
+        "up to there alone.",
+    )
 
 
 def check_step(

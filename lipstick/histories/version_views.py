@@ -74,7 +74,7 @@ class VersionViews:
                 (n for n, s in enumerate(steps) if s.table == table and s.version in later),
                 len(steps),
             )
-            self._define(name, rows_of(self._state(table, until)), chain.versions[version])
+            self._define(name, rows_of(self._at(table, until, version)), chain.versions[version])
         return name
 
     def _state(self, table: str, until: int) -> str:
@@ -106,7 +106,10 @@ class VersionViews:
         written = replay.reenacted(step, relations)
         if written.ambiguous is not None:
             self._check_never_ambiguous(step, replay, relations, written)
-        before = self._with_columns(step, self._state(step.table, number))
+        if isinstance(step.statement, Replace):
+            before = self._state(step.table, number)
+        else:
+            before = self._at(step.table, number, step.version)
         text = replay.reenacted(step, relations, Relations(before, views)).rows
         for relation in {before, *views.values()}:
             known_view = self._defined.get(relation.lower())
@@ -114,17 +117,18 @@ class VersionViews:
                 self._defined[relation.lower()] = replace(known_view, once=True)
         return text
 
-    def _with_columns(self, step: HistoryStep, before: str) -> str:
-        """Return the relation before a step with the columns that its table had after it."""
-        chain = self._history.chains[step.table]
-        columns, later = chain.shapes[chain.before_step(step)], chain.shapes[step.version]
-        if isinstance(step.statement, Replace) or not columns.evolved(later):
-            return before
-        name = f"{before}/columns of {step.name}"
-        if name.lower() not in self._defined:
-            real = with_columns(chain.versions[chain.before_step(step)], later, columns)
-            rows = self._history.engine.view(real)
-            self._define(name, with_columns(before, later, columns), rows)
+    def _at(self, table: str, until: int, version: int) -> str:
+        """Return the relation before the step of a number, with the columns of a later version."""
+        history, name = self._history, self._state(table, until)
+        chain, steps = history.chains[table], steps_over(history.steps[:until], table)
+        start = steps[-1].version if steps else chain.first
+        rows = chain.versions[start]
+        for earlier, later in chain.between(start, version):
+            shapes = chain.shapes[later], chain.shapes[earlier]
+            text, name = with_columns(name, *shapes), f"{name}/columns of {later}"
+            rows = history.engine.view(with_columns(rows, *shapes))
+            if name.lower() not in self._defined:
+                self._define(name, text, rows)
         return name
 
     def _define(self, name: str, text: str, rows: str) -> None:

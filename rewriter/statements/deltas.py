@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from rewriter.dialect import emit, parse
+from rewriter.errors import UnsupportedError
 from rewriter.statements.model import TableShape
 
 
@@ -137,19 +138,34 @@ def _among(expression: exp.Expr, values: Sequence[str | None]) -> exp.Expr:
 
 
 def with_columns(view: str, shape: TableShape, rows: TableShape) -> str:
-    """Return rows with the columns of another shape, NULL where they have none of the name.
+    """Return rows with the columns of a later shape, NULL where they have none.
 
     Parameters
     ----------
     rows
-        The columns of the rows.
+        The columns of the rows, from which those of the shape follow.
+
+    Raises
+    ------
+    UnsupportedError
+        When they do not.
     """
-    items = [
-        exp.column(exp.to_identifier(column.name, quoted=True))
-        if column.name.lower() in rows.by_name
-        else exp.alias_(_expression(f"CAST(NULL AS {column.type})"), column.name, quoted=True)
-        for column in shape.columns
-    ]
+    known = rows.columns_in(shape)
+    if known is None:
+        raise UnsupportedError(
+            f"the columns {', '.join(rows.names)} became {', '.join(shape.names)}: some got other "
+            "types, or were renamed without a number that says so",
+            "Follow the table from there on.",
+        )
+    items = []
+    for column in shape.columns:
+        own = known.get(column.name.lower())
+        value = (
+            _expression(f"CAST(NULL AS {column.type})")
+            if own is None
+            else exp.column(exp.to_identifier(own.name, quoted=True))
+        )
+        items.append(exp.alias_(value, column.name, quoted=True))
     return emit(exp.select(*items).from_(_table(view)))
 
 

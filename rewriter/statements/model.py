@@ -27,6 +27,8 @@ class TableColumn:
     generated
         The expression over other columns that is always its value (GENERATED ALWAYS AS); None: it
         is no generated column.
+    field
+        The number that the table's format gives the column, which renaming keeps; None: unknown.
     """
 
     name: str
@@ -34,6 +36,7 @@ class TableColumn:
     default: str | None = None
     computed: bool = False
     generated: str | None = None
+    field: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +53,40 @@ class TableShape:
 
     def alike(self, other: TableShape) -> bool:
         """Return True if another relation has columns of the same names and types."""
+        numbered = self._numbered and other._numbered
         own, its = (
-            [(column.name.lower(), column.type) for column in shape.columns]
+            [(c.name.lower(), c.type, c.field if numbered else None) for c in shape.columns]
             for shape in (self, other)
         )
         return own == its
 
     def evolved(self, later: TableShape) -> bool:
-        """Return True if a later relation has more columns, or fewer, and the others as they are.
+        """Return True if a later relation has other columns that follow from these."""
+        return not self.alike(later) and self.columns_in(later) is not None
 
-        False where both happened: a column may have been renamed.
+    def columns_in(self, later: TableShape) -> Mapping[str, TableColumn] | None:
+        """Return the columns that a later relation still has, by their names there in lower case.
+
+        None: it is not known. A column may have another type. Where the format does not number
+        columns, and some were added while others were dropped, one may have been renamed.
         """
-        own, its = (
-            {column.name.lower(): column.type for column in shape.columns}
-            for shape in (self, later)
-        )
-        return own != its and (own.items() <= its.items() or its.items() <= own.items())
+        numbered = self._numbered and later._numbered
+        own: dict[str | int | None, TableColumn] = {
+            column.field if numbered else column.name.lower(): column for column in self.columns
+        }
+        found = {}
+        for column in later.columns:
+            before = own.get(column.field if numbered else column.name.lower())
+            if before is not None and before.type != column.type:
+                return None
+            if before is not None:
+                found[column.name.lower()] = before
+        subset = len(found) in (len(self.columns), len(later.columns))
+        return found if numbered or subset else None
+
+    @property
+    def _numbered(self) -> bool:
+        return all(column.field is not None for column in self.columns)
 
     @property
     def by_name(self) -> Mapping[str, TableColumn]:

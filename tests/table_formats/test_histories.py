@@ -129,19 +129,22 @@ def test_recorded_commands_are_statements(
         ls.track(f"of_{format}", table, key="id")
     with ls.recording():
         DeltaTable.forName(lake, tables[0]).update("id = 3", {"amount": "amount + 1"})
-        for table in tables:
-            merge = updates.alias("u").mergeInto(table, F.expr(f"u.id = {table}.id"))
+        lake.sql(f"DELETE FROM {tables[0]} WHERE id = 9")  # makes no version
+        lake.sql(f"UPDATE {tables[1]} SET amount = amount + 1 WHERE id = 3")
+        lake.sql(f"ALTER TABLE {tables[1]} RENAME COLUMN amount TO euro")
+        for table, amount in zip(tables, ("amount", "euro"), strict=True):
+            source = updates.withColumnRenamed("amount", amount).alias("u")
+            merge = source.mergeInto(table, F.expr(f"u.id = {table}.id"))
             merge = merge.whenMatched(F.col("u.id") > 2).delete().whenMatched().updateAll()
             merge = merge.whenNotMatched().insertAll()
-            merge.whenNotMatchedBySource().update({"amount": F.lit(0)}).merge()
+            merge.whenNotMatchedBySource().update({amount: F.lit(0)}).merge()
+        lake.sql(f"DELETE FROM {tables[1]} WHERE id = 4")
     assert [text.split()[0] for text in ls.history.statements.values()] == [
-        "UPDATE",
-        *2 * ["MERGE"],
+        *("UPDATE", "DELETE", "UPDATE"),
+        *("MERGE", "MERGE", "DELETE"),
     ]
-    for table, format in zip(tables, FORMATS, strict=True):
-        answer = ls.sql(f"SELECT id, amount FROM of_{format}")
-        assert sorted(map(tuple, answer.df.collect())) == [(1, 0), (2, 5), (4, 5)]
-        without = answer.what_if(delete={"updates": [3, 4]}, undo=["s1"])
-        assert sorted(map(tuple, without.df.collect())) == [(1, 0), (2, 5), (3, 0)], table
-    with pytest.raises(UnsupportedError, match="UPDATE or DELETE"), ls.recording():
-        lake.sql(f"UPDATE {tables[1]} SET amount = 1 WHERE id = 1")
+    for format, amount, last in zip(FORMATS, ("amount", "euro"), ([(4, 5)], []), strict=True):
+        answer = ls.sql(f"SELECT id, {amount} FROM of_{format}")
+        assert sorted(map(tuple, answer.df.collect())) == [(1, 0), (2, 5), *last]
+        without = answer.what_if(delete={"updates": [3, 4]}, undo=["s1", "s3"])
+        assert sorted(map(tuple, without.df.collect())) == [(1, 0), (2, 5), (3, 0)], format

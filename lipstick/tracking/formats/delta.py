@@ -106,12 +106,12 @@ class VersionedDelta:
             f"DESCRIBE HISTORY {self.table} has its versions.",
         )
 
-    def metadata(self, version: int) -> dict[str, dict[str, Any]]:
+    def metadata(self, version: int | None) -> dict[str, dict[str, Any]]:
         """Return what the log notes of columns, such as how they are generated, by name.
 
         A session over Spark Connect cannot ask for it.
         """
-        frame = self.read(version)
+        frame = self.spark.table(self.table) if version is None else self.read(version)
         if not hasattr(frame, "_jdf"):
             return {}
         leaves = frame._jdf.queryExecution().analyzed().collectLeaves()
@@ -122,8 +122,8 @@ class VersionedDelta:
         return {field["name"]: field.get("metadata", {}) for field in fields}
 
     def schema(self, version: int | None) -> StructType:
-        """Return the columns of a version."""
-        return self.read(version).schema
+        """Return the columns of a version; None: those that the table has now."""
+        return (self.spark.table(self.table) if version is None else self.read(version)).schema
 
     def files(self, version: int | None) -> list[str]:
         """Return the data files of a version."""
@@ -226,14 +226,17 @@ def delta_leaf(spark: SparkSession, leaf: Any) -> Leaf | None:
             "rows are not those of one version.\nTrack the table, or copy the rows "
             "(materialize=True)."
         )
-    known = leaf.catalogTable()
-    if known.isDefined():
-        table = quoted_name(_parts(known.get().identifier()))
-    else:
-        table = f"delta.`{index.path().toString()}`"
     pinned = bool(index.isTimeTravelQuery())
     version = int((index.snapshotAtAnalysis() if pinned else index.getSnapshot()).version())
-    return Leaf(delta_of_name(spark, table), version, pinned=pinned)
+    return Leaf(delta_of_name(spark, delta_name(leaf)), version, pinned=pinned)
+
+
+def delta_name(leaf: Any) -> str:
+    """Return the name in SQL of the table of Delta that a leaf of a plan reads."""
+    known = leaf.catalogTable()
+    if known.isDefined():
+        return quoted_name(_parts(known.get().identifier()))
+    return f"delta.`{leaf.relation().location().path().toString()}`"
 
 
 def _current_index(spark: SparkSession, table: str) -> Any:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Row, SparkSession
     from pyspark.sql.types import StructType
 
+FIELD = "iceberg.id"
+"""The key of a column's number in its metadata."""
+
 _REFERENCE = re.compile(r"(.+)\.(?:branch|tag)_(\w+)")
 """The name of a table with that of a branch or a tag."""
 
@@ -57,8 +60,12 @@ class VersionedIceberg:
             snapshots = self._metadata("snapshots").where(F.col("snapshot_id") == version)
             row = snapshots.select("parent_id").head()
             return row is not None and row["parent_id"] == before
-        snapshot = table.snapshot(version)
-        return snapshot is not None and snapshot.parentId() == before
+        snapshot, earlier = table.snapshot(version), table.snapshot(before)
+        if snapshot is None or snapshot.parentId() is not None:
+            return snapshot is not None and bool(snapshot.parentId() == before)
+        # CREATE OR REPLACE TABLE begins anew.
+        numbers = [0 if each is None else each.sequenceNumber() for each in (earlier, snapshot)]
+        return numbers[0] > 0 and numbers[1] == numbers[0] + 1
 
     def _loaded(self) -> Any:
         """Return the table as a classic session has loaded it; None elsewhere."""
@@ -127,8 +134,32 @@ class VersionedIceberg:
         )
 
     def schema(self, version: int | None) -> StructType:
-        """Return the columns of a snapshot."""
+        """Return the columns of a snapshot; None: those that the table has now."""
         return self.read(version).schema
+
+    def metadata(self, version: int | None) -> dict[str, dict[str, Any]]:
+        """Return the numbers of the columns of a snapshot by their names.
+
+        A session over Spark Connect cannot ask for them.
+        """
+        table = self._loaded()
+        if table is None:
+            return {}
+        snapshot = None if version is None else table.snapshot(version)
+        known = None if snapshot is None else snapshot.schemaId()
+        schema = table.schema() if known is None else table.schemas().get(known)
+        return {str(column.name()): {FIELD: int(column.fieldId())} for column in schema.columns()}
+
+    @property
+    def partitions(self) -> tuple[str, ...]:
+        """The columns by whose values alone the table has always been partitioned."""
+        table = self._loaded()
+        if table is None or table.specs().size() != 1:
+            return ()
+        fields = list(table.spec().fields())
+        if any(not field.transform().isIdentity() for field in fields):
+            return ()
+        return tuple(str(table.schema().findColumnName(field.sourceId())) for field in fields)
 
     def files(self, version: int | None) -> list[str]:
         """Return the data files and delete files of a snapshot."""

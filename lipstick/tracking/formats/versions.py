@@ -86,7 +86,17 @@ class VersionedTable(Protocol):
         """
 
     def schema(self, version: int | None) -> StructType:
-        """Return the columns of a version."""
+        """Return the columns of a version; None: those that the table has now."""
+
+    def metadata(self, version: int | None) -> Mapping[str, Mapping[str, Any]]:
+        """Return what the format notes of the columns of a version, by name.
+
+        A session over Spark Connect cannot ask for it.
+        """
+
+    @property
+    def partitions(self) -> tuple[str, ...]:
+        """The columns whose values are those of the partitions; empty: the table has no such."""
 
     def files(self, version: int | None) -> list[str]:
         """Return the URIs of the files that a version consists of."""

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import pytest
 
-from lipstick.errors import TrackingError, UnsupportedError
+from lipstick.errors import StatementError, TrackingError, UnsupportedError
+from lipstick.histories.commands import TableCommand
+from lipstick.histories.live import versions_made
 from lipstick.histories.logs import dbt_statements, logged_statements
 from lipstick.histories.steps import ExecutedStatement
 from lipstick.tracking.formats.versions import TableVersion
-from rewriter.statements import TableColumn, TableShape, parse_statement
+from rewriter.statements import TableColumn, TableShape, parse_statement, with_columns
 
 SHAPE = TableShape(
     (TableColumn("id", "bigint"), TableColumn("name", "string"), TableColumn("m", "decimal(9,2)"))
@@ -105,3 +109,57 @@ def test_a_run_of_dbt_has_the_statements_of_its_models(tmp_path: Path) -> None:
     assert parse_statement(orders.text).table == ("db", "orders")
     with pytest.raises(TrackingError, match=r"has not the artifacts of a run of dbt"):
         dbt_statements(tmp_path / "run")
+
+
+@dataclass
+class _Command:
+    base: int | None
+    operation: str = "UPDATE"
+
+    def commits_as(self, operation: str) -> bool:
+        return operation == self.operation
+
+
+@pytest.mark.parametrize(
+    ("bases", "made"),
+    [
+        ([3, 5], [4, 7]),
+        ([3, 3, 5], [None, 4, 7]),  # the first changed no row
+        ([3, 4, 7], [4, 7, None]),
+        ([3, None], [4, 7]),  # CREATE OR REPLACE TABLE
+        ([4], None),
+        ([3], None),
+        ([3, 8], None),
+        ([5, 3], None),
+    ],
+)
+def test_commands_made_the_versions_after_the_ones_that_they_read(
+    bases: list[int | None], made: list[int | None] | None
+) -> None:
+    commits = [commit(4, "UPDATE"), commit(5, "OPTIMIZE"), commit(7, "UPDATE")]
+    commands = cast("list[TableCommand]", list(map(_Command, bases)))
+    if made is not None:
+        assert versions_made("orders", 3, commits, commands) == made
+        return
+    with pytest.raises(StatementError, match=r"none of them: 4 \(UPDATE\), 5 \(OPTIMIZE\), 7"):
+        versions_made("orders", 3, commits, commands)
+
+
+def test_a_commit_of_another_operation_is_of_no_command() -> None:
+    commands = cast("list[TableCommand]", [_Command(3)])
+    with pytest.raises(StatementError, match=r"4 \(DELETE\)"):
+        versions_made("orders", 3, [commit(4, "DELETE")], commands)
+
+
+def test_columns_follow_from_numbered_columns_by_their_numbers() -> None:
+    before = TableShape((TableColumn("a", "int", field=1), TableColumn("b", "int", field=2)))
+    later = TableShape((TableColumn("c", "int", field=3), TableColumn("a", "int", field=2)))
+    assert before.columns_in(later) == {"a": before.columns[1]}
+    assert "CAST(NULL AS INT) AS `c`,\n  `b` AS `a`" in with_columns("v", later, before)
+    other = TableShape((TableColumn("c", "string", field=1),))
+    assert not before.evolved(other)
+    unnumbered = TableShape((TableColumn("c", "int"), TableColumn("a", "int")))
+    with pytest.raises(
+        UnsupportedError, match="became c, a: some got other types, or"
+    ):
+        with_columns("v", unnumbered, before)
