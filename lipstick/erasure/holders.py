@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,9 @@ from typing import Any
 from graphquery.store.format import FORMAT_FILE
 from lipstick.capture.contents import MANIFEST
 from lipstick.errors import ErasureError
+
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:/")
+"""The beginning of a URI; a path of pathlib has lost one of its slashes."""
 
 
 def holder_kind(path: Path) -> str | None:
@@ -52,17 +56,27 @@ def captures_of(roots: Iterable[str], versions: Mapping[str, int | None]) -> Ite
 
 
 def check_holder(path: Path) -> None:
-    """Refuse to drop a folder that is neither a capture nor a store.
+    """Refuse to drop a folder that is neither a capture nor a store, or is on no local disk.
 
     Raises
     ------
     ErasureError
     """
+    if _SCHEME.match(str(path)):
+        raise ErasureError(
+            f"{path} is no local path: it is not removed.\n"
+            "Remove it yourself; verify names it as not searched where it is named in search=."
+        )
     if path.exists() and holder_kind(path) is None:
         raise ErasureError(
             f"{path} is neither a capture nor a store nor a file: it is not removed.\n"
             "Remove it yourself; verify searches it where it is named in search=."
         )
+
+
+def is_remote(path: str) -> bool:
+    """Return True for a path in a file system that is none of this machine."""
+    return bool(_SCHEME.match(path)) and not path.startswith("file:")
 
 
 def holder_of(path: Path) -> tuple[str, Path] | None:

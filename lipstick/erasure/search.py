@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import re
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +29,7 @@ import pyarrow.json
 import pyarrow.orc
 import pyarrow.parquet as pq
 
+from lipstick.erasure.holders import is_remote
 from lipstick.erasure.value_search import (
     ErasedValues,
     Hits,
@@ -272,7 +272,7 @@ def _files(roots: Sequence[str], unsearched: list[Unsearched]) -> Iterator[tuple
     """Yield each file below some paths once, with the first path that has it."""
     seen = set[Path]()
     for root in roots:
-        if re.match(r"[a-z][a-z0-9+.-]+://", root) and not root.startswith("file:"):
+        if is_remote(root):
             unsearched.append(Unsearched(root, "it is on no local disk"))
             continue
         top = Path(unquote(root.removeprefix("file://").removeprefix("file:")))

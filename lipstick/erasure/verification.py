@@ -83,22 +83,14 @@ def verify_plan(
         if (known := now[entry["name"]]) is not None and not known.published
         for statement in entry["effect"]["publish"]
     ]
-    wrong = [check for check in checks if check["outcome"] not in ("equal", "no such row")]
-    states = {finding["state"] for finding in findings}
-    verdict = "erased"
-    if states:
-        verdict = "pending" if states <= _PASSING else "unclear"
-    if found.unsearched:
-        verdict = "unclear"
-    if wrong or states - _PASSING - {POSSIBLE}:
-        verdict = "not erased"
+    complete = not found.unsearched
     return ErasureReceipt.sign(
         {
             "id": document["id"],
             "planned": document["made"],
             "verified": datetime.now(UTC).isoformat(timespec="seconds"),
             "plan": hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest(),
-            "verdict": verdict,
+            "verdict": verdict_of(checks, findings, complete=complete),
             "tables": [mask.entry(check) for check in checks],
             "searched_for": [
                 {"relation": each.relation, "column": each.column}
@@ -118,6 +110,32 @@ def verify_plan(
         },
         key,
     )
+
+
+def verdict_of(
+    checks: Sequence[Mapping[str, Any]],
+    findings: Sequence[Mapping[str, Any]],
+    *,
+    complete: bool,
+) -> str:
+    """Return ``erased``, ``pending``, ``unclear`` or ``not erased``.
+
+    Parameters
+    ----------
+    checks
+        By table, what was compared.
+    findings
+        The files with erased values.
+    complete
+        Whether every place was searched.
+    """
+    states = {finding["state"] for finding in findings}
+    wrong = any(check["outcome"] not in ("equal", "no such row") for check in checks)
+    if wrong or states - _PASSING - {POSSIBLE}:
+        return "not erased"
+    if POSSIBLE in states or not complete:
+        return "unclear"
+    return "pending" if states else "erased"
 
 
 # --- tables -------------------------------------------------------------------------------------

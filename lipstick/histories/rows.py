@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark.sql import Row, SparkSession
@@ -14,7 +14,7 @@ from lipstick.errors import TrackingError
 from lipstick.histories.chain import Chain
 from lipstick.questions.asking import question
 from lipstick.tracking.views import column_of
-from rewriter.statements import over_relations
+from rewriter.statements import TableShape, over_relations
 from semiring.door import checked
 
 
@@ -120,8 +120,7 @@ class RowQuestions(ABC):
                 f"Version {twice} of {table!r} has several rows of the key {key!r}.\n"
                 "Reenact the history with a key that is unique in all versions."
             )
-        made_by = self.made_by(name)
-        return list(changed_versions(found, made_by))
+        return list(changed_versions(found, chain, self.made_by(name)))
 
     @question("finding the statements behind a row")
     def blame(self, table: str, key: Any) -> dict[str, CellOrigin]:
@@ -132,19 +131,17 @@ class RowQuestions(ABC):
         TrackingError
             When the last version has no such row.
         """
-        versions = self.rows(table, key)
-        if not versions or versions[-1].new is None:
+        versions = {each.version: each for each in self.rows(table, key)}
+        last = list(versions.values())[-1] if versions else None
+        if last is None or last.new is None:
             raise TrackingError(f"The last version of {table!r} has no row of the key {key!r}.")
-        cells: dict[str, CellOrigin] = {}
-        for each in versions:
-            if each.new is None:
-                cells.clear()
-                continue
-            for column, value in each.new.asDict().items():
-                known = cells.get(column)
-                if known is None or not same_values(known.value, value):
-                    cells[column] = CellOrigin(column, value, each.statement, each.version)
-        return cells
+        chain, cells = self.chain(table), CellOrigins()
+        made_by = self.made_by(self.name_of(table))
+        for number, shape in chain.shapes.items():
+            cells.follow(shape, number, made_by.get(number))
+            if number in versions:
+                cells.change(versions[number])
+        return cells.found
 
     def since(self, table: str, condition: str) -> RowVersion | None:
         """Return the version at which a condition over a table became true.
@@ -196,14 +193,65 @@ class RowQuestions(ABC):
         return rows[0]
 
 
+class CellOrigins:
+    """The origins of the cells of a row, followed through its versions.
+
+    Attributes
+    ----------
+    found
+        By column; empty while there is no row.
+    """
+
+    def __init__(self) -> None:
+        self.found: dict[str, CellOrigin] = {}
+        self._shape: TableShape | None = None
+
+    def follow(self, shape: TableShape, version: int, statement: str | None) -> None:
+        """Name the columns as a version does; columns that are new have NULL."""
+        before, self._shape = self._shape, shape
+        if before is None or not self.found or before.alike(shape):
+            return
+        known = before.columns_in(shape) or {}
+        found = {}
+        for name in shape.names:
+            own = known.get(name.lower())
+            origin = self.found.get(own.name) if own else None
+            if origin is None:
+                found[name] = CellOrigin(name, None, statement, version)
+            else:
+                found[name] = replace(origin, column=name)
+        self.found = found
+
+    def change(self, row: RowVersion) -> None:
+        """Note the values that a version of the row has anew."""
+        if row.new is None:
+            self.found = {}
+            return
+        for column, value in row.new.asDict().items():
+            known = self.found.get(column)
+            if known is None or not same_values(known.value, value):
+                self.found[column] = CellOrigin(column, value, row.statement, row.version)
+
+
 def changed_versions(
-    found: Mapping[int, Sequence[Row]], made_by: Mapping[int, str]
+    found: Mapping[int, Sequence[Row]], chain: Chain, made_by: Mapping[int, str]
 ) -> Iterator[RowVersion]:
-    """Yield the versions that changed a row, of its rows by version."""
+    """Yield the versions that changed a row, of its rows by version.
+
+    A column that was renamed, added with NULL or dropped is no change.
+    """
     old: Row | None = None
+    before: TableShape | None = None
     for place, (number, rows) in enumerate(found.items()):
-        new = rows[0] if rows else None
-        if not same_values(old, new):
+        new, shape = rows[0] if rows else None, chain.shapes[number]
+        kept = old
+        if old is not None and before is not None and not before.alike(shape):
+            known = before.columns_in(shape)
+            if known is not None:
+                own = (known.get(name.lower()) for name in shape.names)
+                values = [None if each is None else old[each.name] for each in own]
+                kept = Row(*shape.names)(*values)
+        if not same_values(kept, new):
             change = "updated"
             if place == 0:
                 change = "there"
@@ -212,7 +260,7 @@ def changed_versions(
             elif new is None:
                 change = "deleted"
             yield RowVersion(number, made_by.get(number), change, old, new)
-        old = new
+        old, before = new, shape
 
 
 def same_values(left: Any, right: Any) -> bool:

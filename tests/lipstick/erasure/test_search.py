@@ -18,11 +18,12 @@ import pytest
 from click.testing import CliRunner
 
 from lipstick.cli import main
+from lipstick.erasure.holders import check_holder
 from lipstick.erasure.patterns import PatternSet
 from lipstick.erasure.receipt import ErasureReceipt, read_key
 from lipstick.erasure.search import Finding, SearchResult, Unsearched, search_folders
 from lipstick.erasure.value_search import ErasedValues, ValueSearch
-from lipstick.erasure.verification import _described, _Mask, _Place
+from lipstick.erasure.verification import _described, _Mask, _Place, verdict_of
 from lipstick.errors import ErasureError
 
 EMAIL = "zoë@example.org"
@@ -241,3 +242,17 @@ def test_a_number_in_a_column_of_another_name_may_stand_for_something_else(
     finding = Finding("/lake/visits/a.parquet", "people", "id", place, text, 1)
     described = _described(finding, [table], _Mask(b"key", []))
     assert (described["state"], described["count"]) == (state, 1)
+    checks = [{"outcome": "equal"}]
+    verdict = {"live": "not erased", "possible": "unclear"}[state]
+    assert verdict_of(checks, [described], complete=True) == verdict
+    assert verdict_of([{"outcome": "3 rows differ"}], [], complete=True) == "not erased"
+
+
+def test_places_that_are_not_local_are_neither_removed_nor_taken_for_searched() -> None:
+    for path in ("s3://bucket/capture", "hdfs://host/a", "file:///tmp/capture"):
+        with pytest.raises(ErasureError, match="is no local path: it is not removed"):
+            check_holder(Path(path))
+    checks = [{"outcome": "no such row"}]
+    assert verdict_of(checks, [], complete=False) == "unclear"
+    assert verdict_of(checks, [{"state": "old version"}], complete=True) == "pending"
+    assert verdict_of(checks, [], complete=True) == "erased"

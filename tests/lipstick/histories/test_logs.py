@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from pyspark.sql import Row
 
 from lipstick.errors import StatementError, TrackingError, UnsupportedError
+from lipstick.histories.chain import Chain
 from lipstick.histories.commands import TableCommand
 from lipstick.histories.live import versions_made
 from lipstick.histories.logs import dbt_statements, logged_statements
+from lipstick.histories.rows import CellOrigin, CellOrigins, changed_versions
 from lipstick.histories.steps import ExecutedStatement
 from lipstick.tracking.formats.versions import TableVersion
 from rewriter.statements import TableColumn, TableShape, parse_statement, with_columns
@@ -159,7 +162,31 @@ def test_columns_follow_from_numbered_columns_by_their_numbers() -> None:
     other = TableShape((TableColumn("c", "string", field=1),))
     assert not before.evolved(other)
     unnumbered = TableShape((TableColumn("c", "int"), TableColumn("a", "int")))
-    with pytest.raises(
-        UnsupportedError, match="became c, a: some got other types, or"
-    ):
+    with pytest.raises(UnsupportedError, match="became c, a: some got other types, or"):
         with_columns("v", unnumbered, before)
+
+
+def test_a_renamed_column_is_no_change_of_a_row() -> None:
+    """Cells keep the statement that gave them their value."""
+    first = TableShape((TableColumn("k", "int", field=1), TableColumn("a", "int", field=2)))
+    renamed = TableShape((*first.columns[:1], TableColumn("b", "int", field=2)))
+    added = TableShape((*renamed.columns, TableColumn("c", "int", field=3)))
+    chain = Chain({1: "", 2: "", 3: "", 4: ""}, {1: first, 2: first, 3: renamed, 4: added})
+    rows = {
+        1: [Row(k=1, a=1)],
+        2: [Row(k=1, a=5)],
+        3: [Row(k=1, b=5)],
+        4: [Row(k=1, b=5, c=None)],
+    }
+    changes = list(changed_versions(rows, chain, {2: "s1"}))
+    assert [(each.version, each.change) for each in changes] == [(1, "there"), (2, "updated")]
+    cells, by_version = CellOrigins(), {each.version: each for each in changes}
+    for number, shape in chain.shapes.items():
+        cells.follow(shape, number, None)
+        if number in by_version:
+            cells.change(by_version[number])
+    assert list(cells.found.values()) == [
+        CellOrigin("k", 1, None, 1),
+        CellOrigin("b", 5, "s1", 2),
+        CellOrigin("c", None, None, 4),
+    ]
