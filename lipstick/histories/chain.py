@@ -84,6 +84,11 @@ class Chain:
             if not self.shapes[pair[0]].alike(self.shapes[pair[1]]):
                 yield pair
 
+    def evolutions(self, before: int, after: int) -> Iterator[tuple[TableShape, TableShape]]:
+        """Yield the columns after each change of columns up to a version, and those before it."""
+        for earlier, later in self.between(before, after):
+            yield self.shapes[later], self.shapes[earlier]
+
     def before_step(self, step: HistoryStep) -> int:
         """Return the number of the version that a statement ran over."""
         return step.version if step.unchanged else self.before(step.version)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 
@@ -13,15 +12,14 @@ from lipstick.errors import TrackingError, UnsupportedError
 from lipstick.histories.chain import Chain, HistoryStep
 from lipstick.histories.deletions import deleted_rows
 from lipstick.histories.engine import SparkReplayEngine, shape_of
+from lipstick.histories.growing import GrowingHistory, Keys
 from lipstick.histories.hypothetical import HypotheticalTables
 from lipstick.histories.logs import logged_statements
 from lipstick.histories.replay import Replay
-from lipstick.histories.rows import RowQuestions
 from lipstick.histories.steps import (
     ExecutedStatement,
     Versions,
     chain_of,
-    changed_rows,
     check_replacements,
     check_same_rows,
     check_step,
@@ -34,10 +32,9 @@ from lipstick.histories.version_views import VersionViews
 from lipstick.questions.asking import question
 from lipstick.questions.deletion import resolve_deletion
 from lipstick.tracking.formats.probe import versioned_table
-from lipstick.tracking.source import version_source
-from lipstick.tracking.tracker import Naming, Tracked
+from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.unknown_keys import check_deletion
-from rewriter.statements import Bags, TableShape, over_relations, sources_of
+from rewriter.statements import Bags, over_relations, sources_of
 from semiring.door import checked
 
 if TYPE_CHECKING:
@@ -45,14 +42,9 @@ if TYPE_CHECKING:
     from lipstick.questions.what_if import WhatIf
     from lipstick.sessions import Session
 
-_NEXT = -1
-"""The number of a version that is not committed yet."""
-
-Keys: TypeAlias = str | Sequence[str]
-
 
 @checked
-class TableHistory(RowQuestions):
+class TableHistory(GrowingHistory):
     """Tables with their versions, and the statements that made each of them.
 
     Made by :meth:`lipstick.Session.reenact`. Every version is reenacted from the one before it and
@@ -141,73 +133,6 @@ class TableHistory(RowQuestions):
         return self._session.track(
             name, self.spark.table(self._chains[table].versions[version]), key
         )
-
-    def add_table(self, name: str, tracked: Tracked) -> None:
-        """Follow a table from the version that is tracked."""
-        (pinned,), source = tracked.source.versions, tracked.source.version
-        assert source is not None
-        assert pinned.version is not None
-        frame = self.spark.table(self._session._views.pinned[tracked.name.lower()])
-        self._names[name] = name
-        self._keys[name] = "*" if tracked.naming is Naming.VALUES else tracked.token
-        self._relations[name] = tracked.name
-        self._chains[name] = Chain(
-            {pinned.version: self.engine.named(frame)},
-            {pinned.version: shape_of(frame.schema, source, pinned.version)},
-        )
-        self._first[name] = partial(self._track, name, source.table, pinned.version)
-        self._versions[tracked.view] = pinned.version
-        self._rename_source(tracked.name, name)
-
-    def add_version(self, name: str, version: int, *, unchanged: bool = False) -> None:
-        """Add a version, and track it in place of the one before.
-
-        The key is verified when a query first reads it.
-
-        Parameters
-        ----------
-        unchanged
-            No statement made it: it has the rows of the version before, which is checked later.
-        """
-        if unchanged:
-            self._unchanged.setdefault(name, []).append(version)
-        relation = self._relations[name]
-        tracked = self._session.tracked[relation]
-        table = tracked.source.version
-        assert table is not None
-        del self._session._tracked[relation.lower()]
-        source = version_source(table, version, tracked.source.place)
-        after = self._session._track_version(relation, source, self._keys[name])
-        frame = after.source.frame
-        chain = self._chains[name]
-        self._chains[name] = Chain(
-            {**chain.versions, version: self.engine.named(frame)},
-            {**chain.shapes, version: shape_of(frame.schema, table, version)},
-            changed_rows(self.engine, table),
-        )
-        self._versions[after.view] = version
-
-    def keep_source(self, tracked: Tracked) -> None:
-        """Keep a relation that statements read, and that is no longer tracked, by another name.
-
-        It is called after the number of its time: ``updates@1``, ``updates@2``.
-        """
-        if tracked.name.lower() not in self.sources:
-            return
-        number = 1
-        while (name := f"{tracked.name}@{number}").lower() in self.tracked:
-            number += 1
-        self._session._keep_as(tracked, name)
-        self._rename_source(tracked.name, name)
-
-    def _rename_source(self, name: str, other: str) -> None:
-        """Let statements that read a relation read another in its place."""
-        for number, step in enumerate(self._steps):
-            names = [n for n in sources_of(step.statement) if step.reads.get(n, n) == name.lower()]
-            if names:
-                reads = {**step.reads, **dict.fromkeys(names, other.lower())}
-                self._steps[number] = dataclasses.replace(step, reads=reads)
-        self._session.version_views.clear()
 
     # -- what it is ------------------------------------------------------------------------
 
@@ -398,28 +323,6 @@ class TableHistory(RowQuestions):
     def track_first(self, table: str, name: str) -> None:
         """Track the first version of a table under a name."""
         self._first[table](name)
-
-    def reenacted(self, step: HistoryStep, columns: TableShape | None = None) -> None:
-        """Refuse a statement that has no rule over the version before it.
-
-        Parameters
-        ----------
-        columns
-            The columns that the table has by then; None: those of the version.
-
-        Raises
-        ------
-        UnsupportedError
-        """
-        chain, chains = self._chains[step.table], dict(self._chains)
-        if columns is not None and not columns.alike(chain.shapes[step.version]):
-            versions = {**chain.versions, _NEXT: chain.versions[step.version]}
-            chains[step.table] = Chain(versions, {**chain.shapes, _NEXT: columns})
-            step = dataclasses.replace(step, version=_NEXT, unchanged=False)
-        steps = [*self._steps, step]
-        replay = Replay(self.engine, chains, steps, self._bases({}, steps), {})
-        replay.stand_before(step)
-        replay.reenacted(step)
 
     def replay_before(self, step: HistoryStep) -> Replay:
         """Return a replay that stands before a statement, over the real rows."""

@@ -370,8 +370,7 @@ class Replay:
             None if rows is None else source_query(statement, {name: rows})
             for rows in (bags.gone, bags.came)
         )
-        sides = (None if query is None else self._engine.store(query) for query in (gone, came))
-        first, second = sides
+        first, second = (None if q is None else self._engine.store(q) for q in (gone, came))
         return first, second
 
     def _stored(self, query: str) -> str:
@@ -491,13 +490,11 @@ class Replay:
     def _with_columns(self, table: str, bags: Bags, version: int, until: int) -> Bags:
         """Return the rows of a version with the columns of a later one."""
         chain = self._chains[table]
-        for earlier, later in chain.between(version, until):
-            shapes = chain.shapes[later], chain.shapes[earlier]
-            views = (
+        for shapes in chain.evolutions(version, until):
+            real = self._engine.view(with_columns(bags.real, *shapes))
+            gone, came = (
                 None if view is None else self._engine.view(with_columns(view, *shapes))
-                for view in (bags.real, bags.gone, bags.came)
+                for view in (bags.gone, bags.came)
             )
-            real, gone, came = views
-            assert real is not None
             bags = Bags(real, gone, came)
         return bags

@@ -1,0 +1,148 @@
+"""A history of tables that grows by the statements of a session."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from lipstick.histories.chain import Chain, HistoryStep
+from lipstick.histories.engine import SparkReplayEngine, shape_of
+from lipstick.histories.replay import Replay
+from lipstick.histories.rows import RowQuestions
+from lipstick.histories.steps import Versions, changed_rows
+from lipstick.tracking.source import version_source
+from lipstick.tracking.tracker import Naming, Tracked
+from rewriter.statements import Bags, TableShape, sources_of
+
+if TYPE_CHECKING:
+    from lipstick.sessions import Session
+
+_NEXT = -1
+"""The number of a version that is not committed yet."""
+
+Keys: TypeAlias = str | Sequence[str]
+
+
+class GrowingHistory(RowQuestions):
+    """Tables with their versions and statements, to which a session adds."""
+
+    engine: SparkReplayEngine
+    _session: Session
+    _names: dict[str, str]
+    _chains: dict[str, Chain]
+    _relations: dict[str, str]
+    _keys: dict[str, Keys]
+    _first: dict[str, Callable[[str], Tracked]]
+    _versions: dict[str, int]
+    _steps: list[HistoryStep]
+    _unchanged: dict[str, list[int]]
+
+    @property
+    @abstractmethod
+    def sources(self) -> frozenset[str]:
+        """The relations that statements read, and the first versions of the tables, lower case."""
+
+    @property
+    @abstractmethod
+    def tracked(self) -> Mapping[str, Tracked]:
+        """The relations of the session, by name in lower case."""
+
+    @abstractmethod
+    def _track(self, table: str, source: Versions, version: int, name: str) -> Tracked: ...
+
+    @abstractmethod
+    def _bases(
+        self, gone: Mapping[str, str], steps: Sequence[HistoryStep] | None = None
+    ) -> dict[str, Bags]: ...
+
+    def add_table(self, name: str, tracked: Tracked) -> None:
+        """Follow a table from the version that is tracked."""
+        (pinned,), source = tracked.source.versions, tracked.source.version
+        assert source is not None
+        assert pinned.version is not None
+        frame = self.spark.table(self._session._views.pinned[tracked.name.lower()])
+        self._names[name] = name
+        self._keys[name] = "*" if tracked.naming is Naming.VALUES else tracked.token
+        self._relations[name] = tracked.name
+        self._chains[name] = Chain(
+            {pinned.version: self.engine.named(frame)},
+            {pinned.version: shape_of(frame.schema, source, pinned.version)},
+        )
+        self._first[name] = partial(self._track, name, source.table, pinned.version)
+        self._versions[tracked.view] = pinned.version
+        self._rename_source(tracked.name, name)
+
+    def add_version(self, name: str, version: int, *, unchanged: bool = False) -> None:
+        """Add a version, and track it in place of the one before.
+
+        The key is verified when a query first reads it.
+
+        Parameters
+        ----------
+        unchanged
+            No statement made it: it has the rows of the version before, which is checked later.
+        """
+        if unchanged:
+            self._unchanged.setdefault(name, []).append(version)
+        relation = self._relations[name]
+        tracked = self._session.tracked[relation]
+        table = tracked.source.version
+        assert table is not None
+        del self._session._tracked[relation.lower()]
+        source = version_source(table, version, tracked.source.place)
+        after = self._session._track_version(relation, source, self._keys[name])
+        frame = after.source.frame
+        chain = self._chains[name]
+        self._chains[name] = Chain(
+            {**chain.versions, version: self.engine.named(frame)},
+            {**chain.shapes, version: shape_of(frame.schema, table, version)},
+            changed_rows(self.engine, table),
+        )
+        self._versions[after.view] = version
+
+    def keep_source(self, tracked: Tracked) -> None:
+        """Keep a relation that statements read, and that is no longer tracked, by another name.
+
+        It is called after the number of its time: ``updates@1``, ``updates@2``.
+        """
+        if tracked.name.lower() not in self.sources:
+            return
+        number = 1
+        while (name := f"{tracked.name}@{number}").lower() in self.tracked:
+            number += 1
+        self._session._keep_as(tracked, name)
+        self._rename_source(tracked.name, name)
+
+    def _rename_source(self, name: str, other: str) -> None:
+        """Let statements that read a relation read another in its place."""
+        for number, step in enumerate(self._steps):
+            names = [n for n in sources_of(step.statement) if step.reads.get(n, n) == name.lower()]
+            if names:
+                reads = {**step.reads, **dict.fromkeys(names, other.lower())}
+                self._steps[number] = dataclasses.replace(step, reads=reads)
+        self._session.version_views.clear()
+
+    def reenacted(self, step: HistoryStep, columns: TableShape | None = None) -> None:
+        """Refuse a statement that has no rule over the version before it.
+
+        Parameters
+        ----------
+        columns
+            The columns that the table has by then; None: those of the version.
+
+        Raises
+        ------
+        UnsupportedError
+        """
+        chain, chains = self._chains[step.table], dict(self._chains)
+        if columns is not None and not columns.alike(chain.shapes[step.version]):
+            versions = {**chain.versions, _NEXT: chain.versions[step.version]}
+            chains[step.table] = Chain(versions, {**chain.shapes, _NEXT: columns})
+            step = dataclasses.replace(step, version=_NEXT, unchanged=False)
+        steps = [*self._steps, step]
+        replay = Replay(self.engine, chains, steps, self._bases({}, steps), {})
+        replay.stand_before(step)
+        replay.reenacted(step)
