@@ -6,19 +6,17 @@ import dataclasses
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from lipstick.histories.chain import Chain, HistoryStep
 from lipstick.histories.engine import SparkReplayEngine, shape_of
 from lipstick.histories.replay import Replay
 from lipstick.histories.rows import RowQuestions
 from lipstick.histories.steps import Versions, changed_rows
-from lipstick.tracking.source import version_source
+from lipstick.tracking.source import Source, version_source
 from lipstick.tracking.tracker import Naming, Tracked
+from rewriter import View
 from rewriter.statements import Bags, TableShape, sources_of
-
-if TYPE_CHECKING:
-    from lipstick.sessions import Session
 
 _NEXT = -1
 """The number of a version that is not committed yet."""
@@ -26,11 +24,27 @@ _NEXT = -1
 Keys: TypeAlias = str | Sequence[str]
 
 
+class TrackingSession(Protocol):
+    """A session, as far as the versions of tables are tracked in it."""
+
+    version_views: dict[str, View]
+    _tracked: dict[str, Tracked]
+    _views: Any
+
+    @property
+    def tracked(self) -> Mapping[str, Tracked]:
+        """The tracked relations by name."""
+
+    def _track_version(self, name: str, source: Source, key: Keys | None) -> Tracked: ...
+
+    def _keep_as(self, tracked: Tracked, name: str) -> None: ...
+
+
 class GrowingHistory(RowQuestions):
     """Tables with their versions and statements, to which a session adds."""
 
     engine: SparkReplayEngine
-    _session: Session
+    _session: TrackingSession
     _names: dict[str, str]
     _chains: dict[str, Chain]
     _relations: dict[str, str]

@@ -62,6 +62,8 @@ class TableHistory(GrowingHistory):
         When versions, sources or keys are missing.
     """
 
+    _session: Session
+
     def __init__(self, session: Session) -> None:
         self._session = session
         self.spark = session.spark
