@@ -85,7 +85,7 @@ class Chain:
                 yield pair
 
     def evolutions(self, before: int, after: int) -> Iterator[tuple[TableShape, TableShape]]:
-        """Yield the columns after each change of columns up to a version, and those before it."""
+        """Yield the columns after and before each change of columns, up to a version."""
         for earlier, later in self.between(before, after):
             yield self.shapes[later], self.shapes[earlier]
 

@@ -408,7 +408,7 @@ class _CommandClause:
 def _updated(rows: Plan) -> list[Plan] | None:
     """Return the new values of rows that an UPDATE writes, in order; None: it is a DELETE.
 
-    Where rows are written anew, those that stay are among them, and a value is the new one if the
+    Where files are written anew, unchanged rows are among them, and a value is the new one if the
     condition is true. Where rows are marked as deleted, the others are inserted beside the marks.
     An unknown form has no values.
     """

@@ -145,7 +145,7 @@ class GrowingHistory(RowQuestions):
         Parameters
         ----------
         columns
-            The columns that the table has by then; None: those of the version.
+            The columns that the table has by then; None: the same as the version.
 
         Raises
         ------

@@ -360,7 +360,7 @@ def _new_step(
     Parameters
     ----------
     columns
-        The columns that the table has by then; None: those of its version.
+        The columns that the table has by then; None: the same as its version.
     kept
         The versions between the one that is tracked and the one that it ran over, in order.
     """

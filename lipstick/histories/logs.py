@@ -50,7 +50,7 @@ _PLAIN_TYPES = re.compile(r"tinyint|smallint|int|bigint|float|double|decimal\(.*
 
 
 def keeps_rows(commit: TableVersion) -> bool:
-    """Return True if a commit changed no row, as its log says."""
+    """Return True if the log records a commit as one that changes no row."""
     return commit.operation in _SAME_ROWS
 
 

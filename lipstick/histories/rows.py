@@ -135,7 +135,7 @@ class RowQuestions(ABC):
         last = list(versions.values())[-1] if versions else None
         if last is None or last.new is None:
             raise TrackingError(f"The last version of {table!r} has no row of the key {key!r}.")
-        chain, cells = self.chain(table), CellOrigins()
+        chain, cells = self.chain(table), CellHistory()
         made_by = self.made_by(self.name_of(table))
         for number, shape in chain.shapes.items():
             cells.follow(shape, number, made_by.get(number))
@@ -193,7 +193,7 @@ class RowQuestions(ABC):
         return rows[0]
 
 
-class CellOrigins:
+class CellHistory:
     """The origins of the cells of a row, followed through its versions.
 
     Attributes

@@ -143,7 +143,7 @@ def with_columns(view: str, shape: TableShape, rows: TableShape) -> str:
     Parameters
     ----------
     rows
-        The columns of the rows, from which those of the shape follow.
+        The columns of the rows, which the shape follows from.
 
     Raises
     ------

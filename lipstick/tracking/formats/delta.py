@@ -122,7 +122,7 @@ class VersionedDelta:
         return {field["name"]: field.get("metadata", {}) for field in fields}
 
     def schema(self, version: int | None) -> StructType:
-        """Return the columns of a version; None: those that the table has now."""
+        """Return the columns of a version; None: of the table as it is now."""
         return (self.spark.table(self.table) if version is None else self.read(version)).schema
 
     def files(self, version: int | None) -> list[str]:

@@ -134,7 +134,7 @@ class VersionedIceberg:
         )
 
     def schema(self, version: int | None) -> StructType:
-        """Return the columns of a snapshot; None: those that the table has now."""
+        """Return the columns of a snapshot; None: of the table as it is now."""
         return self.read(version).schema
 
     def metadata(self, version: int | None) -> dict[str, dict[str, Any]]:

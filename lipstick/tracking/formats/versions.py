@@ -86,7 +86,7 @@ class VersionedTable(Protocol):
         """
 
     def schema(self, version: int | None) -> StructType:
-        """Return the columns of a version; None: those that the table has now."""
+        """Return the columns of a version; None: of the table as it is now."""
 
     def metadata(self, version: int | None) -> Mapping[str, Mapping[str, Any]]:
         """Return what the format notes of the columns of a version, by name.
@@ -96,7 +96,7 @@ class VersionedTable(Protocol):
 
     @property
     def partitions(self) -> tuple[str, ...]:
-        """The columns whose values are those of the partitions; empty: the table has no such."""
+        """The columns that partition the table by their values; empty: it has other partitions, or none."""
 
     def files(self, version: int | None) -> list[str]:
         """Return the URIs of the files that a version consists of."""

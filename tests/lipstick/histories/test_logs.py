@@ -16,7 +16,7 @@ from lipstick.histories.chain import Chain
 from lipstick.histories.commands import TableCommand
 from lipstick.histories.live import versions_made
 from lipstick.histories.logs import dbt_statements, logged_statements
-from lipstick.histories.rows import CellOrigin, CellOrigins, changed_versions
+from lipstick.histories.rows import CellHistory, CellOrigin, changed_versions
 from lipstick.histories.steps import ExecutedStatement
 from lipstick.tracking.formats.versions import TableVersion
 from rewriter.statements import TableColumn, TableShape, parse_statement, with_columns
@@ -180,7 +180,7 @@ def test_a_renamed_column_is_no_change_of_a_row() -> None:
     }
     changes = list(changed_versions(rows, chain, {2: "s1"}))
     assert [(each.version, each.change) for each in changes] == [(1, "there"), (2, "updated")]
-    cells, by_version = CellOrigins(), {each.version: each for each in changes}
+    cells, by_version = CellHistory(), {each.version: each for each in changes}
     for number, shape in chain.shapes.items():
         cells.follow(shape, number, None)
         if number in by_version:
