@@ -96,7 +96,7 @@ class VersionedTable(Protocol):
 
     @property
     def partitions(self) -> tuple[str, ...]:
-        """The columns that partition the table by their values; empty: it has other partitions, or none."""
+        """The columns that partition the table by their plain values; empty: none do."""
 
     def files(self, version: int | None) -> list[str]:
         """Return the URIs of the files that a version consists of."""
