@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from lipstick.errors import StatementError
 from rewriter.statements import Statement, TableShape
 
 
@@ -85,9 +86,22 @@ class Chain:
                 yield pair
 
     def evolutions(self, before: int, after: int) -> Iterator[tuple[TableShape, TableShape]]:
-        """Yield the columns after and before each change of columns, up to a version."""
+        """Yield the columns after and before each change of columns, up to a version.
+
+        Raises
+        ------
+        StatementError
+            Where it is not known what became of a column.
+        """
         for earlier, later in self.between(before, after):
-            yield self.shapes[later], self.shapes[earlier]
+            own, its = self.shapes[earlier], self.shapes[later]
+            if not own.evolved(its):
+                raise StatementError(
+                    f"Version {later} has the columns {', '.join(its.names)}, and version "
+                    f"{earlier} {', '.join(own.names)}: some got other types, or were renamed "
+                    "without a number that says so.\nFollow the table from there on."
+                )
+            yield its, own
 
     def before_step(self, step: HistoryStep) -> int:
         """Return the number of the version that a statement ran over."""

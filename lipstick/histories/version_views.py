@@ -123,9 +123,8 @@ class VersionViews:
         chain, steps = history.chains[table], steps_over(history.steps[:until], table)
         start = steps[-1].version if steps else chain.first
         rows = chain.versions[start]
-        for earlier, later in chain.between(start, version):
-            shapes = chain.shapes[later], chain.shapes[earlier]
-            text, name = with_columns(name, *shapes), f"{name}/columns of {later}"
+        for number, shapes in enumerate(chain.evolutions(start, version)):
+            text, name = with_columns(name, *shapes), f"{name}/columns {number} for {version}"
             rows = history.engine.view(with_columns(rows, *shapes))
             if name.lower() not in self._defined:
                 self._define(name, text, rows)

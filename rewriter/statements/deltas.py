@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from rewriter.dialect import emit, parse
-from rewriter.errors import UnsupportedError
 from rewriter.statements.model import TableShape
 
 
@@ -144,19 +143,9 @@ def with_columns(view: str, shape: TableShape, rows: TableShape) -> str:
     ----------
     rows
         The columns of the rows, which the shape follows from.
-
-    Raises
-    ------
-    UnsupportedError
-        When they do not.
     """
     known = rows.columns_in(shape)
-    if known is None:
-        raise UnsupportedError(
-            f"the columns {', '.join(rows.names)} became {', '.join(shape.names)}: some got other "
-            "types, or were renamed without a number that says so",
-            "Follow the table from there on.",
-        )
+    assert known is not None
     items = []
     for column in shape.columns:
         own = known.get(column.name.lower())

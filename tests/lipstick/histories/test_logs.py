@@ -162,8 +162,9 @@ def test_columns_follow_from_numbered_columns_by_their_numbers() -> None:
     other = TableShape((TableColumn("c", "string", field=1),))
     assert not before.evolved(other)
     unnumbered = TableShape((TableColumn("c", "int"), TableColumn("a", "int")))
-    with pytest.raises(UnsupportedError, match="became c, a: some got other types, or"):
-        with_columns("v", unnumbered, before)
+    chain = Chain({1: "", 2: ""}, {1: before, 2: unnumbered})
+    with pytest.raises(StatementError, match="columns c, a, and version 1 a, b: some got other"):
+        list(chain.evolutions(1, 2))
 
 
 def test_a_renamed_column_is_no_change_of_a_row() -> None:
