@@ -45,6 +45,12 @@ MODULES = (
 )
 """The scripts in the order in which they are evaluated: each after its imports."""
 
+_SAVED = ("conditions.js", "evaluator.js")
+"""Those that only saved pages have."""
+
+SERVED: tuple[str, ...] = tuple(name for name in MODULES if name not in _SAVED)
+"""The scripts of a page that asks a server or a kernel."""
+
 _IMPORT = re.compile(r"^import\s*\{(?P<names>[^}]*)\}\s*from\s*\"\./(?P<module>[\w.]+)\";\n", re.M)
 _EXPORT = re.compile(r"^export (?=(async )?function|const|let|class)", re.M)
 _SCRIPT = re.compile(r"<script type=\"module\">(.*?)</script>", re.DOTALL)
@@ -56,13 +62,13 @@ def _text(name: str) -> str:
 
 
 @cache
-def script(modules: tuple[str, ...] = MODULES) -> str:
-    """Return modules, by default all, as the text of one."""
+def script(modules: tuple[str, ...] = SERVED) -> str:
+    """Return modules, by default those of a page that is served, as the text of one."""
     parts = []
-    for number, name in enumerate(modules):
+    for name in modules:
         text = _text(name)
         for match in _IMPORT.finditer(text):
-            if match["module"] not in modules[:number]:
+            if match["module"] not in MODULES[: MODULES.index(name)]:
                 raise ExploreError(f"{name} imports {match['module']}, which is not before it.")
         parts.append(f"// {name}\n" + _EXPORT.sub("", _IMPORT.sub("", text)))
     return "\n".join(parts)
@@ -86,13 +92,18 @@ def assembled(given: dict[str, Any]) -> str:
     # Nothing in a string can end the element that it is in.
     data = json.dumps(given, ensure_ascii=True, allow_nan=False).replace("<", "\\u003c")
     html = _text("index.html")
+    saved = given.get("mode") == "saved"
     for mark, text in (
         ("/*style*/", style()),
-        ("/*script*/", script() + '\nstart(document.getElementById("explorer"));\n'),
+        (
+            "/*script*/",
+            script(MODULES if saved else SERVED)
+            + '\nstart(document.getElementById("explorer"));\n',
+        ),
         ("/*data*/", data),
     ):
         html = html.replace(mark, text, 1)
-    if given.get("mode") == "saved":
+    if saved:
         rule = policy(html, served=False)
         html = html.replace(
             '<meta charset="utf-8">',

@@ -1,6 +1,6 @@
 // Charts, as SVG: bars of what a value is made of, and of how it would change.
 
-import { s, rounded } from "./dom.js";
+import { dated, s, rounded } from "./dom.js";
 
 const WIDTH = 400;
 const LINE = 24;
@@ -95,6 +95,24 @@ export function spans(items, { label, onpick, wide = 640 }) {
     s("text", { class: "bar-name", x: left, y: 11 }, rounded(high)),
     s("line", { class: "axis", x1: left, x2: wide - left, y1: y(0), y2: y(0) }),
     columns,
+  );
+}
+
+// Events on a line of time up to the one that was made of them; what lies between is shaded.
+export function moments(times, until, { label }) {
+  const [wide, tall, left] = [360, 64, 12];
+  const first = Math.min(...times, until);
+  const span = Math.max(...times, until) - first || 1;
+  const x = (time) => left + ((time - first) / span) * (wide - 2 * left);
+  return s(
+    "svg",
+    { class: "chart moments", viewBox: `0 0 ${wide} ${tall}`, role: "img", "aria-label": label },
+    s("rect", { class: "moment-span", x: x(Math.min(...times)), y: 8, width: Math.max(2, x(until) - x(Math.min(...times))), height: 26 }),
+    s("line", { class: "axis", x1: left, x2: wide - left, y1: 34, y2: 34 }),
+    times.map((time) => s("circle", { class: "moment", cx: x(time), cy: 21, r: 4 }, s("title", null, dated(String(time))))),
+    s("line", { class: "moment-end", x1: x(until), x2: x(until), y1: 6, y2: 38 }, s("title", null, dated(String(until)))),
+    s("text", { class: "bar-name", x: left, y: 54 }, dated(String(first)).slice(-12)),
+    s("text", { class: "bar-name", x: wide - left, y: 54, "text-anchor": "end" }, dated(String(first + span)).slice(-12)),
   );
 }
 

@@ -49,6 +49,15 @@ export function grouped(text, measured = false) {
   return `${parts[1] ? "−" : ""}${parts[2].replace(/\B(?=(\d{3})+$)/g, ",")}${parts[3] ?? ""}`;
 }
 
+// A time of a stream as a date, where its ticks are seconds, milli- or microseconds of this century.
+export function dated(text) {
+  const unit = { 10: 1000, 13: 1, 16: 0.001 }[/^\d+$/.test(text ?? "") ? text.length : 0];
+  if (!unit || !/^[1-3]/.test(text)) return text;
+  const [day, time] = new Date(Number(text) * unit).toISOString().slice(0, -1).split("T");
+  const part = unit < 1 ? text.slice(-3) : "";
+  return `${day} ${unit === 1000 ? time.slice(0, 8) : time + part}`;
+}
+
 // How a number changes: the difference, and in percent.
 export function delta(before, after) {
   const change = Number(after) - Number(before);

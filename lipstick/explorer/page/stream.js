@@ -1,6 +1,7 @@
 // Recorded streams: operators with their rates, the events of a stream, the path of an event.
 
-import { h, replace, button, icon, many, rounded } from "./dom.js";
+import { dated, h, replace, button, icon, many, rounded } from "./dom.js";
+import { moments } from "./charts.js";
 import { Picture } from "./picture.js";
 import { Badge, Live, ago } from "./live.js";
 import { load, section } from "./why.js";
@@ -159,7 +160,7 @@ export class StreamView extends PictureView {
       if (!chosen.event) return this.ask("picture", params, signal);
       const path = await this.ask("path", params, signal);
       note = path.picture ? null : `${many(path.total, "event")}: too many to draw one by one`;
-      return path.picture ?? this.ask("picture", params, signal);
+      return path.picture ? withTimes(path.picture) : this.ask("picture", params, signal);
     };
     return this.drawAnswer(ask, {
       keep,
@@ -266,7 +267,7 @@ export class StreamView extends PictureView {
       label: `Events of ${name}, the newest first`,
       sortable: false,
       least: 56,
-      fetchRows: (params, signal) => this.ask("events", { stream: name, offset: params.offset, limit: params.limit, version: this.about.version }, signal),
+      fetchRows: async (params, signal) => withDates(await this.ask("events", { stream: name, offset: params.offset, limit: params.limit, version: this.about.version }, signal)),
       onopen: open,
     });
     this.table.load();
@@ -301,7 +302,7 @@ export class StreamView extends PictureView {
         { class: "panel-head" },
         h("h2", { class: "node-name" }, `${stream} ${named(event)}`),
         button(icon("close"), () => place.go({ event: undefined }), { class: "plain icon-button", "aria-label": "Close" }),
-        h("dl", { class: "values" }, columns.map((column, at) => [h("dt", null, FIELDS[column.name] ?? column.name), h("dd", null, rows[0][at] ?? h("span", { class: "null" }, "NULL"))])),
+        h("dl", { class: "values" }, columns.map((column, at) => [h("dt", null, FIELDS[column.name] ?? column.name), h("dd", { title: rows[0][at] }, (column.name === "t" ? dated(rows[0][at]) : rows[0][at]) ?? h("span", { class: "null" }, "NULL"))])),
       ),
       h(
         "div",
@@ -311,16 +312,27 @@ export class StreamView extends PictureView {
       counts.length > 0
         ? h("p", { class: "summary" }, counts.map(([sid, count]) => h("span", null, h("strong", null, count.toLocaleString("en")), ` of ${sid}`)))
         : h("p", { class: "note" }, forwards ? "Nothing was made of it." : "It came in as it is: nothing is before it."),
+      this.moments(path),
       path.ends.map((end) => this.end(end)),
       this.notes(path.notes),
       pythonButton(path.python),
     ];
   }
 
+  // The events that one was made of, or that were made of it, by their times.
+  moments({ itself, ends }) {
+    const timeOf = ({ columns, rows }) => rows.map((row) => Number(row[columns.findIndex((column) => column.name === "t")]));
+    const times = ends.flatMap(timeOf).filter(Number.isFinite);
+    const [until] = timeOf(itself);
+    if (times.length < 2 || !Number.isFinite(until)) return null;
+    const ticks = Math.max(...times, until) - Math.min(...times, until);
+    return section("In time", many(ticks, "tick"), moments(times, until, { label: `${many(times.length, "event")} within ${many(ticks, "tick")}` }));
+  }
+
   end(end) {
     const place = this.app.place;
     const number = end.keyed ? 1 : 0;
-    const rows = end.rows.map((row) => row.map((text, at) => (at === number ? button(text, () => place.go({ stream: end.stream, event: end.keyed ? { n: Number(text), key: row[0] } : { n: Number(text) } }), { class: "more" }) : text)));
+    const rows = withDates(end, 11).rows.map((row) => row.map((text, at) => (at === number ? button(text, () => place.go({ stream: end.stream, event: end.keyed ? { n: Number(text), key: row[0] } : { n: Number(text) } }), { class: "more" }) : text)));
     return section(
       end.stream,
       many(end.count, "event"),
@@ -353,6 +365,18 @@ export class StreamView extends PictureView {
       h("span", { class: "note" }, `up to ${most.toLocaleString("en")} a batch`),
     );
   }
+}
+
+// A page of events whose times are dates, or the time of day alone.
+function withDates(page, from = 0) {
+  const at = page.columns.findIndex((column) => column.name === "t");
+  return { ...page, rows: page.rows.map((row) => row.map((text, place) => (place === at && dated(text) !== text ? dated(text).slice(from) : text))) };
+}
+
+// A picture of events with the time of day in place of ticks.
+function withTimes(picture) {
+  const time = (line) => line.replace(/^t (\d+)$/, (_, ticks) => (dated(ticks) === ticks ? `t ${ticks}` : dated(ticks).slice(11)));
+  return { ...picture, boxes: picture.boxes.map((box) => ({ ...box, lines: box.lines.map(time) })) };
 }
 
 // What n, t and d are, to who reads the values of one event.
