@@ -46,7 +46,7 @@ MODULES = (
 """The scripts in the order in which they are evaluated: each after its imports."""
 
 _SAVED = ("conditions.js", "evaluator.js")
-"""Those that only saved pages have."""
+"""The scripts that only saved pages have."""
 
 SERVED: tuple[str, ...] = tuple(name for name in MODULES if name not in _SAVED)
 """The scripts of a page that asks a server or a kernel."""
@@ -63,7 +63,7 @@ def _text(name: str) -> str:
 
 @cache
 def script(modules: tuple[str, ...] = SERVED) -> str:
-    """Return modules, by default those of a page that is served, as the text of one."""
+    """Return modules, by default the ones of a served page, as the text of one."""
     parts = []
     for name in modules:
         text = _text(name)
