@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -63,10 +64,18 @@ def least(capture: Capture, row: int, axis: Axis, params: Params) -> dict[str, A
     found = smallest_sets(measure, axis.table, 1)
     if not found.sets or found.size > REMOVED:
         raise ExploreError(f"{found.size:,} rows of {axis.relation} must go, too many to remove.")
+    keys = found.sets[0].select(list(axis.key))
+    deleted = {axis.relation: keys.cast(capture._token_types()[axis.relation])}
+    # Sets are found by sums of doubles: the value without this one is compared exactly.
+    new = memory.what_if(deleted).changes.column("new")[row].as_py()
+    after = None if new is None else list(new.values())[at]
+    gap = None if after is None else Fraction(after) - Fraction(text)
+    if gap is None or (gap > 0 if value > than else gap < 0):
+        raise ExploreError(f"No set of rows of {axis.relation} was found that suffices exactly.")
     return {
         "relation": axis.relation,
         "side": "at most" if value > than else "at least",
         "size": found.size,
         "count": found.count,
-        "keys": cells(found.sets[0].select(list(axis.key)), None),
+        "keys": cells(keys, None),
     }

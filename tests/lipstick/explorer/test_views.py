@@ -16,6 +16,7 @@ import pytest
 
 from lipstick.capture.capture import Capture
 from lipstick.capture.manifest import RelationRecord
+from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures import what_if
 from lipstick.explorer.captures.input_rows import looked_up
 from lipstick.explorer.captures.source import CaptureSource
@@ -274,7 +275,7 @@ def test_the_fewest_rows_bring_a_value_to_a_number(capture: Open) -> None:
         assert not fewer or without(fewer) > wanted
     for than, told in (("x", "is no number"), (str(before), "already")):
         with pytest.raises(ExploreError, match=told):
-            ask(source, "least", **question, than=than)
+            source.least(Params({**question, "than": than}), Budget())
 
 
 def test_shares_are_shapley_values_and_evaluations_those_of_the_semiring(capture: Open) -> None:
