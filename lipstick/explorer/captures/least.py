@@ -67,8 +67,8 @@ def least(capture: Capture, row: int, axis: Axis, params: Params) -> dict[str, A
     keys = found.sets[0].select(list(axis.key))
     deleted = {axis.relation: keys.cast(capture._token_types()[axis.relation])}
     # Sets are found by sums of doubles: the value without this one is compared exactly.
-    new = memory.what_if(deleted).changes.column("new")[row].as_py()
-    after = None if new is None else list(new.values())[at]
+    new = memory.what_if(deleted).changes.column("new").combine_chunks()
+    after = new.field(at)[row].as_py() if new[row].is_valid else None
     gap = None if after is None else Fraction(after) - Fraction(text)
     if gap is None or (gap > 0 if value > than else gap < 0):
         raise ExploreError(f"No set of rows of {axis.relation} was found that suffices exactly.")

@@ -32,6 +32,9 @@ from semiring.budget import check_budget
 _COUNTED = 100_000
 """Sets that are counted one by one at most."""
 
+_PLACES = 10_000_000
+"""Rows of the sets that are counted, at most."""
+
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "<>": "="}
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
 
@@ -56,7 +59,7 @@ class SmallestSets:
     count: int | None
 
     def __str__(self) -> str:
-        number = f"more than {_COUNTED:,}" if self.count is None else f"{self.count:,}"
+        number = "more" if self.count is None else f"{self.count:,}"
         tuples = "tuple" if self.size == 1 else "tuples"
         return (
             f"{self.size:,} {tuples} of {self.relation} must go; there are {number} such sets, "
@@ -283,8 +286,9 @@ def _heaviest(rows: Array, weights: Array, need: float, *, strict: bool, limit: 
     floor = need + slack if strict else need - slack
     every = _subsets(ordered, size, floor, strict=strict)
     found = list(islice(every, limit))
-    more = sum(1 for _ in islice(every, _COUNTED - len(found)))
-    count = None if len(found) + more >= _COUNTED else len(found) + more
+    most = min(_COUNTED, max(limit + 1, _PLACES // size if size else 1))
+    more = sum(1 for _ in islice(every, most - len(found)))
+    count = None if len(found) + more >= most else len(found) + more
     return _Choices(size, count, rows[order], found)
 
 
@@ -295,18 +299,24 @@ def _subsets(weights: Array, size: int, need: float, *, strict: bool) -> Iterato
     """
     ends = np.concatenate([[0.0], np.cumsum(weights)])
 
-    def extend(chosen: list[int], total: float, start: int) -> Iterator[tuple[int, ...]]:
+    chosen: list[int] = []
+    totals, place = [0.0], 0
+    while True:
         left = size - len(chosen)
         if left == 0:
             yield tuple(chosen)
+        elif place <= len(weights) - left:
+            best = totals[-1] + ends[place + left] - ends[place]
+            if best > need if strict else best >= need:
+                chosen.append(place)
+                totals.append(totals[-1] + float(weights[place]))
+                place += 1
+                continue
+        # Later weights are smaller still: the last one that was chosen is replaced.
+        if not chosen:
             return
-        for place in range(start, len(weights) - left + 1):
-            best = total + ends[place + left] - ends[place]
-            if not (best > need if strict else best >= need):
-                return
-            yield from extend([*chosen, place], total + float(weights[place]), place + 1)
-
-    return extend([], 0.0, 0)
+        place = chosen.pop() + 1
+        totals.pop()
 
 
 def _rarest(rows: Array, values: Array, bound: float, limit: int) -> _Choices:

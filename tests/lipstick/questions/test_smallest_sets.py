@@ -12,6 +12,7 @@ import pytest
 
 from lipstick.errors import CapabilityError
 from lipstick.questions.why.answer import Explanation
+from lipstick.questions.why.smallest import _heaviest
 from tests.oracle.database import Database, Relation
 from tests.oracle.duck import connected_duck
 from tests.oracle.written import write_capture
@@ -149,3 +150,15 @@ def test_what_has_no_smallest_sets(
     said = _said(sql, _rows(0), tmp_path, **ask)
     with pytest.raises(CapabilityError, match=message):
         said.repairs()
+
+
+def test_sets_of_thousands_of_rows_are_found() -> None:
+    weights = np.arange(5_000, 0, -1, dtype=np.float64)
+    found = _heaviest(
+        np.arange(5_000), weights, float(weights[:3_000].sum()), strict=False, limit=2
+    )
+    assert (found.size, found.count) == (3_000, 1)
+    assert found.places == [tuple(range(3_000))]
+    several = _heaviest(np.arange(5_000), weights, 7_000_000.0, strict=False, limit=2)
+    assert several.count is None
+    assert all(weights[list(each)].sum() >= 7_000_000.0 for each in several.places)
