@@ -61,6 +61,27 @@ def table_name(leaf: Plan) -> str | None:
     return str(table.get().identifier().unquotedString()) if table.isDefined() else None
 
 
+def table_parts(leaf: Plan) -> tuple[str, ...] | None:
+    """Return the parts of the name of the table that a leaf reads; None: it is none.
+
+    The catalog is the first of three or more, where the leaf has it.
+    """
+    kind = leaf.getClass().getSimpleName()
+    if kind == "DataSourceV2Relation":
+        identifier, catalog = leaf.identifier(), leaf.catalog()
+        if identifier.isEmpty() or catalog.isEmpty():
+            return None
+        place = identifier.get()
+        return (str(catalog.get().name()), *map(str, place.namespace()), str(place.name()))
+    if kind == "HiveTableRelation":
+        table = leaf.tableMeta().identifier()
+    elif kind == "LogicalRelation" and leaf.catalogTable().isDefined():
+        table = leaf.catalogTable().get().identifier()
+    else:
+        return None
+    return tuple(map(str, elements(table.nameParts())))
+
+
 def file_format(leaf: Plan) -> str | None:
     """Return the format of files that a leaf reads: ``parquet``, or another's class; else None."""
     if leaf.getClass().getSimpleName() != "LogicalRelation":

@@ -1,0 +1,88 @@
+"""Plans over streams as plans over the rows that the streams have brought so far."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from lipstick.dataframes.jvm import (
+    Plan,
+    analysed,
+    changed,
+    described,
+    elements,
+    frame_of,
+    kind,
+    with_parameters,
+)
+from lipstick.systems.declarative.errors import PipelineError
+from lipstick.tracking.views import quoted_name
+
+_FILES = ("csv", "json", "orc", "parquet", "text")
+_OUTPUT = 1
+"""The place of the columns among the parameters of a leaf."""
+_STREAMS = ("StreamingRelation", "StreamingRelationV2")
+_WATERMARK = "EventTimeWatermark"
+
+
+def as_batch(spark: SparkSession, frame: DataFrame) -> Plan:
+    """Return the plan of a frame over tables and files, where it reads streams of them.
+
+    Raises
+    ------
+    PipelineError
+        It reads a stream of something else.
+    """
+    plan = analysed(frame)
+    if not frame.isStreaming:
+        return plan
+    nodes = described(plan)
+    places = [n for n, node in enumerate(nodes) if kind(node) in (*_STREAMS, _WATERMARK)]
+    batch = changed(spark, plan, nodes, places, lambda node: _batch(spark, node))
+    result = frame_of(spark, batch)
+    if result.isStreaming:
+        raise PipelineError("it reads a stream in a subquery")
+    return analysed(result)
+
+
+def _batch(spark: SparkSession, node: Plan) -> Plan:
+    if node.getClass().getSimpleName() == _WATERMARK:
+        return node.children().apply(0)
+    leaf = analysed(_rows(spark, node))
+    while leaf.getClass().getSimpleName() in ("SubqueryAlias", "View", "Project"):
+        leaf = leaf.children().apply(0)
+    output = node.output()
+    if [str(a.name()) for a in elements(leaf.output())] != [
+        str(a.name()) for a in elements(output)
+    ]:
+        raise PipelineError("its stream has other columns than the table or files that it reads")
+    return with_parameters(spark, leaf, {_OUTPUT: output})
+
+
+def _rows(spark: SparkSession, stream: Plan) -> DataFrame:
+    """Return the rows of the table or files that a stream reads."""
+    if stream.getClass().getSimpleName() == "StreamingRelationV2":
+        identifier, catalog = stream.identifier(), stream.catalog()
+        if identifier.isDefined() and catalog.isDefined():
+            place = identifier.get()
+            parts = [str(catalog.get().name()), *map(str, place.namespace()), str(place.name())]
+            return spark.table(quoted_name(parts))
+        raise _refusal(str(stream.sourceName()))
+    source = stream.dataSource()
+    if source.catalogTable().isDefined():
+        return spark.table(str(source.catalogTable().get().identifier().quotedString()))
+    name = str(source.className()).lower()
+    if name not in _FILES:
+        raise _refusal(name)
+    options = {str(p._1()): str(p._2()) for p in elements(source.options().toSeq())}
+    path = options.pop("path", None)
+    schema: Any = source.userSpecifiedSchema()
+    reader = spark.read.format(name).options(**options)
+    if schema.isDefined():
+        reader._jreader.schema(schema.get())
+    return reader.load(path)
+
+
+def _refusal(name: str) -> PipelineError:
+    return PipelineError(f"it reads a stream of {name}, whose rows are not stored")

@@ -1,0 +1,389 @@
+"""Declarative pipelines that ran, asked where rows of their tables come from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from lipstick.dataframes.jvm import analysed, frame_of
+from lipstick.dataframes.leaves import row_leaves, table_parts
+from lipstick.errors import LipstickError
+from lipstick.systems.declarative.batches import as_batch
+from lipstick.systems.declarative.definitions import (
+    MATERIALIZED_VIEW,
+    SINK,
+    STREAMING_TABLE,
+    TEMPORARY_VIEW,
+    Definitions,
+    FlowDefinition,
+    OutputDefinition,
+)
+from lipstick.systems.declarative.errors import PipelineError
+from lipstick.written_tables import TableWrite, WrittenTables
+from rewriter.dialect import name_parts
+from semiring.door import checked
+
+if TYPE_CHECKING:
+    from lipstick.dataframes.jvm import Plan
+    from lipstick.frame import AnnotatedFrame
+
+_HARMLESS = ("spark.sql.shuffle.partitions", "spark.sql.adaptive.")
+"""Settings, by their beginnings, that change no row."""
+_UNKNOWN = "the pipeline does not write it"
+
+TableName = tuple[str, ...]
+"""The catalog, schema and name of a table, in lower case."""
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineFlow:
+    """A flow of a pipeline, with the plan of the rows that it writes.
+
+    Attributes
+    ----------
+    plan
+        Its plan over tables and files as they are now, none of them a stream; None: there is none.
+    refusal
+        Why it cannot be followed; None: it can, as far as its rows are those of the table.
+    """
+
+    number: int
+    name: str
+    target: str
+    place: str
+    columns: tuple[str, ...] = ()
+    plan: Plan | None = None
+    refusal: str | None = None
+
+    @property
+    def title(self) -> str:
+        """The words for its query in reasons."""
+        return f"the flow {self.name} ({self.place})"
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineDataset:
+    """A table, view or sink of a pipeline.
+
+    Attributes
+    ----------
+    kind
+        ``materialized view``, ``streaming table``, ``temporary view`` or ``sink``.
+    place
+        The file of its definition, from the project's folder, and the line.
+    flows
+        The flows that write to it.
+    """
+
+    name: str
+    kind: str
+    place: str
+    flows: tuple[PipelineFlow, ...]
+
+    @property
+    def refusal(self) -> str | None:
+        """Why its rows cannot be followed to what it reads; None: they can."""
+        if self.kind == SINK:
+            return "it is a sink, outside of the catalog"
+        if not self.flows:
+            return "no flow writes to it"
+        return next((flow.refusal for flow in self.flows if flow.refusal is not None), None)
+
+
+@checked
+class DeclarativePipeline(WrittenTables):
+    """A project of Spark's declarative pipelines, over the tables that its last run left.
+
+    The Python files of the project are imported, as a run imports them.
+
+    Parameters
+    ----------
+    path
+        The specification, or the folder that has ``spark-pipeline.yml``.
+    spark
+        A classic session with the catalog that the pipeline writes to.
+    store
+        Where captures and copies go; None: a temporary directory, removed on close.
+
+    Raises
+    ------
+    PipelineError
+        The project cannot be read.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        spark: SparkSession,
+        store: str | os.PathLike[str] | None = None,
+    ) -> None:
+        if not hasattr(spark, "_jsparkSession"):
+            raise PipelineError(
+                "A pipeline is read in a classic session, and this one is of Spark Connect.\n"
+                "Give a session that was made without a remote server."
+            )
+        super().__init__(spark, store)
+        try:
+            self._definitions = Definitions(path, self.session.spark)
+            self._apply(self._definitions.specification)
+            self._definitions.read()
+            self.datasets = self._read_datasets()
+        except BaseException:
+            self.close()
+            raise
+
+    # -- questions ---------------------------------------------------------------------------
+
+    def dataset(self, name: str) -> PipelineDataset:
+        """Return the dataset of a name, with or without its catalog and schema.
+
+        Raises
+        ------
+        PipelineError
+            There is none.
+        """
+        full = self._full_name(name_parts(name))
+        for dataset in self.datasets:
+            if self._name_of(dataset) == full:
+                return dataset
+        known = ", ".join(dataset.name for dataset in self.datasets) or "none"
+        raise PipelineError(f"The pipeline has no dataset {name!r}.\nIt has: {known}.")
+
+    def query(self, name: str, where: str | None = None) -> AnnotatedFrame:
+        """Annotate the rows of a dataset, in terms of what no flow of the pipeline writes.
+
+        Parameters
+        ----------
+        where
+            A condition on its columns. It goes down to the sources, so that few rows are captured.
+
+        Raises
+        ------
+        PipelineError
+            There is no such dataset, or none that has rows: it was not built, or is a sink.
+        QueryError
+            When a temporary view has an operator without a rule. Tables whose flows have one are
+            sources.
+        """
+        dataset = self.dataset(name)
+        self._check_open()
+        if dataset.kind == SINK:
+            raise PipelineError(f"{dataset.name} is a sink: its rows are not in the catalog.")
+        if dataset.kind == TEMPORARY_VIEW and dataset.refusal is not None:
+            raise PipelineError(f"{dataset.name} cannot be read: {dataset.refusal}")
+        try:
+            if dataset.kind == TEMPORARY_VIEW:
+                frame = frame_of(self.session.spark, dataset.flows[0].plan)
+            else:
+                parts = self._name_of(dataset)
+                frame = self.session.spark.table(".".join(f"`{part}`" for part in parts))
+            frame = frame if where is None else frame.where(where)
+        except PySparkException as error:
+            first = str(error).partition("\n")[0]
+            raise PipelineError(f"{dataset.name} cannot be read: {first}") from error
+        return self._annotated(frame, 1 + sum(len(d.flows) for d in self.datasets))
+
+    def resting_on(self, source: str) -> Iterator[tuple[PipelineDataset, AnnotatedFrame]]:
+        """Yield the materialized views and streaming tables whose rows rest on a source's.
+
+        Parameters
+        ----------
+        source
+            A name of :attr:`sources`, which are those that a question has met.
+
+        Raises
+        ------
+        PipelineError
+            No dataset rests on it.
+        """
+        frames = {
+            dataset.name: self.query(dataset.name)
+            for dataset in self.datasets
+            if dataset.kind in (MATERIALIZED_VIEW, STREAMING_TABLE)
+        }
+        if source not in self.sources:
+            known = ", ".join(sorted(self.sources)) or "none"
+            raise PipelineError(f"The pipeline reads no source {source!r}.\nIts sources: {known}.")
+        for dataset in self.datasets:
+            if dataset.name in frames and source in frames[dataset.name].relations:
+                yield dataset, frames[dataset.name]
+
+    def __repr__(self) -> str:
+        return f"<pipeline {self._definitions.specification.name}, {len(self.datasets)} datasets>"
+
+    # -- the session that definitions are evaluated in -----------------------------------------
+
+    def _prepare_copy(self, copy: Any) -> None:
+        """Leave the copy as it is: settings and names are the specification's, read later."""
+
+    def _apply(self, specification: Any) -> None:
+        """Give the session the settings, catalog and schema of the specification."""
+        spark = self.session.spark
+        for key, value in specification.configuration.items():
+            with suppress(PySparkException):  # static ones are the session's, as in a run
+                spark.conf.set(key, value)
+        with _refused(f"{self._definitions.path}: its catalog or schema cannot be used"):
+            if specification.catalog is not None:
+                spark.catalog.setCurrentCatalog(specification.catalog)
+            if specification.database is not None:
+                spark.catalog.setCurrentDatabase(specification.database)
+
+    def _full_name(self, parts: Sequence[str], namespace: Sequence[str] = ()) -> TableName:
+        catalog = self.session.spark.catalog
+        here = [catalog.currentCatalog(), catalog.currentDatabase()]
+        here[: len(namespace)] = namespace
+        return tuple(part.lower() for part in [*here[: max(0, 3 - len(parts))], *parts])
+
+    def _name_of(self, dataset: PipelineDataset) -> TableName:
+        return self._full_name(name_parts(dataset.name))
+
+    # -- datasets ----------------------------------------------------------------------------
+
+    def _read_datasets(self) -> tuple[PipelineDataset, ...]:
+        """Evaluate the flows, and return the datasets in an order in which they can be built."""
+        outputs = {
+            self._full_name(name_parts(output.name), output.namespace): output
+            for output in self._definitions.outputs
+        }
+        plans = self._evaluated(outputs)
+        reads = {
+            name: {
+                read for flow, plan in plans if self._target(flow) == name for read in plan.reads
+            }
+            for name in outputs
+        }
+        depth = _depths(reads)
+        order = sorted(outputs, key=lambda n: (depth[n], outputs[n].kind != TEMPORARY_VIEW))
+        self._flows: dict[TableName, tuple[PipelineFlow, ...]] = {}
+        number = 0
+        for name in order:
+            flows = []
+            for flow, plan in plans:
+                if self._target(flow) == name:
+                    number += 1
+                    flows.append(replace(plan.flow, number=number))
+            self._flows[name] = tuple(flows)
+        return tuple(
+            PipelineDataset(".".join(n), outputs[n].kind, outputs[n].place, self._flows[n])
+            for n in order
+        )
+
+    def _target(self, flow: FlowDefinition) -> TableName:
+        return self._full_name(name_parts(flow.target), flow.namespace)
+
+    def _evaluated(
+        self, outputs: Mapping[TableName, OutputDefinition]
+    ) -> list[tuple[FlowDefinition, _Evaluated]]:
+        """Evaluate the flows; views are made of those of temporary views, which others read."""
+        found: dict[int, _Evaluated] = {}
+        waiting = dict(enumerate(self._definitions.flows))
+        with self._definitions.evaluating():
+            while waiting:
+                before = len(waiting)
+                for number, flow in list(waiting.items()):
+                    found[number] = self._evaluate(flow)
+                    if found[number].flow.refusal is None:
+                        del waiting[number]
+                        target = outputs.get(self._target(flow))
+                        if target is not None and target.kind == TEMPORARY_VIEW:
+                            rows = frame_of(self.session.spark, found[number].defined)
+                            rows.createOrReplaceTempView(name_parts(flow.target)[-1])
+                if len(waiting) == before:
+                    break
+        return [(flow, found[number]) for number, flow in enumerate(self._definitions.flows)]
+
+    def _evaluate(self, flow: FlowDefinition) -> _Evaluated:
+        spark = self.session.spark
+        unknown = PipelineFlow(0, flow.name, flow.target, flow.place)
+        if flow.frame is None:
+            reason = "an AUTO CDC flow merges changes into it, which is not followed"
+            return _Evaluated(replace(unknown, refusal=reason))
+        own = [key for key, value in flow.settings.items() if not _is_set(spark, key, value)]
+        if own:
+            reason = f"the flow has settings of its own: {', '.join(sorted(own))}"
+            return _Evaluated(replace(unknown, refusal=reason))
+        try:
+            with _namespace(spark, flow.namespace):
+                frame = flow.frame()
+                defined = analysed(frame)
+                plan = as_batch(spark, frame)
+                reads = {table_parts(leaf) for leaf in row_leaves(frame_of(spark, plan))}
+        except Exception as error:  # the project's own code runs
+            first = str(error).strip().partition("\n")[0]
+            return _Evaluated(replace(unknown, refusal=f"{type(error).__name__}: {first}"))
+        tables = frozenset(self._full_name(table) for table in reads if table is not None)
+        columns = tuple(frame.columns)
+        return _Evaluated(replace(unknown, columns=columns, plan=plan), defined, tables)
+
+    # -- the way back ------------------------------------------------------------------------
+
+    def _writes_of(self, leaf: Plan, before: int) -> Sequence[TableWrite] | str:
+        table = table_parts(leaf)
+        flows = () if table is None else self._flows.get(self._full_name(table), ())
+        if not flows:
+            return _UNKNOWN
+        reason = next((flow.refusal for flow in flows if flow.refusal is not None), None)
+        if reason is not None:
+            return reason
+        return flows if flows[-1].number < before else "it is read before it is written"
+
+    def _is_complete(self, write: TableWrite, writes: Sequence[TableWrite]) -> bool:
+        return write is writes[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Evaluated:
+    """A flow that was evaluated: its plan as it is defined, and the tables that it reads."""
+
+    flow: PipelineFlow
+    defined: Plan | None = None
+    reads: frozenset[TableName] = frozenset()
+
+
+def _depths(reads: Mapping[TableName, set[TableName]]) -> dict[TableName, int]:
+    """Return the number of datasets between each dataset and the pipeline's sources."""
+    depth = dict.fromkeys(reads, 0)
+    for _ in reads:
+        deeper = {
+            name: max([0, *(1 + depth[read] for read in of if read in depth and read != name)])
+            for name, of in reads.items()
+        }
+        if deeper == depth:
+            return depth
+        depth = deeper
+    return depth
+
+
+def _is_set(spark: SparkSession, key: str, value: str) -> bool:
+    return key.startswith(_HARMLESS) or spark.conf.get(key, None) == value
+
+
+@contextmanager
+def _namespace(spark: SparkSession, namespace: Sequence[str]) -> Iterator[None]:
+    """Make a catalog and schema current."""
+    before = spark.catalog.currentCatalog(), spark.catalog.currentDatabase()
+    try:
+        if namespace:
+            spark.catalog.setCurrentCatalog(namespace[0])
+        if len(namespace) > 1:
+            spark.catalog.setCurrentDatabase(namespace[1])
+        yield
+    finally:
+        if namespace:
+            spark.catalog.setCurrentCatalog(before[0])
+            spark.catalog.setCurrentDatabase(before[1])
+
+
+@contextmanager
+def _refused(problem: str) -> Iterator[None]:
+    try:
+        yield
+    except (PySparkException, LipstickError) as error:
+        first = str(error).strip().partition("\n")[0]
+        raise PipelineError(f"{problem}: {first}") from error
