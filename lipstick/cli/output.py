@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 import click
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from rich.console import Console
 
     from graphquery import ProvenanceGraph
@@ -137,6 +138,20 @@ class Answer:
             click.echo(text, nl=False)
         else:
             self.file.write_text(text, encoding="utf-8")
+
+
+def changed_rows(changes: pa.Table | None) -> list[dict[str, Any]]:
+    """Return the rows that a deletion changes, with old and new values where they differ."""
+    rows = []
+    for row in [] if changes is None else changes.to_pylist():
+        old, new = row["old"], row["new"]
+        values = dict(new if old is None else old)
+        if old is not None and new is not None:
+            for name, value in new.items():
+                if old[name] != value:
+                    values[name] = f"{old[name]} → {value}"
+        rows.append({"change": row["_change"], **values})
+    return rows
 
 
 @contextmanager

@@ -157,6 +157,16 @@ SYSTEMS = (
         ),
     ),
     System(
+        "declarative",
+        commands=(
+            SystemCommand(
+                "pipeline",
+                "Ask a declarative pipeline of Spark where rows come from, and what rests on them.",
+                "lipstick.systems.declarative.commands:pipeline",
+            ),
+        ),
+    ),
+    System(
         "federation",
         commands=(
             SystemCommand(

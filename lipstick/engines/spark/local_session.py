@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,11 +31,12 @@ def local_builder(name: str, master: str = "local[*]") -> SparkSession.Builder:
     return builder.config("spark.ui.showConsoleProgress", "false")
 
 
-def own_spark() -> SparkSession:
-    """Start the Spark of a session that was given none."""
+def own_spark(settings: Mapping[str, str] | None = None) -> SparkSession:
+    """Start the Spark of a session that was given none, with some settings."""
     return (
         local_builder("lipstick")
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", str(max(2, os.cpu_count() or 2)))
+        .config(map=dict(settings or {}))
         .getOrCreate()
     )

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lipstick.cli.errors import reported
-from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
+from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, changed_rows, counted
 from lipstick.cli.why import table_option
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from lipstick.systems.dbt.manifest import DbtNode
     from lipstick.systems.dbt.project import Refusal
     from lipstick.systems.dbt.questions import (
@@ -323,7 +321,7 @@ def _impact_parts(found: BaseImpact, where: str) -> Iterator[str | tuple[str, Ro
     )
     yield "Models", [_summary(each) for each in found.models]
     for each in changed:
-        yield each.node.title, _changes(each.changes)
+        yield each.node.title, changed_rows(each.changes)
     if found.tests:
         yield "Tests", [_summary(each, "failures") for each in found.tests]
     if found.exposures:
@@ -381,20 +379,6 @@ def _summary(each: NodeImpact, noun: str = "rows") -> dict[str, Any]:
         "without": each.after,
         **{kind: kinds.count(kind) for kind in ("changed", "deleted", "added")},
     }
-
-
-def _changes(changes: pa.Table | None) -> Rows:
-    """Return changed rows, with old and new values where they differ."""
-    rows = []
-    for row in [] if changes is None else changes.to_pylist():
-        old, new = row["old"], row["new"]
-        values = dict(new if old is None else old)
-        if old is not None and new is not None:
-            for name, value in new.items():
-                if old[name] != value:
-                    values[name] = f"{old[name]} → {value}"
-        rows.append({"change": row["_change"], **values})
-    return rows
 
 
 def _document(found: BaseImpact, where: str) -> dict[str, Any]:

@@ -96,6 +96,23 @@ class PipelineDataset:
         return next((flow.refusal for flow in self.flows if flow.refusal is not None), None)
 
 
+@dataclass(frozen=True, slots=True)
+class DatasetReport:
+    """The way back from a dataset.
+
+    Attributes
+    ----------
+    sources
+        The names of the sources that its rows are annotated with.
+    reason
+        Why its rows are named themselves, or cannot be read; None: they are followed.
+    """
+
+    dataset: PipelineDataset
+    sources: tuple[str, ...]
+    reason: str | None
+
+
 @checked
 class DeclarativePipeline(WrittenTables):
     """A project of Spark's declarative pipelines, over the tables that its last run left.
@@ -189,6 +206,22 @@ class DeclarativePipeline(WrittenTables):
             raise PipelineError(f"{dataset.name} cannot be read: {first}") from error
         return self._annotated(frame, 1 + sum(len(d.flows) for d in self.datasets))
 
+    def check(self) -> list[DatasetReport]:
+        """Annotate every dataset, and return what their rows are annotated with."""
+        reports = []
+        for dataset in self.datasets:
+            try:
+                sources = tuple(self.query(dataset.name).relations)
+            except (LipstickError, PySparkException) as error:
+                first = str(error).strip().partition("\n")[0]
+                reports.append(DatasetReport(dataset, (), dataset.refusal or first))
+                continue
+            name = self._name_of(dataset)
+            met = (each for each in self._relations if each.reason is not None)
+            reason = next((each.reason for each in met if self._table_of(each.leaf) == name), None)
+            reports.append(DatasetReport(dataset, sources, reason))
+        return reports
+
     def resting_on(self, source: str) -> Iterator[tuple[PipelineDataset, AnnotatedFrame]]:
         """Yield the materialized views and streaming tables whose rows rest on a source's.
 
@@ -239,6 +272,10 @@ class DeclarativePipeline(WrittenTables):
         here = [catalog.currentCatalog(), catalog.currentDatabase()]
         here[: len(namespace)] = namespace
         return tuple(part.lower() for part in [*here[: max(0, 3 - len(parts))], *parts])
+
+    def _table_of(self, leaf: Plan) -> TableName | None:
+        parts = table_parts(leaf)
+        return None if parts is None else self._full_name(parts)
 
     def _name_of(self, dataset: PipelineDataset) -> TableName:
         return self._full_name(name_parts(dataset.name))
@@ -313,19 +350,19 @@ class DeclarativePipeline(WrittenTables):
                 frame = flow.frame()
                 defined = analysed(frame)
                 plan = as_batch(spark, frame)
-                reads = {table_parts(leaf) for leaf in row_leaves(frame_of(spark, plan))}
+                reads = {self._table_of(leaf) for leaf in row_leaves(frame_of(spark, plan))}
         except Exception as error:  # the project's own code runs
             first = str(error).strip().partition("\n")[0]
             return _Evaluated(replace(unknown, refusal=f"{type(error).__name__}: {first}"))
-        tables = frozenset(self._full_name(table) for table in reads if table is not None)
+        tables = frozenset(table for table in reads if table is not None)
         columns = tuple(frame.columns)
         return _Evaluated(replace(unknown, columns=columns, plan=plan), defined, tables)
 
     # -- the way back ------------------------------------------------------------------------
 
     def _writes_of(self, leaf: Plan, before: int) -> Sequence[TableWrite] | str:
-        table = table_parts(leaf)
-        flows = () if table is None else self._flows.get(self._full_name(table), ())
+        table = self._table_of(leaf)
+        flows = () if table is None else self._flows.get(table, ())
         if not flows:
             return _UNKNOWN
         reason = next((flow.refusal for flow in flows if flow.refusal is not None), None)

@@ -137,10 +137,14 @@ class Collector:
         for each in _list(event.get("outputs"), "outputs"):
             dataset = _linked(_object(each, "outputs"), symlinks)
             outputs.setdefault(dataset, VersionedOutput()).add(_output(each))
+        for dataset, output in _explicit(event, outputs).items():
+            outputs.setdefault(dataset, VersionedOutput()).add(output)
         self.symlinks |= symlinks
         if activity.startswith("dataset:"):
-            # It is written where its lifecycle changed; other facets say nothing of its content.
-            outputs = {name: each for name, each in outputs.items() if each.changes}
+            # It is written where its lifecycle changed, or where its lineage is named; other
+            # facets say nothing of its content.
+            written = (o for o in outputs.items() if o[1].changes or o[1].lineage is not None)
+            outputs = dict(written)
             activity += "".join(f"|{named(name)}" for name in outputs).replace("/", "%2F")
         if inputs or outputs or "run" in event:
             said = VersionedRun(time, time, end, inputs, outputs)
@@ -231,6 +235,68 @@ def _output(document: Mapping[str, Any]) -> VersionedOutput:
         )
     output.sources = _columns(lineage.get("dataset"), "columnLineage.dataset")
     return output
+
+
+def _explicit(
+    event: Mapping[str, Any], outputs: Iterable[Dataset]
+) -> dict[Dataset, VersionedOutput]:
+    """Return what the lineage facets of an event's job or dataset say of datasets.
+
+    A facet of a job is complete: an output that it does not name has no source.
+
+    Raises
+    ------
+    MessageError
+        A facet names another job or run as a source or target: such lineage is not followed.
+    """
+    if "job" not in event:
+        document = event["outputs"][0]
+        facet = _facets(document).get("lineage")
+        return {} if facet is None else {_dataset(document): _lineage_of(_object(facet, "lineage"))}
+    facet = _facets(_object(event["job"], "job")).get("lineage")
+    if facet is None:
+        return {}
+    found = {dataset: VersionedOutput(lineage=set()) for dataset in outputs}
+    for each in _list(_object(facet, "lineage").get("entries"), "lineage.entries"):
+        entry = _object(each, "lineage.entries")
+        if _is_dataset(entry):
+            output = found.setdefault(_dataset(entry, "lineage.entries."), VersionedOutput())
+            output.add(_lineage_of(entry))
+        else:
+            _sources(entry.get("inputs"))  # what the job itself consumes
+    return found
+
+
+def _lineage_of(entry: Mapping[str, Any]) -> VersionedOutput:
+    fields = {
+        _text(column, "a field of lineage"): _sources(_object(each, "fields").get("inputs"))
+        for column, each in _object(entry.get("fields") or {}, "lineage.fields").items()
+    }
+    return VersionedOutput(lineage=_sources(entry.get("inputs")), fields=fields)
+
+
+def _sources(values: Any) -> set[Column]:
+    """Return the datasets and columns among the sources of an entry."""
+    sources = set()
+    for each in _list(values, "lineage.inputs"):
+        source = _object(each, "lineage.inputs")
+        if _is_dataset(source):
+            column = source.get("field")
+            field = "" if column is None else _text(column, "lineage.inputs.field")
+            sources.add((*_dataset(source, "lineage.inputs."), field))
+    return sources
+
+
+def _is_dataset(entity: Mapping[str, Any]) -> bool:
+    """Return True for a dataset, and False for the event's own job."""
+    kind = entity.get("type")
+    if kind == "DATASET":
+        return True
+    if kind != "JOB":
+        raise MessageError(f"lineage: type {str(kind)[:80]!r} is none of DATASET, JOB")
+    if entity.get("name") is not None or entity.get("runId") is not None:
+        raise MessageError("lineage from or to another job or run is not followed")
+    return False
 
 
 def _columns(values: Any, what: str) -> set[Column]:

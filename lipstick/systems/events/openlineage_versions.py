@@ -39,6 +39,12 @@ class VersionedOutput:
         By column, the columns that it is made of.
     sources
         Columns that the whole dataset depends on, as it does on columns of filters and joins.
+    lineage
+        The sources that lineage facets name for the whole dataset: columns, or datasets, whose
+        column is ``""``. None: no such facet is about it. If one is, it is complete: neither
+        `columns` and `sources` count nor what else the run read.
+    fields
+        By column, the sources that lineage facets name.
     """
 
     versions: set[str] = field(default_factory=set)
@@ -46,6 +52,26 @@ class VersionedOutput:
     previous: set[Dataset] = field(default_factory=set)
     columns: dict[str, set[Column]] = field(default_factory=dict)
     sources: set[Column] = field(default_factory=set)
+    lineage: set[Column] | None = None
+    fields: dict[str, set[Column]] = field(default_factory=dict)
+
+    @property
+    def whole(self) -> set[Column]:
+        """The sources of the whole dataset."""
+        return self.sources if self.lineage is None else self.lineage
+
+    @property
+    def described(self) -> Mapping[str, set[Column]]:
+        """The columns whose own sources facets name."""
+        return self.columns if self.lineage is None else self.fields
+
+    def of_column(self, column: str) -> set[Column]:
+        """Return the sources of a column."""
+        if self.lineage is None:
+            return self.columns.get(column, set()) | self.sources
+        if column not in self.fields:
+            return self.lineage
+        return self.fields[column] | {source for source in self.lineage if source[2]}
 
     def add(self, other: VersionedOutput) -> None:
         """Take in the description in another event."""
@@ -53,6 +79,10 @@ class VersionedOutput:
         self.changes |= other.changes
         self.previous |= other.previous
         self.sources |= other.sources
+        if other.lineage is not None:
+            self.lineage = other.lineage | (self.lineage or set())
+        for column, sources in other.fields.items():
+            self.fields.setdefault(column, set()).update(sources)
         for column, sources in other.columns.items():
             self.columns.setdefault(column, set()).update(sources)
 
@@ -171,12 +201,12 @@ class RunVersions:
                 for write in self._reads(name, version, run):
                     yield run, _entity_of(write), EdgeType.USED
         for write in self._of_run.get(run, ()):
-            yield write.entity, run, EdgeType.GENERATED
+            yield write.entity, _generator(write), EdgeType.GENERATED
             for before in self._before(write):
                 yield write.entity, _entity_of(before), EdgeType.DERIVED
-            for source in sorted(write.output.sources):
+            for source in sorted(write.output.whole):
                 yield from self._derived(write.entity, source, run)
-            for column in write.output.columns:
+            for column in write.output.described:
                 yield write.entity, f"{write.entity}#{column}", EdgeType.MEMBER
                 yield from self._column(write, column)
 
@@ -184,27 +214,31 @@ class RunVersions:
         """Yield the edges of columns that were read since the last call and are in no facet."""
         while self._waiting:
             write, column = self._waiting.pop()
-            if column not in write.output.columns:
-                yield f"{write.entity}#{column}", write.run, EdgeType.GENERATED
+            if column not in write.output.described:
+                yield f"{write.entity}#{column}", _generator(write), EdgeType.GENERATED
                 yield from self._column(write, column)
 
     def _column(self, write: VersionWrite, column: str) -> Iterator[Edge]:
         """Return what a column of a version was derived from, as far as facets and versions say."""
         entity = f"{write.entity}#{column}"
-        sources = write.output.columns.get(column, set()) | write.output.sources
+        sources = write.output.of_column(column)
         before = self._before(write)
         for source in sorted(sources):
             yield from self._derived(entity, source, write.run)
         for version in before:
             yield entity, self._column_of(version, column), EdgeType.DERIVED
-        if not sources and not before and column in write.output.columns:
+        if not sources and not before and column in write.output.described:
             # A constant is no input: it was generated, and of nothing that the run has used.
             yield entity, f"{write.run}#", EdgeType.GENERATED
 
     def _derived(self, entity: str, source: Column, run: str) -> Iterator[Edge]:
         namespace, name, column = source
-        for write in self._reads(self._named((namespace, name)), None, run):
-            yield entity, self._column_of(write, column), EdgeType.DERIVED
+        stated = () if column else sorted(self._runs[run].inputs.get((namespace, name), ()))
+        versions: Sequence[str | None] = stated or (None,)
+        for version in versions:
+            for write in self._reads(self._named((namespace, name)), version, run):
+                origin = self._column_of(write, column) if column else _entity_of(write)
+                yield entity, origin, EdgeType.DERIVED
 
     def _column_of(self, write: VersionWrite | str, column: str) -> str:
         if isinstance(write, str):
@@ -272,6 +306,11 @@ def _representatives(symlinks: Iterable[tuple[Dataset, Dataset]]) -> dict[Datase
         one, other = sorted((root(first), root(second)))
         parent[other] = one
     return {dataset: root(dataset) for dataset in list(parent)}
+
+
+def _generator(write: VersionWrite) -> str:
+    """Return the activity that a version was generated by: its run, if that used what it is of."""
+    return write.run if write.output.lineage is None else f"{write.run}#"
 
 
 def _entity_of(version: VersionWrite | str) -> str:

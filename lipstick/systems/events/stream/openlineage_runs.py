@@ -23,7 +23,8 @@ from lipstick.systems.events.stream.plan import BatchPlan, TopicPlan
 
 Edge = tuple[str, str, EdgeType]
 
-_FORMAT = 2
+_FORMAT = 3
+_MAPPINGS = ("columns", "fields")
 _SETS = ("versions", "changes", "previous", "sources")
 
 _WORKER = "openlineage"
@@ -187,9 +188,14 @@ def _run_document(run: VersionedRun) -> dict[str, Any]:
 
 
 def _output_document(output: VersionedOutput) -> dict[str, Any]:
-    columns = {column: sorted(sources) for column, sources in output.columns.items()}
     sets = {name: sorted(getattr(output, name)) for name in _SETS}
-    return {name: each for name, each in sets.items() if each} | {"columns": columns}
+    document: dict[str, Any] = {name: each for name, each in sets.items() if each}
+    if output.lineage is not None:
+        document["lineage"] = sorted(output.lineage)
+    for name in _MAPPINGS:
+        mapping = getattr(output, name)
+        document[name] = {column: sorted(sources) for column, sources in mapping.items()}
+    return document
 
 
 def _run_of(document: Mapping[str, Any]) -> VersionedRun:
@@ -205,8 +211,10 @@ def _run_of(document: Mapping[str, Any]) -> VersionedRun:
 
 def _output_of(document: Mapping[str, Any]) -> VersionedOutput:
     pairs: Any = {name: set(map(tuple, document.get(name, ()))) for name in ("previous", "sources")}
-    texts = {name: set(document.get(name, ())) for name in ("versions", "changes")}
-    columns: Any = {
-        column: set(map(tuple, sources)) for column, sources in document["columns"].items()
+    texts: Any = {name: set(document.get(name, ())) for name in ("versions", "changes")}
+    mappings: Any = {
+        name: {column: set(map(tuple, sources)) for column, sources in document[name].items()}
+        for name in _MAPPINGS
     }
-    return VersionedOutput(**texts, **pairs, columns=columns)
+    lineage: Any = None if "lineage" not in document else set(map(tuple, document["lineage"]))
+    return VersionedOutput(**texts, **pairs, **mappings, lineage=lineage)

@@ -8,9 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attr import asdict
+from openlineage.client.generated.lineage import (
+    LineageDatasetEntry,
+    LineageDatasetFacet,
+    LineageDatasetInput,
+    LineageFieldEntry,
+    LineageJobEntry,
+    LineageJobFacet,
+    LineageJobInput,
+)
 
 from lipstick.systems.events import Outcome, ReducedGraph, Settings, reduce_files
 from lipstick.systems.events.dead_letters import read_letters
+from lipstick.systems.events.stream.openlineage_runs import StreamedRuns
 from tests.lipstick.systems.events.random_history import run as random_history
 
 Event = dict[str, Any]
@@ -46,6 +57,19 @@ def ran(name: str, hour: int, inputs: list[Any], outputs: list[Any]) -> list[Eve
     end: Event = {"eventTime": f"2026-01-01T{hour:02}:59:00Z", "eventType": "COMPLETE"}
     both: Event = {"run": {"runId": name}, "job": job, "inputs": inputs, "outputs": outputs}
     return [start | both | {"outputs": []}, end | both]
+
+
+def source(name: str, field: str | None = None) -> LineageDatasetInput:
+    return LineageDatasetInput("d", name, "DATASET", field)
+
+
+def stating(events: list[Event], *entries: Any) -> list[Event]:
+    """The events of a run, whose job has the facet `lineage` in the last."""
+    facet = asdict(
+        LineageJobFacet(entries=list(entries)), filter=lambda _, value: value is not None
+    )
+    last = events[-1]
+    return [*events[:-1], last | {"job": last["job"] | {"facets": {"lineage": facet}}}]
 
 
 def reduced(events: list[Event], folder: Path, name: str = "events.jsonl") -> Outcome:
@@ -175,6 +199,43 @@ HISTORIES: dict[str, tuple[list[Event], dict[str, list[str]]]] = {
         ],
         {"d/t@a": ["d/x#v", "d/y#k"], "d/o@b": ["d/x#v", "d/y#k"]},
     ),
+    "lineage before columns and the product of all": (
+        stating(
+            ran(
+                "a",
+                1,
+                [dataset("x"), dataset("y"), dataset("t")],
+                [
+                    dataset(
+                        "t", columnLineage={"fields": {"c": {"inputFields": [column("y", "w")]}}}
+                    ),
+                    dataset("u"),
+                    dataset("v"),
+                ],
+            ),
+            LineageDatasetEntry("d", "t", "DATASET", [source("t"), source("x", "k")], {
+                "c": LineageFieldEntry([source("x", "v")]),
+            }),
+            LineageDatasetEntry("d", "u", "DATASET", [source("y"), LineageJobInput("JOB")]),
+            LineageJobEntry("JOB", inputs=[source("x")]),
+        )
+        + ran("b", 2, [dataset("t")], [dataset("o")])
+        + ran("c", 3, [dataset("v")], [dataset("p")])
+        + ran(
+            "e", 4, [],
+            [dataset("q", columnLineage={"fields": {"f": {"inputFields": [column("u", "z")]}}})],
+        ),
+        {"d/o@b": ["d/t", "d/x#k", "d/x#v"], "d/u@a": ["d/y"], "d/q@e": ["d/y"]},
+    ),
+    "lineage of a dataset, declared": (
+        [
+            {"eventTime": "2026-01-01T00:00:00Z", "dataset": dataset("t", lineage=asdict(
+                LineageDatasetFacet(inputs=[source("x")], fields={})
+            ))},
+            *ran("b", 2, [dataset("t")], [dataset("o")]),
+        ],
+        {"d/o@b": ["d/x"]},
+    ),
     "jobs without runs, in any order": (
         [
             {"eventTime": "2026-01-01T00:00:00Z", "job": {"namespace": "j", "name": "B"},
@@ -197,6 +258,11 @@ def test_a_history_keeps_who_came_from_whom(name: str, tmp_path: Path) -> None:
     if name == "columns and what all of a dataset depends on":
         told.setdefault("d/t@a", expected["d/t@a"])
     assert told == expected
+    runs = StreamedRuns()
+    for event in events:
+        runs.collector.add(event)
+    document = json.loads(json.dumps(runs.document()))
+    assert StreamedRuns.of(document).collector.runs == runs.collector.runs
 
 
 def test_the_last_end_of_a_run_counts_in_any_order(tmp_path: Path) -> None:
@@ -245,6 +311,14 @@ FACETS: dict[str, Any] = {
     "lifecycleStateChange": {"lifecycleStateChange": "MOVED"},
 }
 FACETS = {name: value or [1] for name, value in FACETS.items()}
+
+
+def test_lineage_through_another_job_is_refused(tmp_path: Path) -> None:
+    entry = LineageDatasetEntry("d", "o", "DATASET", [LineageJobInput("JOB", "jobs", "b")])
+    outcome = reduced(stating(GOOD, entry), tmp_path)
+    assert (outcome.dead, outcome.exact) == (1, False)
+    (letter,) = read_letters(tmp_path / "store.dead.jsonl")
+    assert "lineage from or to another job or run is not followed" in letter.reason
 
 
 @pytest.mark.parametrize("field", [*BAD, *FACETS])
