@@ -8,9 +8,18 @@ from __future__ import annotations
 
 from lipstick.systems.declarative.errors import PipelineError
 from lipstick.systems.declarative.pipeline import (
+    DatasetImpact,
+    DatasetReport,
     DeclarativePipeline,
     PipelineDataset,
     PipelineFlow,
 )
 
-__all__ = ["DeclarativePipeline", "PipelineDataset", "PipelineError", "PipelineFlow"]
+__all__ = [
+    "DatasetImpact",
+    "DatasetReport",
+    "DeclarativePipeline",
+    "PipelineDataset",
+    "PipelineError",
+    "PipelineFlow",
+]

@@ -103,29 +103,40 @@ def why(project: Path, dataset: str, where: str | None, conf: tuple[str, ...], *
 @_conf
 @answer_options()
 def impact(project: Path, source: str, where: str, conf: tuple[str, ...], **form: Any) -> None:
-    """Show what datasets would be without rows of SOURCE, as check names the sources."""
+    """Show what datasets would be without rows of SOURCE, as check names the sources.
+
+    Exits with 1 if the changes of some dataset are not known, or not all.
+    """
     with reported(), _opened(project, conf) as opened:
-        changes = {
-            dataset.name: changed_rows(
-                frame.what_if(delete={source: where})
-                .changes.where("_change <> 'unchanged'")
-                .toArrow()
-            )
-            for dataset, frame in opened.resting_on(source)
-        }
+        found = opened.impact(source, where)
+        unknown = [each for each in found if each.reason is not None]
         shown = answer(**form, formats=_FORMATS)
+        rows = {each.dataset.name: changed_rows(each.changes) for each in found}
         if shown.format == JSON:
-            shown.send_json({"source": source, "where": where, "datasets": changes})
-            return
-        changed = {name: rows for name, rows in changes.items() if rows}
-        shown.say(
-            f"Without the rows of {source} where {where}, {len(changed)} of "
-            f"{counted(len(changes), 'dataset')} that rest on it would change."
-        )
-        for name, rows in changed.items():
-            shown.say(f"\n{name}")
-            shown.table(rows[: shown.rows], len(rows))
-        shown.send_table()
+            datasets = [
+                {
+                    "name": each.dataset.name,
+                    "changes": None if each.changes is None else rows[each.dataset.name],
+                    "not_known": each.reason,
+                }
+                for each in found
+            ]
+            shown.send_json({"source": source, "where": where, "datasets": datasets})
+        else:
+            number = sum(1 for each in rows.values() if each)
+            shown.say(
+                f"Without the rows of {source} where {where}, "
+                f"{counted(number, 'dataset')} would change."
+            )
+            for name, changes in rows.items():
+                if changes:
+                    shown.say(f"\n{name}")
+                    shown.table(changes[: shown.rows], len(changes))
+            for each in unknown:
+                shown.say(f"Not known of {each.dataset.name}: {each.reason}.")
+            shown.send_table()
+    if unknown:
+        raise SystemExit(1)
 
 
 @contextmanager

@@ -30,6 +30,8 @@ from rewriter.dialect import name_parts
 from semiring.door import checked
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from lipstick.dataframes.jvm import Plan
     from lipstick.frame import AnnotatedFrame
 
@@ -102,14 +104,36 @@ class DatasetReport:
 
     Attributes
     ----------
-    sources
-        The names of the sources that its rows are annotated with.
+    frame
+        Its annotated rows; None: there are none to annotate.
     reason
         Why its rows are named themselves, or cannot be read; None: they are followed.
     """
 
     dataset: PipelineDataset
-    sources: tuple[str, ...]
+    frame: AnnotatedFrame | None
+    reason: str | None
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The names of the sources that its rows are annotated with."""
+        return () if self.frame is None else tuple(self.frame.relations)
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetImpact:
+    """The change of a dataset without some rows of a source.
+
+    Attributes
+    ----------
+    changes
+        The rows that differ: ``_change``, ``old`` and ``new``. None: they are not known.
+    reason
+        Why other rows may differ; None: no others do.
+    """
+
+    dataset: PipelineDataset
+    changes: pa.Table | None
     reason: str | None
 
 
@@ -211,41 +235,51 @@ class DeclarativePipeline(WrittenTables):
         reports = []
         for dataset in self.datasets:
             try:
-                sources = tuple(self.query(dataset.name).relations)
+                frame = self.query(dataset.name)
             except (LipstickError, PySparkException) as error:
                 first = str(error).strip().partition("\n")[0]
-                reports.append(DatasetReport(dataset, (), dataset.refusal or first))
+                reports.append(DatasetReport(dataset, None, dataset.refusal or first))
                 continue
-            name = self._name_of(dataset)
-            met = (each for each in self._relations if each.reason is not None)
-            reason = next((each.reason for each in met if self._table_of(each.leaf) == name), None)
-            reports.append(DatasetReport(dataset, sources, reason))
+            ends = self._ends()
+            name = next((n for n in frame.relations if ends.get(n) == self._name_of(dataset)), None)
+            reports.append(DatasetReport(dataset, frame, self.sources.get(name or "")))
         return reports
 
-    def resting_on(self, source: str) -> Iterator[tuple[PipelineDataset, AnnotatedFrame]]:
-        """Yield the materialized views and streaming tables whose rows rest on a source's.
+    def impact(self, source: str, where: str) -> list[DatasetImpact]:
+        """Return what materialized views and streaming tables would be without rows of a source.
 
         Parameters
         ----------
         source
-            A name of :attr:`sources`, which are those that a question has met.
+            A name of :attr:`sources`, which are those that a question has met: all after `check`.
+        where
+            A condition on its columns.
 
         Raises
         ------
         PipelineError
-            No dataset rests on it.
+            No dataset is annotated with rows of such a source.
         """
-        frames = {
-            dataset.name: self.query(dataset.name)
-            for dataset in self.datasets
-            if dataset.kind in (MATERIALIZED_VIEW, STREAMING_TABLE)
-        }
+        reports = self.check()
         if source not in self.sources:
             known = ", ".join(sorted(self.sources)) or "none"
             raise PipelineError(f"The pipeline reads no source {source!r}.\nIts sources: {known}.")
-        for dataset in self.datasets:
-            if dataset.name in frames and source in frames[dataset.name].relations:
-                yield dataset, frames[dataset.name]
+        ends = self._ends()
+        found = []
+        for each in reports:
+            if each.dataset.kind not in (MATERIALIZED_VIEW, STREAMING_TABLE):
+                continue
+            as_is = [end for end in each.sources if end in ends and end != source]
+            unknown = each.reason or (
+                f"it reads {', '.join(as_is)} as it stands" if as_is else None
+            )
+            changes = None
+            if each.frame is not None and source in each.sources:
+                answer = each.frame.what_if(delete={source: where})
+                changes = answer.changes.where("_change <> 'unchanged'").toArrow()
+            if changes is not None or unknown is not None:
+                found.append(DatasetImpact(each.dataset, changes, unknown))
+        return found
 
     def __repr__(self) -> str:
         return f"<pipeline {self._definitions.specification.name}, {len(self.datasets)} datasets>"
@@ -272,6 +306,11 @@ class DeclarativePipeline(WrittenTables):
         here = [catalog.currentCatalog(), catalog.currentDatabase()]
         here[: len(namespace)] = namespace
         return tuple(part.lower() for part in [*here[: max(0, 3 - len(parts))], *parts])
+
+    def _ends(self) -> dict[str, TableName]:
+        """Return the datasets that are sources themselves, by their names as sources."""
+        met = ((r.tracked.name, self._table_of(r.leaf)) for r in self._relations if r.reason)
+        return {name: table for name, table in met if table is not None and table in self._flows}
 
     def _table_of(self, leaf: Plan) -> TableName | None:
         parts = table_parts(leaf)
