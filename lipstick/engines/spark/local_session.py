@@ -33,6 +33,10 @@ def local_builder(name: str, master: str = "local[*]") -> SparkSession.Builder:
 
 def own_spark(settings: Mapping[str, str] | None = None) -> SparkSession:
     """Start the Spark of a session that was given none, with some settings."""
+    from pyspark.logger import PySparkLogger
+
+    # Refused statements are reported as errors, and names that are no tables are no failures.
+    PySparkLogger.getLogger("SQLQueryContextLogger").setLevel("CRITICAL")
     return (
         local_builder("lipstick")
         .config("spark.ui.enabled", "false")
