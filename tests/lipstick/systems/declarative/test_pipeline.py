@@ -20,7 +20,7 @@ from lipstick.engines.spark import local_session
 pytest.importorskip("pyspark.pipelines.cli")
 from lipstick.systems.declarative import DeclarativePipeline, PipelineError
 
-pytestmark = pytest.mark.classic
+pytestmark = [pytest.mark.classic, pytest.mark.engines("memory")]
 
 SPECIFICATION = """\
 name: sales
@@ -40,9 +40,7 @@ spark = SparkSession.active()
 
 @dp.materialized_view(name="by_customer")
 def per_customer():
-    large = spark.table("large")
-    assert large.columns == ["id", "customer", "amount"]
-    return large.groupBy("customer").agg(F.sum("amount").alias("total"))
+    return spark.table("large").groupBy("customer").agg(F.sum("amount").alias("total"))
 
 @dp.temporary_view
 def large():
@@ -144,7 +142,7 @@ def test_the_command_names_what_is_not_followed(
     assert reasons["everything"] == "it has other rows than the queries that wrote it have now"
     places = {each["name"].rpartition(".")[2]: each["place"] for each in datasets}
     assert places["best"] == "transformations/gold.sql:4"
-    assert places["large"] == "transformations/bronze.py:12"
+    assert places["large"] == "transformations/bronze.py:10"
     arguments = ["pipeline", "impact", str(built), "orders", "--where", "id = 4"]
     shown = CliRunner().invoke(main, arguments)
     assert shown.exit_code == 1, shown.output
@@ -198,7 +196,8 @@ def test_a_pipeline_that_spark_runs(tmp_path: Path) -> None:
         done = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, check=False
         )
-        assert done.returncode in (0, 1), done.stderr[-2000:]
+        # late_orders has settings of its own, and is a source.
+        assert done.returncode == (command[-1] == "json"), done.stderr[-2000:]
     datasets = json.loads(done.stdout)["datasets"]
     followed = {d["name"]: d["sources"] for d in datasets if d["reason"] is None}
     names = ("orders", "large", "by_customer", "large_orders", "best")
