@@ -45,7 +45,7 @@ class TableWrite(Protocol):
 
     @property
     def name(self) -> str:
-        """The name of what it wrote to."""
+        """The name of the table or path."""
 
     @property
     def title(self) -> str:

@@ -197,7 +197,7 @@ class DeclarativePipeline(WrittenTables):
         raise PipelineError(f"The pipeline has no dataset {name!r}.\nIt has: {known}.")
 
     def query(self, name: str, where: str | None = None) -> AnnotatedFrame:
-        """Annotate the rows of a dataset, in terms of what no flow of the pipeline writes.
+        """Annotate the rows of a dataset with rows of sources, which no flow of the pipeline writes.
 
         Parameters
         ----------
@@ -356,7 +356,7 @@ class DeclarativePipeline(WrittenTables):
     def _evaluated(
         self, outputs: Mapping[TableName, OutputDefinition]
     ) -> list[tuple[FlowDefinition, _Evaluated]]:
-        """Evaluate the flows; views are made of those of temporary views, which others read."""
+        """Evaluate the flows, and make views of the temporary views that others read."""
         found: dict[int, _Evaluated] = {}
         waiting = dict(enumerate(self._definitions.flows))
         with self._definitions.evaluating():
