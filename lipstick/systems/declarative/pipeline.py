@@ -197,7 +197,7 @@ class DeclarativePipeline(WrittenTables):
         raise PipelineError(f"The pipeline has no dataset {name!r}.\nIt has: {known}.")
 
     def query(self, name: str, where: str | None = None) -> AnnotatedFrame:
-        """Annotate the rows of a dataset with rows of sources, which no flow of the pipeline writes.
+        """Annotate the rows of a dataset with rows of sources, which no flow writes.
 
         Parameters
         ----------
