@@ -52,7 +52,7 @@ class PipelineFlow:
     plan
         Its plan over tables and files as they are now, none of them a stream; None: there is none.
     refusal
-        Why it cannot be followed; None: it can, as far as its rows are those of the table.
+        Why it cannot be followed; None: it can, if the table has its rows.
     """
 
     number: int
@@ -251,7 +251,7 @@ class DeclarativePipeline(WrittenTables):
         Parameters
         ----------
         source
-            A name of :attr:`sources`, which are those that a question has met: all after `check`.
+            A name in :attr:`sources` after `check`.
         where
             A condition on its columns.
 
