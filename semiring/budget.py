@@ -80,13 +80,24 @@ def call_within(seconds: float | None, function: Callable[[], T]) -> T:
             return function()
         finally:
             watch.stop()
-    except _BudgetSpent:
+    except BaseException as error:
         watch.stop()
-        if watch.reason is None:  # it is that of a budget around
+        # No reason: the budget that is spent is one around this one.
+        if watch.reason is None or not _is_of_budget(error):
             raise
         raise ExactnessError(watch.reason) from None
     finally:
         _current.reset(token)
+
+
+def _is_of_budget(error: BaseException | None) -> bool:
+    """Return True if an error is that of a spent budget, or one raised while that was handled.
+
+    A Java call that is left in the middle may fail when it is cleaned up.
+    """
+    while error is not None and not isinstance(error, _BudgetSpent):
+        error = error.__context__
+    return error is not None
 
 
 def _inner(seconds: float | None) -> _Budget | None:

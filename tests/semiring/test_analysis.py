@@ -302,6 +302,8 @@ def test_a_budget_ends_whatever_runs_in_it():
         for _ in range(20):
             with pytest.raises(ExactnessError, match=r"budget of 0.01 seconds"):
                 call_within(0.01, _never_end)
+        with pytest.raises(ExactnessError, match=r"budget of 0.01 seconds"):
+            call_within(0.01, _end_with_another_error)
         with pytest.raises(ZeroDivisionError):
             call_within(30.0, lambda: 1 / 0)
         with within(0.01):
@@ -315,6 +317,13 @@ def test_a_budget_ends_whatever_runs_in_it():
 def _never_end():
     while True:
         pass
+
+
+def _end_with_another_error():
+    try:
+        _never_end()
+    finally:
+        raise ZeroDivisionError
 
 
 def test_questions_have_a_budget():
