@@ -101,7 +101,7 @@ def examples(strategy: Any, count: int) -> list[Builder]:
 )
 def pair(request: pytest.FixtureRequest, build: Build) -> tuple[ProvenanceGraph, SparkGraph]:
     """Random graphs side by side in one, in memory and on Spark."""
-    count, size = {"few": (4, 14), "many": (25, 80)}[request.param]
+    count, size = {"few": (2, 14), "many": (25, 80)}[request.param]
     runs = workflows().filter(lambda b: len(b.segments) <= size)
     b = disjoint(examples(any_graphs(), count) + examples(runs, count))
     return ProvenanceGraph.build(*b.data), build(b)

@@ -40,7 +40,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         # VACUUM lists files with as many tasks.
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
     }
-    with local_spark(home, options=options) as session:
+    with local_spark(home, interpreted=True, options=options) as session:
         yield session
 
 
