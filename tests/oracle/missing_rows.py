@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from lipstick.questions.missing.answer import LostRows
@@ -25,7 +24,7 @@ from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from rewriter.blocks import TokenSource
 from rewriter.emit.edits import edited_text, matching_text
 from rewriter.emit.patterns import ScalarTexts, pattern_of
-from tests.oracle.duck import create_table
+from tests.oracle.duck import connected_duck, create_table
 from tests.oracle.duck_sql import to_duckdb
 
 TABLES = {"r": ("id", "a", "b"), "s": ("id", "a", "c"), "t": ("id", "b", "c")}
@@ -87,6 +86,68 @@ class Membership:
 
 
 @dataclass(frozen=True)
+class ScalarCondition:
+    """``left symbol (SELECT aggregate FROM table [WHERE a column equals one of the query])``."""
+
+    left: str
+    symbol: str
+    aggregate: str
+    table: str
+    column: str
+    equal: tuple[str, str] | None
+
+    @property
+    def text(self) -> str:
+        where = f" WHERE q.{self.equal[0]} = {self.equal[1]}" if self.equal else ""
+        inner = f"SELECT {self.aggregate}(q.{self.column}) FROM {self.table} q{where}"
+        return f"{self.left} {self.symbol} ({inner})"
+
+    @property
+    def condition(self) -> str:
+        return f"{self.left} {self.symbol} the subquery's value"
+
+    def holds(self, row: Row, rows: list[Row]) -> bool:
+        if self.equal is not None:
+            wanted = row[self.equal[1]]
+            rows = [each for each in rows if wanted is not None and each[self.equal[0]] == wanted]
+        values = [each[self.column] for each in rows if each[self.column] is not None]
+        value = len(values) if self.aggregate == "COUNT" else max(values, default=None)
+        left = row[self.left]
+        return left is not None and value is not None and _SYMBOLS[self.symbol](left, value)
+
+
+@dataclass(frozen=True)
+class Window:
+    """The first rows of each partition, in the order of a column."""
+
+    partition: str
+    order: str
+    number: int
+
+    def text(self, sources: Sequence[Source]) -> str:
+        keys = ", ".join([self.order, *(f"{source.alias}.id" for source in sources)])
+        return f"ROW_NUMBER() OVER (PARTITION BY {self.partition} ORDER BY {keys})"
+
+    @property
+    def condition(self) -> str:
+        return f"place <= {self.number}"
+
+    def kept(self, rows: list[Row], sources: Sequence[Source]) -> set[tuple[Any, ...]]:
+        """Return the keys of the rows that the condition keeps."""
+        partitions: dict[Any, list[Row]] = {}
+        for row in rows:
+            partitions.setdefault(row[self.partition], []).append(row)
+        columns = [self.order, *(f"{source.alias}.id" for source in sources)]
+        return {
+            tuple(row[name] for name in columns[1:])
+            for own in partitions.values()
+            for row in sorted(
+                own, key=lambda row: [(row[c] is not None, row[c] or 0) for c in columns]
+            )[: self.number]
+        }
+
+
+@dataclass(frozen=True)
 class Source:
     alias: str
     table: str
@@ -105,6 +166,8 @@ class Query:
     """Aggregate, symbol, number; None: there are no groups."""
     limit: int | None = None
     pattern: tuple[tuple[str, int], ...] = ()
+    scalar: ScalarCondition | None = None
+    window: Window | None = None
 
     @property
     def aliases(self) -> set[str]:
@@ -114,6 +177,8 @@ class Query:
     @property
     def text(self) -> str:
         shown = ", ".join(f"{column} AS {_name(column)}" for column in self.shown)
+        if self.window is not None:
+            shown += f", {self.window.text(self.sources)} AS place"
         parts = []
         for source in self.sources:
             if not parts:
@@ -125,8 +190,13 @@ class Query:
                 parts.append(f" {source.kind} {source.table} {source.alias} ON {on}")
         sql = f"SELECT {shown} FROM {''.join(parts)}"
         conditions = [each.text for each in (*self.where, *self.memberships)]
+        if self.scalar is not None:
+            conditions.append(self.scalar.text)
         if conditions:
             sql += f" WHERE {' AND '.join(conditions)}"
+        if self.window is not None:
+            names = ", ".join(map(_name, self.shown))
+            sql = f"SELECT {names} FROM ({sql}) v WHERE {self.window.condition}"
         if self.having is not None:
             sql += f" GROUP BY {', '.join(self.shown)}"
             if self.having:
@@ -249,7 +319,30 @@ def _drawn(chance: random.Random, rows: dict[str, list[Row]], aliases: str) -> Q
     )
     if len(pattern) > 1 and chance.random() < 0.5:
         pattern = pattern[:1]
-    return Query(tuple(sources), tuple(where), tuple(memberships), shown, having, limit, pattern)
+    scalar = _scalar(chance, sources) if chance.random() < 0.3 else None
+    window = None
+    if having is None and chance.random() < 0.35:
+        partition, order = (_column(chance, chance.choice(sources)) for _ in range(2))
+        window = Window(partition, order, chance.randint(1, 2))
+    return Query(
+        tuple(sources),
+        tuple(where),
+        tuple(memberships),
+        shown,
+        having,
+        limit,
+        pattern,
+        scalar,
+        window,
+    )
+
+
+def _scalar(chance: random.Random, sources: Sequence[Source]) -> ScalarCondition:
+    table, source = chance.choice(list(TABLES)), chance.choice(sources)
+    column, own = (chance.choice(TABLES[table]) for _ in range(2))
+    equal = (own, _column(chance, source)) if chance.random() < 0.5 else None
+    left, symbol = _column(chance, source), chance.choice(list(_SYMBOLS))
+    return ScalarCondition(left, symbol, chance.choice(["MAX", "COUNT"]), table, column, equal)
 
 
 def _having(chance: random.Random, source: Source) -> tuple[str, str, int]:
@@ -419,10 +512,17 @@ class Evaluation:
             flow, failed = _kept(flow, self._filters[place])
             if failed:
                 return "WHERE", failed
+        flow = self._compared(flow)
+        if not flow and query.scalar is not None:
+            return "WHERE", query.scalar.condition
         for membership in query.memberships:
             flow, end = self._members(flow, membership)
             if end:
                 return end
+        if query.window is not None:
+            flow = self._first(flow, query.window)
+            if not flow:
+                return "WHERE", query.window.condition
         flow, end = self._grouped(flow)
         if end:
             return end
@@ -476,6 +576,18 @@ class Evaluation:
             rest = [row for row in rest if row[left] is not None and None not in values]
         return rest, None if rest else ("NOT IN, NOT EXISTS or EXCEPT", "")
 
+    def _compared(self, flow: list[Row]) -> list[Row]:
+        """Return the rows that the comparison with a scalar subquery keeps."""
+        scalar = self._query.scalar
+        if scalar is None:
+            return flow
+        return [row for row in flow if scalar.holds(row, self._tables[scalar.table])]
+
+    def _first(self, flow: list[Row], window: Window) -> list[Row]:
+        sources = self._query.sources
+        kept = window.kept(self._members_of_answer(), sources)
+        return [row for row in flow if tuple(row[f"{s.alias}.id"] for s in sources) in kept]
+
     def _grouped(self, flow: list[Row]) -> tuple[list[Row], tuple[str, str] | None]:
         if self._query.having is None:
             return flow, None
@@ -509,7 +621,7 @@ class Evaluation:
         rows = self._joined(len(self._query.sources) - 1)
         for membership in self._query.memberships:
             rows, _ = self._members(rows, membership)
-        return rows
+        return self._compared(rows)
 
     def _groups(self) -> dict[tuple[Any, ...], list[Row]]:
         groups: dict[tuple[Any, ...], list[Row]] = {}
@@ -520,7 +632,10 @@ class Evaluation:
     def answer(self) -> list[tuple[Any, ...]]:
         """Return the rows of the answer before LIMIT, in order; NULL comes first."""
         if self._query.having is None:
-            keys = [_key(self._query, row) for row in self._members_of_answer()]
+            rows = self._members_of_answer()
+            if self._query.window is not None:
+                rows = self._first(rows, self._query.window)
+            keys = [_key(self._query, row) for row in rows]
         else:
             keys = [key for key, rows in self._groups().items() if self._failing(rows) is None]
         return sorted(keys, key=lambda key: [(value is not None, value or 0) for value in key])
@@ -563,7 +678,7 @@ class DuckQuestion:
         condition: str | None = None,
     ) -> None:
         self._sql = sql
-        self._connection = duckdb.connect(config={"threads": 1})
+        self._connection = connected_duck()
         for name, rows in tables.items():
             create_table(self._connection, name, rows)
         self._columns = {name: tuple(table.column_names) for name, table in tables.items()}
@@ -602,7 +717,7 @@ class DuckQuestion:
         """Run the user's text over copies of the tables with the edits."""
         names = list(self._columns)
         tables = {name: self._run(f"SELECT * FROM {name}") for name in names}
-        connection = duckdb.connect(config={"threads": 1})
+        connection = connected_duck()
         for name, rows in {**tables, **self._edited(edits)}.items():
             create_table(connection, name, rows)
         connection.execute(f"CREATE VIEW answer AS {to_duckdb(self._sql)}")
