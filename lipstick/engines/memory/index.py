@@ -33,7 +33,7 @@ class SortedIndex:
     """Rows by the integer they carry.
 
     Sorted codes are searched as they are; others are sorted once. Finding the rows of k codes
-    costs O(k log n) and what is found.
+    costs O(k log n) and what is found; O(k) where sorted codes follow one another without gaps.
     """
 
     def __init__(self, codes: Array) -> None:
@@ -42,10 +42,19 @@ class SortedIndex:
         if len(codes) > 1 and not bool((codes[1:] >= codes[:-1]).all()):
             self._order = argsort(codes)
             self._sorted = codes[self._order]
+        self._is_dense = (
+            self._order is None
+            and len(codes) > 1
+            and int(codes[-1]) - int(codes[0]) == len(codes) - 1
+            and bool((codes[1:] > codes[:-1]).all())
+        )
 
     def rows(self, wanted: Array) -> tuple[Array, Array]:
         """The rows that carry one of the wanted codes, and the place of that in `wanted`."""
         wanted = wanted.astype(self._sorted.dtype, copy=False)
+        if self._is_dense:
+            inside = np.flatnonzero((wanted >= self._sorted[0]) & (wanted <= self._sorted[-1]))
+            return (wanted[inside] - self._sorted[0]).astype(np.int64, copy=False), inside
         starts = np.searchsorted(self._sorted, wanted, side="left")
         stops = np.searchsorted(self._sorted, wanted, side="right")
         positions, owners = spread(starts, stops)

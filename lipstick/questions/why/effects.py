@@ -126,12 +126,10 @@ class _GroupValues(SearchEffects):
 
     def _rows_of(self, items: Array) -> Array:
         """Return the source's row of some members; -1: none."""
-        members, tokens = self._rows.members, self._rows.block.tokens[self._scan]
+        members = self._rows.members
         if len(items) == len(self._members):
             return self._source.rows_of(members, self._scan)[self._members]
-        assert members.dataset is not None
-        columns = [members.dataset.take(name, self._members[items]) for name in tokens.columns]
-        return self._source.find(pa.table(columns, list(self._source.record.token)))
+        return self._source.rows_of(members, self._scan, self._members[items])
 
     @cached_property
     def _places_of_members(self) -> Array:

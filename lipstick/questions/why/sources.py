@@ -113,12 +113,23 @@ class SourceRows:
     def _token_columns(self) -> list[pa.Array]:
         return [column.combine_chunks() for column in self.tokens.columns]
 
-    def rows_of(self, members: Members, scan: int) -> Array:
-        """Return the row that each member of a block has of one of its scans; -1: none."""
+    def rows_of(self, members: Members, scan: int, chosen: Array | None = None) -> Array:
+        """Return the row that members of a block have of one of its scans; -1: none.
+
+        Parameters
+        ----------
+        chosen
+            The positions of the members; None: all.
+        """
         index, ours = members.tokens.index(scan), self._token_columns()
         if index.is_of(ours):
-            return np.arange(members.count)
-        return index.owners(ours)
+            return np.arange(members.count) if chosen is None else chosen
+        if chosen is None:
+            return index.owners(ours)
+        assert members.dataset is not None
+        names = members.block.tokens[scan].columns
+        columns = [members.dataset.take(name, chosen) for name in names]
+        return self.find(pa.table(columns, list(self.record.token)))
 
     def find(self, tokens: pa.Table) -> Array:
         """Return the rows of some tokens; -1: there is none."""
