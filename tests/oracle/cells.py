@@ -113,6 +113,8 @@ def generate(seed: int) -> CellQuery:
             f"LATERAL VIEW posexplode(array(b, {value})) t AS p, x "
             "LATERAL VIEW explode(array(coalesce(x, e))) u AS a",
             f"SELECT 10 * n + p AS n, x AS v FROM ({grouped}) t {of_group} WHERE n > 0",
+            f"SELECT 10 * n + p AS n, x AS v FROM (SELECT r.id AS n, {window} AS v, b AS c "
+            f"FROM {source}) t {of_group}",
         )
     return CellQuery(rng.choice(texts), {"r": r, "s": s})
 

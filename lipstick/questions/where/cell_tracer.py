@@ -150,7 +150,7 @@ class CellTracer:
             return
         array = next(each.scalar for each in inner.outputs if each.name == ARRAY)
         written = elements(replace(rows.generator, argument=array))
-        if written is None:
+        if written is None or split_windows(array)[1]:
             self.trace(inner, ARRAY, np.unique(owners), ValueRole.COMPUTED.then(role))
             return
         of_inner = self._engine.rows(inner.name)
