@@ -32,6 +32,7 @@ class Reenacting:
         self.histories: list[TableHistory] = []
         self.version_views: dict[str, View] = {}
         self._live: TableHistory | None = None
+        self._unread = set[str]()
         self._recorder: PlanListener | None = None
         self._recorded: list[Plan] = []
 
@@ -289,23 +290,31 @@ class Reenacting:
 
         frame, naming, token, files = name_rows(name, source, key, True)
         verified = naming not in (Naming.KEY, Naming.ROW_IDS)
-        return cast("Session", self)._track(name, source, frame, naming, token, files, verified)
+        session = cast("Session", self)
+        tracked = session._track(name, source, frame, naming, token, files, verified)
+        self._unread.add(tracked.view)
+        return tracked
 
     def _verify_read(self, query: str) -> None:
-        """Verify the keys of versions that statements made, and that a query reads."""
-        if self._live is None:
-            return
+        """List the files and verify the keys of versions that statements made and a query reads."""
         session = cast("Session", self)
-        for tracked in list(session.tracked.values()):
-            pending = not tracked.verified and self._live.table_of(tracked.name) is not None
-            if pending and tracked.name.lower() in query.lower():
-                from lipstick.tracking.tracker import verify_tokens
+        for name, known in list(session._tracked.items()):
+            if known.view not in self._unread or name not in query.lower():
+                continue
+            from lipstick.tracking.formats.probe import pin
+            from lipstick.tracking.tracker import verify_tokens
 
-                frame = session.spark.table(tracked.view)
-                verify_tokens(tracked.name, frame, tracked.naming, tracked.token)
-                session._tracked[tracked.name.lower()] = replace(
-                    tracked, verified=True, unique=(tracked.token,)
-                )
+            unique = known.unique
+            if not known.verified:
+                frame = session.spark.table(known.view)
+                verify_tokens(known.name, frame, known.naming, known.token)
+                unique = (known.token,)
+            table, (version,) = known.source.version, known.source.versions
+            assert table is not None
+            listed = pin(table, version.version, table.files(version.version))
+            source = replace(known.source, versions=(listed,))
+            session._tracked[name] = replace(known, source=source, verified=True, unique=unique)
+            self._unread.discard(known.view)
 
     def _define_versions(self, query: str) -> None:
         """Define the versions of tables, such as ``orders@2``, that a query reads by name."""

@@ -92,7 +92,7 @@ class GrowingHistory(RowQuestions):
     def add_version(self, name: str, version: int, *, unchanged: bool = False) -> None:
         """Add a version, and track it in place of the one before.
 
-        The key is verified when a query first reads it.
+        The key is verified, and its files are listed, when a query first reads it.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class GrowingHistory(RowQuestions):
         table = tracked.source.version
         assert table is not None
         del self._session._tracked[relation.lower()]
-        source = version_source(table, version, tracked.source.place)
+        source = version_source(table, version, tracked.source.place, listed=False)
         after = self._session._track_version(relation, source, self._keys[name])
         frame = after.source.frame
         chain = self._chains[name]

@@ -197,10 +197,18 @@ def _read_version(
     return version_source(table, version_at(table, named if at is None else at), place)
 
 
-def version_source(table: VersionedTable, version: int | None, place: str | None = None) -> Source:
-    """Return a version of a table as a source, whose rows stay whatever is committed later."""
+def version_source(
+    table: VersionedTable, version: int | None, place: str | None = None, *, listed: bool = True
+) -> Source:
+    """Return a version of a table as a source, whose rows stay whatever is committed later.
+
+    Parameters
+    ----------
+    listed
+        False: the files are not listed, which takes jobs.
+    """
     frame = table.read(version)
-    pinned = pin(table, version, table.files(version))
+    pinned = pin(table, version, table.files(version) if listed else ())
     return Source(frame, pinned.description, None, (), place, version=table, versions=(pinned,))
 
 
