@@ -54,7 +54,22 @@ def with_change(pairs: DataFrame, unchanged: Column) -> DataFrame:
         .when(unchanged, "unchanged")
         .otherwise("changed")
     )
-    return pairs.select(change.alias(CHANGE), "old", "new")
+    return pairs.select(
+        change.alias(CHANGE), *(_with_nulls(pairs, side) for side in ("old", "new"))
+    )
+
+
+def _with_nulls(pairs: DataFrame, side: str) -> Column:
+    """Return the structs of a side, whose fields may be NULL.
+
+    pyarrow looks for NULLs in the fields of a struct that is NULL itself.
+    """
+    kind = pairs.schema[side].dataType
+    assert isinstance(kind, StructType)
+    if all(field.nullable for field in kind.fields):
+        return F.col(side)
+    fields = [StructField(field.name, field.dataType) for field in kind.fields]
+    return F.col(side).cast(StructType(fields)).alias(side)
 
 
 # -- answers -----------------------------------------------------------------------------------
@@ -97,7 +112,7 @@ def as_frames(
 ) -> WhatIf[DataFrame]:
     """Return a hypothetical answer that was computed in memory as data frames."""
     schema = StructType.fromJson(json.loads(manifest.schema))
-    # pyarrow looks for NULLs in the fields of a struct that is NULL itself.
+    # As in `_with_nulls`.
     row = StructType([StructField(field.name, field.dataType) for field in schema.fields])
     changes = StructType().add(CHANGE, "string", False).add("old", row).add("new", row)
     return WhatIf(

@@ -191,6 +191,7 @@ class TrackedProject:
         tables = []
         for name, given in (before or {}).items():
             project, table = project.with_before(project.node(name, "model"))
+            self._given, _ = self._given.with_before(self._given.node(name, "model"))
             self._tables[table.id] = _base_table(given)
             tables.append(table)
         self.project = project
