@@ -156,7 +156,7 @@ def test_conditions_hold_as_in_sql(text: str) -> None:
     read = read_condition(text, "r", ["n", "t"])
     found = read.mask(lambda name: table.column(name).combine_chunks())
     assert found.to_pylist() == [CONDITIONS[text](n, t) for n, t in pairs]
-    kept = table.filter(eval(read.python(table.schema), {"pc": pc}))
+    kept = table.filter(eval(read.python(table.schema), {"pc": pc, "Decimal": Decimal}))
     assert kept.to_pylist() == table.filter(found).to_pylist()
 
 
