@@ -104,7 +104,7 @@ def test_what_if_by_clicking_is_the_captures_own(
     page.check()
 
 
-TASKS = {
+TASKS: dict[str, tuple[str, list[Any], str]] = {
     "the largest inputs of a number with their source rows": (
         "q3",
         [".row .cell.linked"],
