@@ -255,7 +255,7 @@ export class Evaluator {
     this.columns = columns.slice(0, shown);
     this.all = columns; // with those that LIMIT sorts by
     this.limit = limit;
-    this.rows = rows.gate.map((gate, row) => ({ gate, position: rows.position[row], copies: rows.copies[row], cells: rows.cells[row], formal: rows.formal[row] }));
+    this.rows = rows.gate.map((gate, row) => ({ gate, position: rows.position[row], copies: rows.copies[row], cells: rows.cells[row], shown: rows.cells[row].slice(0, shown), formal: rows.formal[row] }));
     this.answer = [];
     this.rows.forEach((row, number) => {
       for (let copies = row.copies; copies > 0; copies -= 1) this.answer.push(number);
@@ -323,7 +323,7 @@ export class Evaluator {
       const [stays] = now.splice(place, 1);
       if (stays === undefined) return { number, change: "deleted", cells: null };
       const cells = this.cells(stays, world).slice(0, this.columns.length);
-      return { number, cells, change: cells.some((text, at) => text !== row.cells[at]) ? "changed" : "unchanged" };
+      return { number, cells, change: cells.some((text, at) => text !== row.shown[at]) ? "changed" : "unchanged" };
     });
     const added = [...left.values()].flat().sort((a, b) => a - b);
     entries.push(...added.map((number) => ({ number, change: "added", cells: this.cells(number, world).slice(0, this.columns.length) })));
@@ -377,7 +377,7 @@ export class Evaluator {
     return {
       counts,
       differing: differing.length,
-      rows: differing.slice(0, LISTED).map(({ number, change, cells, place }) => ({ row: change === "added" ? null : place, change, old: change === "added" ? null : this.rows[number].cells.slice(0, this.columns.length), new: cells })),
+      rows: differing.slice(0, LISTED).map(({ number, change, cells, place }) => ({ row: change === "added" ? null : place, change, old: change === "added" ? null : this.rows[number].shown, new: cells })),
       method: "this page",
       removed,
       updated: {},
@@ -389,7 +389,7 @@ export class Evaluator {
   // A window of the answer, sorted and filtered, in a scenario or as it is.
   window({ scenario, differing, sort = -1, descending = false, filters = {}, offset = 0, limit = 100 }) {
     const entries = scenario ? this.world(scenario).entries : this.answer.map((number) => ({ number, change: "unchanged" }));
-    const shown = entries.map(({ number, change, cells }) => (change === "added" ? cells : this.rows[number].cells.slice(0, this.columns.length)));
+    const shown = entries.map(({ number, change, cells }) => (change === "added" ? cells : this.rows[number].shown));
     const column = (place) => ({ ...this.columns[place], cells: shown.map((cells) => cells[place]) });
     const all = [...entries.keys()].filter((place) => !differing || entries[place].change !== "unchanged");
     let places = all;
