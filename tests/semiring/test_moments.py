@@ -30,6 +30,7 @@ from semiring import (
 )
 from semiring.analysis import distribution, moments, sampled_moments
 from semiring.analysis.most import most
+from semiring.analysis.presence import WORD
 from semiring.analysis.sums import sum_moments
 from semiring.budget import within
 from semiring.possible_worlds import PossibleWorlds
@@ -144,6 +145,13 @@ def test_samples_of_a_spent_budget_state_a_larger_error():
     assert 0 < hasty.samples < patient.samples
     assert hasty.error > patient.error >= abs(patient.mean - 217.5)
     assert abs(hasty.mean - 217.5) <= hasty.error
+
+
+def test_samples_end_before_the_budget(monkeypatch):
+    """No worlds are drawn that would take longer than what is left."""
+    monkeypatch.setattr(import_module("semiring.analysis.sampled_moments"), "remaining", lambda: 0)
+    tensor = Tensor(SUM, [(Polynomial.token(Token("t", n)), n) for n in range(30)])
+    assert sampled_moments(tensor, 0.5, confidence=1 - 1e-9).samples == WORD
 
 
 def test_average_of_values_that_are_alike():
