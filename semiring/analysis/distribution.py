@@ -218,10 +218,10 @@ def _collect(operand: Operand, slots: dict[Value | Expression, int]) -> None:
     """Number the tensors and annotations that a value is a function of."""
     from semiring.circuit.values import CircuitApplied, CircuitChoice
 
-    if not isinstance(operand, Value) or operand in slots:
+    if not isinstance(operand, Value):
         return
     if isinstance(operand, Tensor):
-        slots[operand] = len(slots)
+        slots.setdefault(operand, len(slots))
     elif isinstance(operand, CircuitApplied):
         for part in operand.operands:
             _collect(part, slots)

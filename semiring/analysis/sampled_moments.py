@@ -71,7 +71,7 @@ def sampled_moments(
     known = evidence(given)
     tokens = tensor.tokens | known.tokens
     instead, chances = chosen_apart(tokens, weights_of(tokens, weights), blocks)
-    chances = dict(sorted(chances.items()))
+    chances = dict(sorted(chances.items(), key=lambda pair: pair[0].sort_key))
     if instead is not None:
         known = Expression.of(substituted(known, instead))
         replacement = tensor.substituted(instead)
