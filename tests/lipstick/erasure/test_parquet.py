@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -147,28 +150,79 @@ def _kill_at(step: str, plan: Path) -> None:
     assert running.returncode == -signal.SIGKILL
 
 
-def test_folders_are_exchanged_by_two_renames_where_the_system_has_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+class _Files:
+    """Stands in for Spark: a frame is the content of the file in its folder."""
+
+    def __init__(self, content: str = "") -> None:
+        self.content = content
+
+    @property
+    def read(self) -> _Files:
+        return self
+
+    write = catalog = schema = read
+
+    def simpleString(self) -> str:  # noqa: N802
+        return "struct<id:int>"
+
+    def mode(self, *_: str) -> _Files:
+        return self
+
+    partitionBy = mode  # noqa: N815
+
+    def table(self, _: str) -> _Files:
+        return self
+
+    def parquet(self, path: str) -> _Files:
+        if self.content:
+            Path(path).mkdir(exist_ok=True)
+            (Path(path) / "a.parquet").write_text(self.content)
+        return self
+
+
+@pytest.mark.parametrize("exchanges", [True, False], ids=["exchange", "two renames"])
+def test_folders_are_exchanged_whichever_step_is_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exchanges: bool
 ) -> None:
-    monkeypatch.setattr("ctypes.CDLL", lambda *_, **__: object())
-    for stops in range(4):
-        folder, new = tmp_path / f"t{stops}", tmp_path / f".t{stops}.erasure_7"
+    """A reader sees the old rows or the new ones, and a run that goes on ends with the new ones."""
+    if not exchanges:
+        monkeypatch.setattr("ctypes.CDLL", lambda *_, **__: object())
+    places = [(Path, "rename"), (Path, "write_text"), (shutil, "rmtree"), (shutil, "copymode")]
+    seen = set[str]()
+    for stops in itertools.count():
+        folder = tmp_path / f"t{stops}"
         folder.mkdir()
-        new.mkdir()
-        (new / "_lipstick_erasure_7").touch()
-        table = ParquetFolder(None, "", folder)  # type: ignore[arg-type]
+        (folder / "a.parquet").write_text("old")
         left = [stops]
 
-        def rename(self: Path, other: Path, left: list[int] = left) -> None:
-            if not left[0]:
-                raise _StoppedError
-            left[0] -= 1
-            self.replace(other)
+        def counted(real: Callable[..., object], left: list[int] = left) -> Callable[..., object]:
+            def call(*arguments: object, **named: object) -> object:
+                left[0] -= 1
+                if left[0] < 0:
+                    raise _StoppedError
+                return real(*arguments, **named)
+
+            return call
+
+        def run(folder: Path = folder) -> None:
+            table = ParquetFolder(_Files(), "`t`", folder)  # type: ignore[arg-type]
+            if not table.exchanged("7"):
+                table.write(_Files("the new rows"), "7", lambda _: None)  # type: ignore[arg-type]
+            table.remove_earlier("7")
 
         with monkeypatch.context() as patched:
-            patched.setattr(Path, "rename", rename)
+            patched.setattr(ParquetFolder, "exchange", counted(ParquetFolder.exchange))
+            for holder, name in places:
+                patched.setattr(holder, name, counted(getattr(holder, name)))
             with contextlib.suppress(_StoppedError):
-                table.exchange("7")
-        table.resume("7")
-        assert (folder / "_lipstick_erasure_7").exists() == (stops > 0)
-        assert new.exists()
+                run()
+        for earlier in tmp_path.glob(f".t{stops}.earlier_*"):
+            ParquetFolder(_Files(), "`t`", folder).resume(earlier.name[-1])  # type: ignore[arg-type]
+        seen.add((folder / "a.parquet").read_text())
+        run()
+        assert (folder / "a.parquet").read_text() == "the new rows"
+        assert not list(tmp_path.glob(f".t{stops}.*"))
+        if left[0] >= 0:
+            break
+    assert seen == {"old", "the new rows"}
+    assert stops > 6
