@@ -54,11 +54,9 @@ def row_leaves(frame: DataFrame) -> list[Plan]:
 
 
 def table_name(leaf: Plan) -> str | None:
-    """Return the name of the table that a leaf reads, without its catalog; None: it is none."""
-    if leaf.getClass().getSimpleName() != "LogicalRelation":
-        return None
-    table = leaf.catalogTable()
-    return str(table.get().identifier().unquotedString()) if table.isDefined() else None
+    """Return the name of the table that a leaf reads from files; None: it is none."""
+    table = _file_table(leaf)
+    return None if table is None else str(table.unquotedString())
 
 
 def table_parts(leaf: Plan) -> tuple[str, ...] | None:
@@ -66,20 +64,24 @@ def table_parts(leaf: Plan) -> tuple[str, ...] | None:
 
     The catalog is the first of three or more, where the leaf has it.
     """
-    kind = leaf.getClass().getSimpleName()
-    if kind == "DataSourceV2Relation":
+    if leaf.getClass().getSimpleName() == "DataSourceV2Relation":
         identifier, catalog = leaf.identifier(), leaf.catalog()
         if identifier.isEmpty() or catalog.isEmpty():
             return None
         place = identifier.get()
         return (str(catalog.get().name()), *map(str, place.namespace()), str(place.name()))
+    table = _file_table(leaf)
+    return None if table is None else tuple(map(str, elements(table.nameParts())))
+
+
+def _file_table(leaf: Plan) -> Plan | None:
+    """Return the identifier of a table of files."""
+    kind = leaf.getClass().getSimpleName()
     if kind == "HiveTableRelation":
-        table = leaf.tableMeta().identifier()
-    elif kind == "LogicalRelation" and leaf.catalogTable().isDefined():
-        table = leaf.catalogTable().get().identifier()
-    else:
-        return None
-    return tuple(map(str, elements(table.nameParts())))
+        return leaf.tableMeta().identifier()
+    if kind == "LogicalRelation" and leaf.catalogTable().isDefined():
+        return leaf.catalogTable().get().identifier()
+    return None
 
 
 def file_format(leaf: Plan) -> str | None:
@@ -125,7 +127,8 @@ def _copied(
 
     Splits of a file are read from where they begin, and the rows of one in order.
     """
-    in_files = bool(source.inputFiles())
+    # Rows of Hive's own formats have no places in files.
+    in_files = file_format(analysed(source)) is not None
     marks = [F.monotonically_increasing_id().alias("_at")]
     if in_files:
         marks += [

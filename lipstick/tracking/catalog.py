@@ -5,7 +5,8 @@ A temporary view of a data frame has none: it is annotated as the frame is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -15,10 +16,13 @@ from lipstick.dataframes.streaming import uppermost
 from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.views import is_temporary, quoted_name
 from rewriter import TrackedRelation, Type, Variable, View, dialect
+from rewriter.dialect import name_parts
+from rewriter.dialect.renames import qualify_relations
 from rewriter.errors import UnsupportedError, UntrackedError
 from rewriter.frames.writing.literals import sql_type
 
 _VIEW_TEXT = "View Text"
+_VIEW_NAMESPACE = "View Catalog and Namespace"
 
 
 class SessionCatalog:
@@ -51,7 +55,7 @@ class SessionCatalog:
             For a view of a data frame that reads tracked relations and has no text.
         """
         name = ".".join(parts)
-        tracked = self._tracked.get(name.lower())
+        tracked = self._tracked.get(name.lower()) or self._tracked_table(parts)
         if tracked is not None:
             self.columns.update(tracked.columns)
             return TrackedRelation(tracked.name, tracked.columns, tracked.marks)
@@ -97,18 +101,53 @@ class SessionCatalog:
             rows = self._spark.sql(f"DESCRIBE TABLE EXTENDED {quoted}").collect()
         except PySparkException:
             return None
-        text = [row["data_type"] for row in rows if row["col_name"] == _VIEW_TEXT]
+        found = {row["col_name"]: row["data_type"] for row in rows}
         frame = self._spark.table(quoted)
-        if text:
-            if not is_temporary(self._spark, name):
-                self._check_tables(name, text[0])
-            return View(name, text[0], tuple(frame.columns))
+        text = found.get(_VIEW_TEXT)
+        if text is not None:
+            namespace = name_parts(found.get(_VIEW_NAMESPACE) or "")
+            if namespace not in ([""], self._namespace()):
+                # Spark resolves the names of its text where the view was created.
+                text = qualify_relations(text, partial(self._full_name, namespace))
+            elif not is_temporary(self._spark, name):
+                self._check_tables(name, text)
+            return View(name, text, tuple(frame.columns))
         below, distinct, watermark = uppermost(frame)
         try:
             written = query_text(self._spark, below, self._tracked.values())
         except UntrackedError:
             return None
         return View(name, written, tuple(frame.columns), distinct, watermark)
+
+    def _namespace(self) -> list[str]:
+        """Return the current catalog and schema."""
+        row = self._spark.sql("SELECT current_catalog(), current_schema()").head()
+        assert row is not None
+        return [row[0], *name_parts(row[1])]
+
+    def _full_name(self, namespace: Sequence[str], parts: Sequence[str]) -> Sequence[str]:
+        """Return the full name that a name has for a view that was created in a namespace."""
+        if len(parts) == 1:
+            return [*namespace, *parts]
+        is_catalog = parts[0].lower() == "spark_catalog" or self._spark.conf.get(
+            f"spark.sql.catalog.{parts[0]}", None
+        )
+        return parts if is_catalog or "/" in parts[-1] else [namespace[0], *parts]
+
+    def _tracked_table(self, parts: Sequence[str]) -> Tracked | None:
+        """Return the relation of a full name that is tracked by a shorter one of its table."""
+        if len(parts) < 3:
+            return None
+        here = self._namespace()
+        for shared in range(1, len(parts)):
+            short = ".".join(parts[shared:]).lower()
+            tracked = self._tracked.get(short)
+            is_table = tracked is not None and (tracked.source.table or "").lower() == short
+            if is_table and [part.lower() for part in here[:shared]] == [
+                part.lower() for part in parts[:shared]
+            ]:
+                return tracked
+        return None
 
     def _check_tables(self, view: str, text: str) -> None:
         """Refuse a permanent view if a name in its text is another relation in this session.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import sqlglot
 from sqlglot import exp
@@ -75,6 +75,30 @@ def rename_relations(sql: str, names: Names, dialect: str = "spark") -> tuple[st
             table.set("catalog", None)
         sql = emit(tree)
     return sql, frozenset(new for _, new in renamed)
+
+
+def qualify_relations(sql: str, full_name: Callable[[Sequence[str]], Sequence[str]]) -> str:
+    """Return a query in Spark SQL that reads relations by their full names.
+
+    Parameters
+    ----------
+    full_name
+        The parts of a relation's full name, from the parts that the query has.
+    """
+    edits = []
+    for table in parse(sql).find_all(exp.Table):
+        parts = [part.name for part in table.parts]
+        is_named_query = len(parts) == 1 and parts[0].lower() in named_queries(table)
+        if is_named_query or not isinstance(table.this, exp.Identifier):
+            continue
+        full, span = list(full_name(parts)), span_of(table, sql)
+        assert span is not None  # tables have positions
+        if full != parts:
+            quoted = ".".join(exp.to_identifier(part, quoted=True).sql("spark") for part in full)
+            edits.append((span.start, span.end, quoted))
+    for start, end, text in sorted(edits, reverse=True):
+        sql = f"{sql[:start]}{text}{sql[end:]}"
+    return sql
 
 
 def _renamed(tree: exp.Expr, names: Names) -> Iterator[tuple[exp.Table, str]]:

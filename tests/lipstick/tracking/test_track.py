@@ -281,6 +281,35 @@ def test_a_permanent_view_reads_tables(ls: lipstick.Session, spark: SparkSession
         spark.sql("DROP TABLE below").collect()
 
 
+@pytest.mark.engines("memory")
+def test_a_permanent_view_reads_tables_of_its_own_schema(
+    ls: lipstick.Session, spark: SparkSession
+) -> None:
+    """Names in a view, and in the views that it reads, are of the schema it was created in."""
+    spark.sql("CREATE DATABASE yard").collect()
+    spark.range(2).write.saveAsTable("cars")
+    spark.sql("USE yard").collect()
+    try:
+        spark.range(5).write.saveAsTable("cars")
+        text = "WITH named AS (SELECT cars.id FROM cars) SELECT id FROM named WHERE id > 2"
+        spark.sql(f"CREATE VIEW late AS {text}").collect()
+        spark.sql("CREATE VIEW summed AS SELECT sum(id) AS s FROM late").collect()
+        spark.sql("USE default").collect()
+        ls.track("cars", key="id")
+        with pytest.raises(UntrackedError, match=r"relation spark_catalog\.yard\.cars is not"):
+            ls.sql("SELECT * FROM yard.late")
+        ls.track("yard.cars", key="id")
+        for name in ("yard.summed", "spark_catalog.yard.summed"):
+            lineage = ls.sql(f"SELECT * FROM {name}").lineage()
+            assert {
+                n: [r.id for r in rows.sort("id").collect()] for n, rows in lineage.items()
+            } == {"yard.cars": [3, 4]}
+    finally:
+        spark.sql("USE default").collect()
+        spark.sql("DROP DATABASE yard CASCADE").collect()
+        spark.sql("DROP TABLE cars").collect()
+
+
 def test_a_name_with_a_dot_is_that_of_a_table(ls: lipstick.Session, spark: SparkSession) -> None:
     with pytest.raises(TrackingError, match=r"'a\.b' has a dot, as names of tables in a schema"):
         ls.track("a.b", spark.range(2), key="id")
