@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from lipstick.dataframes.jvm import analysed, frame_of
 from lipstick.dataframes.leaves import row_leaves, table_parts
-from lipstick.errors import LipstickError
+from lipstick.errors import LipstickError, SessionClosedError
 from lipstick.systems.declarative.batches import as_batch
 from lipstick.systems.declarative.definitions import (
     MATERIALIZED_VIEW,
@@ -285,6 +285,13 @@ class DeclarativePipeline(WrittenTables):
         return f"<pipeline {self._definitions.specification.name}, {len(self.datasets)} datasets>"
 
     # -- the session that definitions are evaluated in -----------------------------------------
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise SessionClosedError(
+                "The pipeline was closed, and what it kept is gone.\n"
+                "Open it again: DeclarativePipeline(path, spark)."
+            )
 
     def _prepare_copy(self, copy: Any) -> None:
         """Leave the copy as it is: settings and names are the specification's, read later."""

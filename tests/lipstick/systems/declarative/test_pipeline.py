@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 
 from lipstick.cli import main
 from lipstick.engines.spark import local_session
+from lipstick.errors import SessionClosedError
 
 pytest.importorskip("pyspark.pipelines.cli")
 from lipstick.systems.declarative import DeclarativePipeline, PipelineError
@@ -124,6 +125,8 @@ def test_rows_are_followed_to_files_that_no_flow_writes(built: Path, spark: Spar
         one = pipeline.query("by_customer", where="customer = 1")
         assert _values(one.lineage()["orders"]) == [(4, 1, 20)]
     assert spark.catalog.currentDatabase() == "default"
+    with pytest.raises(SessionClosedError, match="The pipeline was closed"):
+        pipeline.query("best")
 
 
 def test_the_command_names_what_is_not_followed(
