@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import stat
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlparse
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +19,7 @@ from lipstick.explorer.captures.why import position
 from lipstick.explorer.cells import cells, columns
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.params import Params
+from lipstick.tracking.states import local_path, local_state
 
 SHOWN = 50
 """Input rows of one relation that are looked up at most."""
@@ -132,16 +131,13 @@ def source_files(record: RelationRecord) -> list[Path]:
     if record.naming != _KEY or record.derived is not None or not record.fingerprint:
         raise ExploreError(told + "only those of Parquet files with a key are.")
     paths = []
-    for uri, size, time in record.fingerprint:
-        parts = urlparse(uri)
-        path = Path(unquote(parts.path))
-        if parts.scheme not in ("", "file") or path.suffix != ".parquet":
+    for state in record.fingerprint:
+        path = local_path(state[0])
+        if path is None or path.suffix != ".parquet":
             raise ExploreError(told + "only those of Parquet files with a key are.")
-        try:
-            state = path.stat()
-        except OSError as error:
-            raise ExploreError(told + f"{path} is not there.") from error
-        if not stat.S_ISREG(state.st_mode) or (state.st_size, state.st_mtime_ns) != (size, time):
+        if not path.is_file():
+            raise ExploreError(told + f"{path} is not there.")
+        if local_state(state[0]) != state:
             raise ExploreError(told + f"{path} is not as it was when it was captured.")
         paths.append(path)
     return paths

@@ -123,7 +123,10 @@ class CoreReader:
             value = pa.nulls(len(at))
             for scalars, held in zip(written, self._places(generator, at), strict=True):
                 own = _evaluated(scalars[place], at, self.column)
-                value = pc.if_else(pa.array(held), own, value.cast(own.type))
+                try:
+                    value = pc.if_else(pa.array(held), own, value.cast(own.type))
+                except pa.ArrowInvalid as error:
+                    raise not_followed("an array of numbers of several types") from error
             return value
         if alias not in self.scans or (alias, its) in self._captured:
             return self._known(alias, its, at)
