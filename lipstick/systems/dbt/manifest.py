@@ -121,7 +121,10 @@ class DbtManifest:
             return f"its file has changed since it was compiled: {_RECOMPILE}"
         merged = f"{node.id}{BEFORE}" in self.nodes
         if node.materialized == "incremental" and not (merged or self._is_full(node)):
-            return f"it may be compiled as an increment of its table: {_RECOMPILE}"
+            kept = node.config.get("full_refresh") is False
+            named = f"name its table before the run, --before {node.title}=TABLE"
+            advice = named if kept else _RECOMPILE
+            return f"it may be compiled as an increment of its table: {advice}"
         return None
 
     def _is_full(self, node: DbtNode) -> bool:
@@ -132,7 +135,9 @@ class DbtManifest:
         """
         code = node.code or ""
         plain = all(macro.startswith(_PLAIN_MACROS) for macro in node.macros)
-        if self.full_refresh or ("is_incremental" not in code and plain):
+        # A model may be configured to keep its table, whatever the flag of the run.
+        refreshed = self.full_refresh and node.config.get("full_refresh") is not False
+        if refreshed or ("is_incremental" not in code and plain):
             return True
         return any(_THIS.search(branch) for branch in _INCREMENT.findall(code))
 

@@ -229,6 +229,10 @@ def test_an_increment_that_may_not_be_a_full_build_is_refused(shop: Path) -> Non
     (shop / "target" / "run_results.json").write_text(json.dumps(results))
     project = DbtProject(shop)
     assert isinstance(project.query(project.node("orders", "model")), ModelQuery)
+    project = _edit(shop, _configure("model.shop.orders", full_refresh=False))
+    refusal = project.query(project.node("orders", "model"))
+    assert isinstance(refusal, Refusal)
+    assert refusal.reason.endswith("name its table before the run, --before orders=TABLE")
 
 
 _INCREMENT = """
