@@ -217,7 +217,7 @@ class WindowRows(MemberRows):
         first = np.ones(len(at), dtype=np.bool_)
         first[1:] = (scenarios[1:] != scenarios[:-1]) | (low[1:] > high[:-1])
         begins = np.flatnonzero(first)
-        ends = np.append(begins[1:], len(at)) - 1
+        ends = np.append(begins[1:], len(at))[: len(begins)] - 1
         low, high, near = low[begins], high[ends], near[begins]
         numbers, segments = spread(low, high)
         before = (numbers - low[segments] >= near[segments]) | (
