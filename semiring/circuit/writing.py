@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from operator import attrgetter
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -50,8 +50,6 @@ from semiring.segments import ascending, bounds
 from semiring.tensor import Tensor
 from semiring.token import Token
 from semiring.value import Operand, Substitution
-
-Annotation: TypeAlias = Polynomial | Expression
 
 _LARGE = 2**30
 """Larger constants are sums and products of smaller ones."""
