@@ -161,8 +161,13 @@ class SnapshotVersions:
         rows
             The versions.
         """
-        own = {name.lower() for name in self.rows.column_names} - set(self._meta.values())
-        same = [f"v.`{name}` <=> q.`{name}`" for name in columns if name.lower() in own]
+        known, meta = {name.lower() for name in columns}, set(self._meta.values())
+        own = [name for name in self.rows.column_names if name.lower() not in meta]
+        # New versions have NULL in columns that the query has no longer.
+        same = [
+            f"v.`{name}` <=> q.`{name}`" if name.lower() in known else f"v.`{name}` IS NULL"
+            for name in own
+        ]
         text = f"SELECT v.`{ROW}` FROM `{versions}` AS v JOIN `{query}` AS q ON "
         return text + " AND ".join([*same, *self._literals(columns, rows)])
 

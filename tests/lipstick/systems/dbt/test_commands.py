@@ -140,7 +140,8 @@ def test_versions_in_a_snapshot_are_made_from_rows_of_its_sources(
     with pytest.raises(DbtError, match=r"name its table, --source versions=TABLE\nSee snapshots"):
         TrackedProject(project, ls).why("moved")
     rows = spark.sql(
-        "SELECT id, name, country, md5(concat(id, since)) AS dbt_scd_id, 'False' AS dbt_is_deleted,"
+        "SELECT id, name, country, CAST(NULL AS STRING) AS city,"
+        " md5(concat(id, since)) AS dbt_scd_id, 'False' AS dbt_is_deleted,"
         " to_timestamp(since) AS dbt_updated_at, to_timestamp(since) AS dbt_valid_from,"
         " to_timestamp(until) AS dbt_valid_to FROM VALUES"
         " (1, 'Ada', 'FI', '2024-01-01', '2024-02-01'), (1, 'Ada', 'NO', '2024-02-01', NULL),"
