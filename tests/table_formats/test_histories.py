@@ -148,3 +148,22 @@ def test_recorded_commands_are_statements(
         assert sorted(map(tuple, answer.df.collect())) == [(1, 0), (2, 5), *last]
         without = answer.what_if(delete={"updates": [3, 4]}, undo=["s1", "s3"])
         assert sorted(map(tuple, without.df.collect())) == [(1, 0), (2, 5), (3, 0)], format
+
+
+def test_partitions_that_are_overwritten_and_tables_that_are_replaced_are_followed(
+    lake: SparkSession, ls: lipstick.Session, fresh: Callable[[str], str]
+) -> None:
+    table = fresh("iceberg")
+    lake.sql(f"CREATE TABLE {table} (id INT, p STRING) USING iceberg PARTITIONED BY (p)")
+    lake.sql(f"INSERT INTO {table} VALUES (1, 'x'), (2, 'y')")
+    ls.track("kept", table, key="id")
+    late = lake.range(3, 5).selectExpr("CAST(id AS INT) AS id")
+    ls.track("late", late, key="id")
+    with ls.recording():
+        late.selectExpr("id", "'y' AS p").writeTo(table).overwritePartitions()
+        lake.sql(f"DELETE FROM {table}")
+    undone = ls.sql("SELECT * FROM kept").what_if(undo=["s2"])
+    assert sorted(map(tuple, undone.df.collect())) == [(1, "x"), (3, "y"), (4, "y")]
+    ls.sql(f"CREATE OR REPLACE TABLE {table} USING iceberg AS SELECT id, 'w' AS p FROM late")
+    replaced = ls.sql("SELECT * FROM kept").what_if(delete={"late": [3]})
+    assert [tuple(row) for row in replaced.df.collect()] == [(4, "w")]
