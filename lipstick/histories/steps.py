@@ -377,7 +377,6 @@ def check_step(
     StatementError
         Where they differ, and where a row of the target is matched by several of the source.
     """
-    replay.stand_before(step)
     chain = chains[step.table]
     before = chain.before_step(step)
     columns, later = chain.shapes[before], chain.shapes[step.version]
@@ -388,6 +387,7 @@ def check_step(
             f"{step.name!r}, which were renamed or got other types: this is not reenacted.\n"
             "Give the versions from there on."
         )
+    replay.stand_before(step)
     files = chain.changed(before, step.version) if chain.changed and same_columns else None
     effect = None if files is None else replay.effect(step)
     if files is None or effect is None:
