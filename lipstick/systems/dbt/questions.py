@@ -247,15 +247,16 @@ class TrackedProject:
 
     def behind(self, frame: AnnotatedFrame) -> tuple[dict[str, pa.Table], list[SnapshotLineage]]:
         """Return the rows of seeds and sources behind an answer, and versions in snapshots."""
-        nodes = {name: self.project.manifest.nodes[n] for n, name in self.project.names.items()}
+        ids = {name: node for node, name in self.project.names.items()}
+        known = {**self.project.manifest.nodes, **self._given.manifest.nodes}
         bases: dict[str, pa.Table] = {}
         snapshots: list[SnapshotLineage] = []
         for name, rows in sorted(frame.lineage().items()):
-            base = self._given.manifest.nodes.get(nodes[name].id, nodes[name])
-            if base.kind == "snapshot":
+            base = known.get(ids.get(name, ""))
+            if base is not None and base.kind == "snapshot":
                 snapshots += trace_versions(self, SnapshotVersions(base, rows))
             else:
-                bases[base.title] = rows.toArrow()
+                bases[name if base is None else base.title] = rows.toArrow()
         return bases, snapshots
 
     # -- what rests on rows --------------------------------------------------------------------
