@@ -78,13 +78,6 @@ class Chain:
         numbers = list(self.versions)
         return numbers[numbers.index(version) - 1]
 
-    def between(self, before: int, after: int) -> Iterator[tuple[int, int]]:
-        """Yield the versions after which columns changed, each with the next, up to a version."""
-        numbers = list(self.versions)
-        for pair in pairwise(numbers[numbers.index(before) : numbers.index(after) + 1]):
-            if not self.shapes[pair[0]].alike(self.shapes[pair[1]]):
-                yield pair
-
     def evolutions(self, before: int, after: int) -> Iterator[tuple[TableShape, TableShape]]:
         """Yield the columns after and before each change of columns, up to a version.
 
@@ -93,8 +86,11 @@ class Chain:
         StatementError
             Where it is not known what became of a column.
         """
-        for earlier, later in self.between(before, after):
+        numbers = list(self.versions)
+        for earlier, later in pairwise(numbers[numbers.index(before) : numbers.index(after) + 1]):
             own, its = self.shapes[earlier], self.shapes[later]
+            if own.alike(its):
+                continue
             if not own.evolved(its):
                 raise StatementError(
                     f"Version {later} has the columns {', '.join(its.names)}, and version "
