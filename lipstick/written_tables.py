@@ -30,6 +30,7 @@ from lipstick.tracking.source import fingerprint
 from lipstick.tracking.tracker import Tracked, stand_in
 from lipstick.tracking.views import quoted_name
 from rewriter import View
+from semiring.door import checked
 
 if TYPE_CHECKING:
     from lipstick.dataframes.jvm import Plan
@@ -60,6 +61,7 @@ class TableWrite(Protocol):
         """The plan of the written rows."""
 
 
+@checked
 class WrittenTables(ABC):
     """Tables whose rows are annotated by the queries that wrote them."""
 

@@ -17,6 +17,7 @@ from lipstick.tracking.source import Source, version_source
 from lipstick.tracking.tracker import Naming, Tracked
 from rewriter import View
 from rewriter.statements import Bags, TableShape, sources_of
+from semiring.door import checked
 
 _NEXT = -1
 """The number of a version that is not committed yet."""
@@ -40,6 +41,7 @@ class TrackingSession(Protocol):
     def _keep_as(self, tracked: Tracked, name: str) -> None: ...
 
 
+@checked
 class GrowingHistory(RowQuestions):
     """Tables with their versions and statements, to which a session adds."""
 
