@@ -80,7 +80,7 @@ def call_within(seconds: float | None, function: Callable[[], T]) -> T:
             return function()
         finally:
             watch.stop()
-    except BaseException as error:
+    except (_BudgetSpent, Exception) as error:
         watch.stop()
         # No reason: the budget that is spent is one around this one.
         if watch.reason is None or not _is_of_budget(error):

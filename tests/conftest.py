@@ -81,8 +81,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(skips["slow"])
 
 
-# Thousands of collected tests live as long as the run: no collection of garbage looks at them. Nor
-# does it look often at all that modules keep, which is little garbage and much else.
+# Thousands of collected tests live as long as the run: no collection of garbage looks at them.
+# Full collections, which look at everything that modules keep, are rare.
 gc.disable()
 
 
