@@ -33,6 +33,11 @@ __all__ = [
 ]
 
 
+def first_line(error: Exception) -> str:
+    """Return the first line of an error's message."""
+    return str(error).strip().partition("\n")[0]
+
+
 class TrackingError(LipstickError):
     """A relation that cannot be tracked as asked, or a question about one that is not tracked."""
 

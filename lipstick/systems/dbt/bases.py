@@ -19,9 +19,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.errors import PySparkException
 
+from lipstick.errors import first_line
 from lipstick.systems.dbt.errors import DbtError
 from lipstick.systems.dbt.manifest import DbtNode
-from lipstick.systems.dbt.project import DbtProject, Refusal, first_line
+from lipstick.systems.dbt.project import DbtProject, Refusal
 from semiring.errors import LipstickError
 
 if TYPE_CHECKING:

@@ -476,8 +476,3 @@ def line_of(written: list[str], compiled: list[str], line: int) -> int:
             range(start, end), key=lambda i: (SequenceMatcher(None, written[i], text).ratio(), -i)
         )
     return max(1, min(line, len(written)))
-
-
-def first_line(error: Exception) -> str:
-    """Return the first line of an error's message."""
-    return str(error).strip().partition("\n")[0]

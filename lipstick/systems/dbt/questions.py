@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from pyspark.errors import PySparkException
 
 import lipstick
-from lipstick.errors import CaptureError
+from lipstick.errors import CaptureError, first_line
 from lipstick.frame import AnnotatedFrame
 from lipstick.questions.checks.dbt import failure_bounds
 from lipstick.questions.diff.answers import answer_key
@@ -22,7 +22,7 @@ from lipstick.questions.diff.pipeline import pair_answers
 from lipstick.systems.dbt.bases import BaseTable, TrackedBases, is_key
 from lipstick.systems.dbt.errors import DbtError
 from lipstick.systems.dbt.manifest import DbtNode
-from lipstick.systems.dbt.project import DbtProject, Refusal, first_line
+from lipstick.systems.dbt.project import DbtProject, Refusal
 from lipstick.systems.dbt.snapshots import SnapshotLineage, SnapshotVersions, trace_versions
 from semiring.door import checked
 from semiring.errors import LipstickError

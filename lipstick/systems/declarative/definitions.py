@@ -14,6 +14,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.dataframes.jvm import Plan, active, elements, frame_of
+from lipstick.errors import first_line
 from lipstick.systems.declarative.errors import PipelineError
 from rewriter.statements import split_statements
 
@@ -134,8 +135,8 @@ class Definitions:
             else:
                 raise PipelineError("it is neither Python nor SQL")
         except Exception as error:  # the project's own code runs
-            first = str(error).strip().partition("\n")[0]
-            raise PipelineError(f"{self.path}: {place} cannot be read: {first}") from error
+            problem = f"{self.path}: {place} cannot be read: {first_line(error)}"
+            raise PipelineError(problem) from error
 
     def _import(self, file: Path) -> None:
         spec = importlib.util.spec_from_file_location(file.stem, file)
