@@ -99,6 +99,11 @@ def _write_of(plan: Plan, number: int) -> WatchedWrite:
 class SessionWatch(WrittenTables):
     """A watch over what a Spark session writes. Made by :func:`lipstick.watch`."""
 
+    _closed_message = (
+        "The watch was closed, and what it kept is gone.\nOpen another one, "
+        "lipstick.watch(spark), before the writes to ask about."
+    )
+
     def __init__(self, spark: SparkSession, store: str | os.PathLike[str] | None = None) -> None:
         if not hasattr(spark, "_jsparkSession"):
             raise LipstickError(
@@ -151,9 +156,6 @@ class SessionWatch(WrittenTables):
         if not self._closed:
             self._listener.stop()
         super().close()
-
-    def __enter__(self) -> SessionWatch:
-        return self
 
     def __repr__(self) -> str:
         if self._closed:

@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 from urllib.parse import unquote, urlparse
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -23,7 +23,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
-from lipstick.errors import LipstickError, SessionClosedError, SourceChangedError
+from lipstick.errors import LipstickError, SessionClosedError, SourceChangedError, first_line
 from lipstick.sessions import Session
 from lipstick.tracking.row_checksum import RowChecksum
 from lipstick.tracking.source import fingerprint
@@ -65,6 +65,8 @@ class TableWrite(Protocol):
 class WrittenTables(ABC):
     """Tables whose rows are annotated by the queries that wrote them."""
 
+    _closed_message: ClassVar[str]
+
     def __init__(self, spark: SparkSession, store: str | os.PathLike[str] | None = None) -> None:
         self.spark = spark
         self._store = store
@@ -103,7 +105,7 @@ class WrittenTables(ABC):
         if self._session is not None and self.spark.sparkContext._jsc is not None:
             self._session.close()
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -111,10 +113,7 @@ class WrittenTables(ABC):
 
     def _check_open(self) -> None:
         if self._closed:
-            raise SessionClosedError(
-                "The watch was closed, and what it kept is gone.\nOpen another one, "
-                "lipstick.watch(spark), before the writes to ask about."
-            )
+            raise SessionClosedError(self._closed_message)
 
     @abstractmethod
     def _prepare_copy(self, copy: Any) -> None:
@@ -212,8 +211,7 @@ class WrittenTables(ABC):
                     answer = self.session.sql(text).df
                     self._checksums[write.number] = RowChecksum.of(answer, rounded=True)
             except (LipstickError, PySparkException, Py4JError) as error:
-                first = str(error).strip().partition("\n")[0]
-                return None, f"{write.title} cannot be followed: {first}"
+                return None, f"{write.title} cannot be followed: {first_line(error)}"
             made += self._checksums[write.number]
             if made == there and self._is_complete(write, writes):
                 return " UNION ALL ".join(texts), ""

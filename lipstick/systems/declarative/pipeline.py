@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import PySparkException
@@ -13,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from lipstick.dataframes.jvm import analysed, frame_of
 from lipstick.dataframes.leaves import row_leaves, table_parts
-from lipstick.errors import LipstickError, SessionClosedError
+from lipstick.errors import LipstickError, first_line
 from lipstick.systems.declarative.batches import as_batch
 from lipstick.systems.declarative.definitions import (
     MATERIALIZED_VIEW,
@@ -25,6 +26,7 @@ from lipstick.systems.declarative.definitions import (
     OutputDefinition,
 )
 from lipstick.systems.declarative.errors import PipelineError
+from lipstick.tracking.views import quoted_name
 from lipstick.written_tables import TableWrite, WrittenTables
 from rewriter.dialect import name_parts
 from semiring.door import checked
@@ -75,6 +77,8 @@ class PipelineDataset:
 
     Attributes
     ----------
+    table
+        Its full name, as a table has one.
     kind
         ``materialized view``, ``streaming table``, ``temporary view`` or ``sink``.
     place
@@ -83,10 +87,15 @@ class PipelineDataset:
         The flows that write to it.
     """
 
-    name: str
+    table: TableName
     kind: str
     place: str
     flows: tuple[PipelineFlow, ...]
+
+    @property
+    def name(self) -> str:
+        """The full name, with dots."""
+        return ".".join(self.table)
 
     @property
     def refusal(self) -> str | None:
@@ -158,6 +167,11 @@ class DeclarativePipeline(WrittenTables):
         The project cannot be read.
     """
 
+    _closed_message = (
+        "The pipeline was closed, and what it kept is gone.\n"
+        "Open it again: DeclarativePipeline(path, spark)."
+    )
+
     def __init__(
         self,
         path: str | os.PathLike[str],
@@ -175,6 +189,7 @@ class DeclarativePipeline(WrittenTables):
             self._apply(self._definitions.specification)
             self._definitions.read()
             self.datasets = self._read_datasets()
+            self._by_table = {dataset.table: dataset for dataset in self.datasets}
         except BaseException:
             self.close()
             raise
@@ -189,12 +204,11 @@ class DeclarativePipeline(WrittenTables):
         PipelineError
             There is none.
         """
-        full = self._full_name(name_parts(name))
-        for dataset in self.datasets:
-            if self._name_of(dataset) == full:
-                return dataset
-        known = ", ".join(dataset.name for dataset in self.datasets) or "none"
-        raise PipelineError(f"The pipeline has no dataset {name!r}.\nIt has: {known}.")
+        dataset = self._by_table.get(self._full_name(name_parts(name)))
+        if dataset is None:
+            known = ", ".join(each.name for each in self.datasets) or "none"
+            raise PipelineError(f"The pipeline has no dataset {name!r}.\nIt has: {known}.")
+        return dataset
 
     def query(self, name: str, where: str | None = None) -> AnnotatedFrame:
         """Annotate the rows of a dataset with rows of sources, which no flow writes.
@@ -218,16 +232,12 @@ class DeclarativePipeline(WrittenTables):
             raise PipelineError(f"{dataset.name} is a sink: its rows are not in the catalog.")
         if dataset.kind == TEMPORARY_VIEW and dataset.refusal is not None:
             raise PipelineError(f"{dataset.name} cannot be read: {dataset.refusal}")
-        try:
+        with _refused(f"{dataset.name} cannot be read"):
             if dataset.kind == TEMPORARY_VIEW:
                 frame = frame_of(self.session.spark, dataset.flows[0].plan)
             else:
-                parts = self._name_of(dataset)
-                frame = self.session.spark.table(".".join(f"`{part}`" for part in parts))
+                frame = self.session.spark.table(quoted_name(dataset.table))
             frame = frame if where is None else frame.where(where)
-        except PySparkException as error:
-            first = str(error).partition("\n")[0]
-            raise PipelineError(f"{dataset.name} cannot be read: {first}") from error
         return self._annotated(frame, 1 + sum(len(d.flows) for d in self.datasets))
 
     def check(self) -> list[DatasetReport]:
@@ -237,11 +247,11 @@ class DeclarativePipeline(WrittenTables):
             try:
                 frame = self.query(dataset.name)
             except (LipstickError, PySparkException) as error:
-                first = str(error).strip().partition("\n")[0]
-                reports.append(DatasetReport(dataset, None, dataset.refusal or first))
+                reason = dataset.refusal or first_line(error)
+                reports.append(DatasetReport(dataset, None, reason))
                 continue
             ends = self._ends()
-            name = next((n for n in frame.relations if ends.get(n) == self._name_of(dataset)), None)
+            name = next((n for n in frame.relations if ends.get(n) == dataset.table), None)
             reports.append(DatasetReport(dataset, frame, self.sources.get(name or "")))
         return reports
 
@@ -286,13 +296,6 @@ class DeclarativePipeline(WrittenTables):
 
     # -- the session that definitions are evaluated in -----------------------------------------
 
-    def _check_open(self) -> None:
-        if self._closed:
-            raise SessionClosedError(
-                "The pipeline was closed, and what it kept is gone.\n"
-                "Open it again: DeclarativePipeline(path, spark)."
-            )
-
     def _prepare_copy(self, copy: Any) -> None:
         """Leave the copy as it is: settings and names are the specification's, read later."""
 
@@ -317,14 +320,11 @@ class DeclarativePipeline(WrittenTables):
     def _ends(self) -> dict[str, TableName]:
         """Return the datasets that are sources themselves, by their names as sources."""
         met = ((r.tracked.name, self._table_of(r.leaf)) for r in self._relations if r.reason)
-        return {name: table for name, table in met if table is not None and table in self._flows}
+        return {n: table for n, table in met if table is not None and table in self._by_table}
 
     def _table_of(self, leaf: Plan) -> TableName | None:
         parts = table_parts(leaf)
         return None if parts is None else self._full_name(parts)
-
-    def _name_of(self, dataset: PipelineDataset) -> TableName:
-        return self._full_name(name_parts(dataset.name))
 
     # -- datasets ----------------------------------------------------------------------------
 
@@ -334,38 +334,27 @@ class DeclarativePipeline(WrittenTables):
             self._full_name(name_parts(output.name), output.namespace): output
             for output in self._definitions.outputs
         }
-        plans = self._evaluated(outputs)
+        evaluated = self._evaluated(outputs)
         reads = {
-            name: {
-                read for flow, plan in plans if self._target(flow) == name for read in plan.reads
-            }
-            for name in outputs
+            name: {read for each in evaluated[name] for read in each.reads} for name in outputs
         }
         depth = _depths(reads)
         order = sorted(outputs, key=lambda n: (depth[n], outputs[n].kind != TEMPORARY_VIEW))
-        self._flows: dict[TableName, tuple[PipelineFlow, ...]] = {}
-        number = 0
+        numbers = count(1)
+        datasets = []
         for name in order:
-            flows = []
-            for flow, plan in plans:
-                if self._target(flow) == name:
-                    number += 1
-                    flows.append(replace(plan.flow, number=number))
-            self._flows[name] = tuple(flows)
-        return tuple(
-            PipelineDataset(".".join(n), outputs[n].kind, outputs[n].place, self._flows[n])
-            for n in order
-        )
-
-    def _target(self, flow: FlowDefinition) -> TableName:
-        return self._full_name(name_parts(flow.target), flow.namespace)
+            flows = tuple(replace(each.flow, number=next(numbers)) for each in evaluated[name])
+            datasets.append(PipelineDataset(name, outputs[name].kind, outputs[name].place, flows))
+        return tuple(datasets)
 
     def _evaluated(
         self, outputs: Mapping[TableName, OutputDefinition]
-    ) -> list[tuple[FlowDefinition, _Evaluated]]:
-        """Evaluate the flows, and make views of the temporary views that others read."""
+    ) -> dict[TableName, list[_Evaluated]]:
+        """Evaluate the flows of outputs, and make views of temporary views that others read."""
         found: dict[int, _Evaluated] = {}
-        waiting = dict(enumerate(self._definitions.flows))
+        flows = self._definitions.flows
+        targets = [self._full_name(name_parts(flow.target), flow.namespace) for flow in flows]
+        waiting = dict(enumerate(flows))
         with self._definitions.evaluating():
             while waiting:
                 before = len(waiting)
@@ -373,13 +362,17 @@ class DeclarativePipeline(WrittenTables):
                     found[number] = self._evaluate(flow)
                     if found[number].flow.refusal is None:
                         del waiting[number]
-                        target = outputs.get(self._target(flow))
-                        if target is not None and target.kind == TEMPORARY_VIEW:
+                        output = outputs.get(targets[number])
+                        if output is not None and output.kind == TEMPORARY_VIEW:
                             rows = frame_of(self.session.spark, found[number].defined)
                             rows.createOrReplaceTempView(name_parts(flow.target)[-1])
                 if len(waiting) == before:
                     break
-        return [(flow, found[number]) for number, flow in enumerate(self._definitions.flows)]
+        by_target: dict[TableName, list[_Evaluated]] = {name: [] for name in outputs}
+        for number, target in enumerate(targets):
+            if target in by_target:
+                by_target[target].append(found[number])
+        return by_target
 
     def _evaluate(self, flow: FlowDefinition) -> _Evaluated:
         spark = self.session.spark
@@ -398,8 +391,8 @@ class DeclarativePipeline(WrittenTables):
                 plan = as_batch(spark, frame)
                 reads = {self._table_of(leaf) for leaf in row_leaves(frame_of(spark, plan))}
         except Exception as error:  # the project's own code runs
-            first = str(error).strip().partition("\n")[0]
-            return _Evaluated(replace(unknown, refusal=f"{type(error).__name__}: {first}"))
+            reason = f"{type(error).__name__}: {first_line(error)}"
+            return _Evaluated(replace(unknown, refusal=reason))
         tables = frozenset(table for table in reads if table is not None)
         columns = tuple(frame.columns)
         return _Evaluated(replace(unknown, columns=columns, plan=plan), defined, tables)
@@ -408,12 +401,12 @@ class DeclarativePipeline(WrittenTables):
 
     def _writes_of(self, leaf: Plan, before: int) -> Sequence[TableWrite] | str:
         table = self._table_of(leaf)
-        flows = () if table is None else self._flows.get(table, ())
-        if not flows:
+        dataset = None if table is None else self._by_table.get(table)
+        if dataset is None or dataset.kind == SINK or not dataset.flows:
             return _UNKNOWN
-        reason = next((flow.refusal for flow in flows if flow.refusal is not None), None)
-        if reason is not None:
-            return reason
+        if dataset.refusal is not None:
+            return dataset.refusal
+        flows = dataset.flows
         return flows if flows[-1].number < before else "it is read before it is written"
 
     def _is_complete(self, write: TableWrite, writes: Sequence[TableWrite]) -> bool:
@@ -468,5 +461,4 @@ def _refused(problem: str) -> Iterator[None]:
     try:
         yield
     except (PySparkException, LipstickError) as error:
-        first = str(error).strip().partition("\n")[0]
-        raise PipelineError(f"{problem}: {first}") from error
+        raise PipelineError(f"{problem}: {first_line(error)}") from error
