@@ -60,16 +60,20 @@ def with_change(pairs: DataFrame, unchanged: Column) -> DataFrame:
 
 
 def _with_nulls(pairs: DataFrame, side: str) -> Column:
-    """Return the structs of a side, whose fields may be NULL.
-
-    pyarrow looks for NULLs in the fields of a struct that is NULL itself.
-    """
+    """Return the structs of a side, whose fields may be NULL."""
     kind = pairs.schema[side].dataType
     assert isinstance(kind, StructType)
     if all(field.nullable for field in kind.fields):
         return F.col(side)
-    fields = [StructField(field.name, field.dataType) for field in kind.fields]
-    return F.col(side).cast(StructType(fields)).alias(side)
+    return F.col(side).cast(_nullable(kind)).alias(side)
+
+
+def _nullable(row: StructType) -> StructType:
+    """Return the type of a row whose fields may be NULL.
+
+    pyarrow looks for NULLs in the fields of a struct that is NULL itself.
+    """
+    return StructType([StructField(field.name, field.dataType) for field in row.fields])
 
 
 # -- answers -----------------------------------------------------------------------------------
@@ -112,8 +116,7 @@ def as_frames(
 ) -> WhatIf[DataFrame]:
     """Return a hypothetical answer that was computed in memory as data frames."""
     schema = StructType.fromJson(json.loads(manifest.schema))
-    # As in `_with_nulls`.
-    row = StructType([StructField(field.name, field.dataType) for field in schema.fields])
+    row = _nullable(schema)
     changes = StructType().add(CHANGE, "string", False).add("old", row).add("new", row)
     return WhatIf(
         answer.method,
