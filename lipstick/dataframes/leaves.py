@@ -65,13 +65,18 @@ def table_parts(leaf: Plan) -> tuple[str, ...] | None:
     The catalog is the first of three or more, where the leaf has it.
     """
     if leaf.getClass().getSimpleName() == "DataSourceV2Relation":
-        identifier, catalog = leaf.identifier(), leaf.catalog()
-        if identifier.isEmpty() or catalog.isEmpty():
-            return None
-        place = identifier.get()
-        return (str(catalog.get().name()), *map(str, place.namespace()), str(place.name()))
+        return catalog_parts(leaf)
     table = _file_table(leaf)
     return None if table is None else tuple(map(str, elements(table.nameParts())))
+
+
+def catalog_parts(relation: Plan) -> tuple[str, ...] | None:
+    """Return the parts of the name that a relation or stream has in a catalog; None: in none."""
+    identifier, catalog = relation.identifier(), relation.catalog()
+    if identifier.isEmpty() or catalog.isEmpty():
+        return None
+    place = identifier.get()
+    return (str(catalog.get().name()), *map(str, place.namespace()), str(place.name()))
 
 
 def _file_table(leaf: Plan) -> Plan | None:

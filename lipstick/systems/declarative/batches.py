@@ -16,6 +16,7 @@ from lipstick.dataframes.jvm import (
     kind,
     with_parameters,
 )
+from lipstick.dataframes.leaves import catalog_parts
 from lipstick.systems.declarative.errors import PipelineError
 from lipstick.tracking.views import quoted_name
 
@@ -63,12 +64,10 @@ def _batch(spark: SparkSession, node: Plan) -> Plan:
 def _rows(spark: SparkSession, stream: Plan) -> DataFrame:
     """Return the rows of the table or files that a stream reads."""
     if stream.getClass().getSimpleName() == "StreamingRelationV2":
-        identifier, catalog = stream.identifier(), stream.catalog()
-        if identifier.isDefined() and catalog.isDefined():
-            place = identifier.get()
-            parts = [str(catalog.get().name()), *map(str, place.namespace()), str(place.name())]
-            return spark.table(quoted_name(parts))
-        raise _refusal(str(stream.sourceName()))
+        parts = catalog_parts(stream)
+        if parts is None:
+            raise _refusal(str(stream.sourceName()))
+        return spark.table(quoted_name(parts))
     source = stream.dataSource()
     if source.catalogTable().isDefined():
         return spark.table(str(source.catalogTable().get().identifier().quotedString()))

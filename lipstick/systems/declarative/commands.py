@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lipstick.cli.errors import Failure, reported
-from lipstick.cli.output import JSON, answer, answer_options, changed_rows, counted
+from lipstick.cli.output import JSON, TABLE, answer, answer_options, changed_rows, counted
 
 if TYPE_CHECKING:
     from lipstick.systems.declarative import DeclarativePipeline
 
-_FORMATS = ("table", JSON)
+_FORMATS = (TABLE, JSON)
 _project = click.argument("project", type=click.Path(exists=True, path_type=Path))
 _conf = click.option(
     "--conf",
