@@ -100,7 +100,8 @@ class DbtProject:
     def with_nodes(self, nodes: Mapping[str, DbtNode]) -> DbtProject:
         """Return the project with other nodes."""
         changed = copy.copy(self)
-        changed.__dict__.pop("names", None)
+        for name in ("names", "by_name"):
+            changed.__dict__.pop(name, None)
         changed.manifest = replace(self.manifest, nodes=nodes)
         changed._texts = {}
         return changed
@@ -263,6 +264,12 @@ class DbtProject:
             names[node.id] = name
         return names
 
+    @cached_property
+    def by_name(self) -> Mapping[str, DbtNode]:
+        """The models, seeds and sources by their names in queries."""
+        nodes = self.manifest.nodes
+        return {name: nodes[each] for each, name in self.names.items() if each in nodes}
+
     def uniquely_tested(self, node: DbtNode) -> Iterator[str]:
         """Yield the columns of a node that are tested to be unique."""
         for test in self.manifest.of_kind("test"):
@@ -354,9 +361,8 @@ class DbtProject:
             read = self.text(node)
             if isinstance(read, Refusal):
                 return read
-            by_name = {name: each for each, name in self.names.items()}
             for name in sorted(read[1]):
-                parent = self.manifest.nodes[by_name[name]]
+                parent = self.by_name[name]
                 refusal = self._collect(parent, order, (*through, node.id))
                 if refusal is not None:
                     if parent.id in (*through, node.id) or refusal.reason.startswith("it rests on"):
@@ -413,7 +419,7 @@ def merge_problem(node: DbtNode) -> str | None:
     strategy = _strategy(node)
     if strategy not in ("append", "merge", "delete+insert", "insert_overwrite"):
         return f"its incremental_strategy is {strategy}"
-    if strategy == "delete+insert" and not _key(node, "unique_key"):
+    if strategy == "delete+insert" and not key_columns(node):
         return "it has no unique_key"
     for option in ("merge_update_columns", "merge_exclude_columns", "incremental_predicates"):
         if node.config.get(option):
@@ -435,7 +441,7 @@ def merged(node: DbtNode, before: str, increment: str, columns: Sequence[str]) -
     """
     items = ", ".join(column if column == "*" else f"`{column}`" for column in columns)
     strategy, new = _strategy(node), f"SELECT {items} FROM `{increment}`"
-    key = _key(node, "partition_by" if strategy == "insert_overwrite" else "unique_key")
+    key = key_columns(node, "partition_by" if strategy == "insert_overwrite" else "unique_key")
     if strategy == "insert_overwrite" and not key:
         return new
     old = f"SELECT {items} FROM `{before}` AS old"
@@ -451,7 +457,8 @@ def _strategy(node: DbtNode) -> str:
     return str(node.config.get("incremental_strategy") or "append")
 
 
-def _key(node: DbtNode, option: str) -> list[str]:
+def key_columns(node: DbtNode, option: str = "unique_key") -> list[str]:
+    """Return the columns that an option of a node's configuration names."""
     given = node.config.get(option) or []
     return [given] if isinstance(given, str) else list(given)
 

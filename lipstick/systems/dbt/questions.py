@@ -247,16 +247,15 @@ class TrackedProject:
 
     def behind(self, frame: AnnotatedFrame) -> tuple[dict[str, pa.Table], list[SnapshotLineage]]:
         """Return the rows of seeds and sources behind an answer, and versions in snapshots."""
-        ids = {name: node for node, name in self.project.names.items()}
-        known = {**self.project.manifest.nodes, **self._given.manifest.nodes}
         bases: dict[str, pa.Table] = {}
         snapshots: list[SnapshotLineage] = []
         for name, rows in sorted(frame.lineage().items()):
-            base = known.get(ids.get(name, ""))
-            if base is not None and base.kind == "snapshot":
-                snapshots += trace_versions(self, SnapshotVersions(base, rows))
+            base = self.project.by_name.get(name)
+            given = None if base is None else self._given.manifest.nodes.get(base.id, base)
+            if given is not None and given.kind == "snapshot":
+                snapshots += trace_versions(self, SnapshotVersions(given, rows))
             else:
-                bases[name if base is None else base.title] = rows.toArrow()
+                bases[name if given is None else given.title] = rows.toArrow()
         return bases, snapshots
 
     # -- what rests on rows --------------------------------------------------------------------
@@ -288,9 +287,15 @@ class TrackedProject:
         resting = [
             each
             for each in (*self._given.models, *self._given.tests)
-            if self._given.rests_on(each, node) and each.materialized != "ephemeral"
+            if self._given.rests_on(each, node)
         ]
-        impacts = [self._impact(each, node, tokens) for each in resting]
+        nodes = self.project.manifest.nodes
+        tables = [each for each in resting if nodes[each.id].kind != each.kind]
+        impacts = [
+            self._impact(each, node, tokens, tables)
+            for each in resting
+            if each.materialized != "ephemeral"
+        ]
         models = tuple(each for each in impacts if each.node.kind != "test")
         tests = tuple(each for each in impacts if each.node.kind == "test")
         changed = {each.node.id: each.node.title for each in models if each.is_changed}
@@ -304,12 +309,19 @@ class TrackedProject:
         }
         return BaseImpact(node, tokens.num_rows, models, tests, exposures)
 
-    def _impact(self, node: DbtNode, base: DbtNode, tokens: pa.Table) -> NodeImpact:
+    def _impact(
+        self, node: DbtNode, base: DbtNode, tokens: pa.Table, tables: Sequence[DbtNode]
+    ) -> NodeImpact:
+        """Return the change of a node without rows of a base.
+
+        Parameters
+        ----------
+        tables
+            The models and snapshots on the way that are read as their tables stand.
+        """
         relation = self.project.names[base.id]
-        for each in self._given.models:
-            stands = self.project.manifest.nodes[each.id].kind != each.kind
-            rests = node.id == each.id or self._given.rests_on(node, each)
-            if stands and rests and self._given.rests_on(each, base):
+        for each in tables:
+            if node.id == each.id or self._given.rests_on(node, each):
                 reason = f"it rests on {each.title}, which is read as its table stands"
                 return NodeImpact(node, refusal=Refusal(reason, each.file))
         frame = self.annotated(node)

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from lipstick.systems.dbt.errors import DbtError
 from lipstick.systems.dbt.manifest import DbtNode
-from lipstick.systems.dbt.project import Refusal
+from lipstick.systems.dbt.project import Refusal, key_columns
 from lipstick.tracking.naming import free_name
 from rewriter.dialect import emit, literal_of
 
@@ -173,9 +173,8 @@ class SnapshotVersions:
 
     def _literals(self, columns: Sequence[str], rows: pa.Table) -> Iterator[str]:
         """Yield conditions by which a scan finds the rows of few keys."""
-        given = self.snapshot.config.get("unique_key") or []
         known = {name.lower(): name for name in columns}
-        for name in [given] if isinstance(given, str) else given:
+        for name in key_columns(self.snapshot):
             if name.lower() not in known or name not in rows.column_names:
                 continue
             values = pc.unique(rows[name])
@@ -212,9 +211,9 @@ def trace_versions(tracked: TrackedProject, versions: SnapshotVersions) -> list[
     answer = now.annotated(now.project.manifest.nodes[snapshot.id])
     if isinstance(answer, Refusal):
         return [versions.lineage({}, f"not known: {answer.reason} ({answer.place})")]
-    by_name = {name: tracked.project.manifest.nodes[n] for n, name in tracked.project.names.items()}
-    sources = {by_name[name].id: session.tracked[name].source.version for name in answer.relations}
-    titles = {base: tracked.project.manifest.nodes[base].title for base in sources}
+    read = {name: tracked.project.by_name[name] for name in answer.relations}
+    sources = {base.id: session.tracked[name].source.version for name, base in read.items()}
+    titles = {base.id: base.title for base in read.values()}
     bases: dict[str, pa.Table] = {}
     further: list[SnapshotLineage] = []
 

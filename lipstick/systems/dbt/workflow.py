@@ -67,10 +67,9 @@ def project_workflow(tracked: TrackedProject, *models: str) -> Workflow:
         text, read = found
         if merge is not None:
             read |= {project.names[f"{node.id}{BEFORE}"]}
-        ids = {each: base for base, each in project.names.items()}
         for each in sorted(read):
             if each not in nodes:
-                add_base(project.manifest.nodes[ids[each]])
+                add_base(project.by_name[each])
             edges.append(Edge(each, name))
         relations[name] = _relation(answer.schema)
         chain = {name: text} if merge is None else {f"{name}{INCREMENT}": text, name: merge}
