@@ -121,9 +121,9 @@ class SessionCatalog:
 
     def _namespace(self) -> list[str]:
         """Return the current catalog and schema."""
-        row = self._spark.sql("SELECT current_catalog(), current_schema()").head()
-        assert row is not None
-        return [row[0], *name_parts(row[1])]
+        # Not in SQL: a query of these names is a job of Spark.
+        catalog = self._spark.catalog
+        return [catalog.currentCatalog(), *name_parts(catalog.currentDatabase())]
 
     def _full_name(self, namespace: Sequence[str], parts: Sequence[str]) -> Sequence[str]:
         """Return the full name that a name has for a view that was created in a namespace."""
@@ -138,14 +138,13 @@ class SessionCatalog:
         """Return the relation of a full name that is tracked by a shorter one of its table."""
         if len(parts) < 3:
             return None
-        here = self._namespace()
-        for shared in range(1, len(parts)):
-            short = ".".join(parts[shared:]).lower()
+        full = [part.lower() for part in parts]
+        here = [part.lower() for part in self._namespace()]
+        for shared in range(1, len(full)):
+            short = ".".join(full[shared:])
             tracked = self._tracked.get(short)
             is_table = tracked is not None and (tracked.source.table or "").lower() == short
-            if is_table and [part.lower() for part in here[:shared]] == [
-                part.lower() for part in parts[:shared]
-            ]:
+            if is_table and here[:shared] == full[:shared]:
                 return tracked
         return None
 
