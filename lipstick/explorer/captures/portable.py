@@ -214,25 +214,36 @@ class _Circuit:
     def _opaque(self, places: Array) -> list[tuple[int, str, dict[str, Any] | None]]:
         """Return gates that are not evaluated with their text, and their value now if known."""
         circuit = self.formal.circuit
-        world = ArrayValues(COUNTING, np.ones(circuit.token_count, dtype=np.int64))
+        gates = self.below[places]
+        kinds, payload = circuit.gates.kind[gates], circuit.gates.payload[gates]
+        is_value = kinds != ROWS
+        values = dict(zip(places[is_value].tolist(), self._now(gates[is_value]), strict=True))
         found: list[tuple[int, str, dict[str, Any] | None]] = []
-        for place in places.tolist():
-            gate = self.below[[place]]
-            kind, number = int(circuit.gates.kind[gate[0]]), int(circuit.gates.payload[gate[0]])
+        for place, kind, number in zip(
+            places.tolist(), kinds.tolist(), payload.tolist(), strict=True
+        ):
             text = "a sum of numbers that are not finite"
             if kind == WINDOWED:
                 text = "a window function"
             elif kind != TENSOR:
                 function = circuit.operands.functions[number]
                 text = str(getattr(function, "sql", "") or getattr(function, "label", "a function"))
-            value = None
-            if kind != ROWS:
-                try:
-                    value = {"now": _plain(operand_values(circuit, gate, world)[0])}
-                except LipstickError:
-                    value = None
-            found.append((place, text, value))
+            found.append((place, text, values.get(place)))
         return found
+
+    def _now(self, gates: Array) -> list[dict[str, Any] | None]:
+        """Return the values of gates with all input rows; None where only Spark knows one."""
+        if not len(gates):
+            return []
+        circuit = self.formal.circuit
+        world = ArrayValues(COUNTING, np.ones(circuit.token_count, dtype=np.int64))
+        try:
+            return [{"now": _plain(value)} for value in operand_values(circuit, gates, world)]
+        except LipstickError:
+            if len(gates) == 1:
+                return [None]
+        half = len(gates) // 2
+        return [*self._now(gates[:half]), *self._now(gates[half:])]
 
 
 def _scalar(scalars: Scalars, labels: Array) -> dict[str, Any] | None:
