@@ -6,7 +6,7 @@ const LEXEME = /\s*(?:('(?:[^']|'')*')|(`(?:[^`]|``)+`)|(<=|>=|<>|!=|=|<|>)|(\.\
 const LEXEMES = ["text", "name", "op", "range", "mark", "word"];
 const RESERVED = new Set(["and", "or", "not", "in", "between", "like", "is", "null"]);
 const GROUPED = /^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$/;
-const COMPARED = {
+export const COMPARED = {
   "=": (order) => order === 0,
   "<>": (order) => order !== 0,
   "<": (order) => order < 0,
@@ -25,7 +25,7 @@ export function orderOfTexts(left, right) {
   }
 }
 
-const order = (a, b) => (a < b ? -1 : Number(a > b));
+export const order = (a, b) => (a < b ? -1 : Number(a > b));
 
 // A number in digits as an integer, and how many of its digits stand after the point.
 export function exact(text) {

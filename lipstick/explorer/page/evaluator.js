@@ -2,11 +2,11 @@
 // evaluated without some input rows. See lipstick/explorer/captures/portable.py for its form.
 
 import { canonical, Refused } from "./asking.js";
-import { exact, filtered, mask, orderOfExact, orderOfTexts, readCondition, sortedPlaces } from "./conditions.js";
+import { COMPARED, exact, filtered, mask, order, orderOfExact, orderOfTexts, readCondition, sortedPlaces } from "./conditions.js";
 
 const [CONSTANT, TOKEN, PRODUCT, SUM, DELTA, MONUS, COMPARE, CONDITION, TENSOR, PLAIN, , CHOICE] = Array(15).keys();
 const LISTED = 200; // rows that differ which are listed
-const WORK = 20_000_000; // edges that one answer may look at
+const WORK = 20_000_000; // gates that one answer may evaluate
 const LARGEST = 10n ** 38n;
 
 // What only Spark or the explorer can compute; it is refused where an answer needs it.
@@ -18,9 +18,11 @@ class Unknown {
 
 const TOO_LARGE = new Unknown("a number that is too large for a page");
 
+const unsaved = (why) => new Refused("unsaved", `${why} Ask the capture itself: lipstick explore PATH`);
+
 function known(value) {
   if (!(value instanceof Unknown)) return value;
-  throw new Refused("unsaved", `This depends on ${value.what}, which a saved page does not compute. Ask the capture itself: lipstick explore PATH`);
+  throw unsaved(`This depends on ${value.what}, which a saved page does not compute.`);
 }
 
 // A double as Python writes it.
@@ -71,13 +73,10 @@ function compared(op, left, right) {
   const sort = (value) => (typeof value !== "object" ? typeof value : value.n !== undefined ? "exact" : value.k);
   const kind = sort(left);
   if (kind !== sort(right) || kind === "other" || Number.isNaN(left) || Number.isNaN(right)) return new Unknown("a comparison of values of different types");
-  let order = 0;
-  if (kind === "exact") order = orderOfExact(left, right);
-  else {
-    const [a, b] = kind === "number" || kind === "boolean" ? [left, right] : [left.v ?? left, right.v ?? right];
-    order = typeof a === "string" ? orderOfTexts(a, b) : a < b ? -1 : Number(a > b);
-  }
-  return { "=": order === 0, "<=>": order === 0, "<>": order !== 0, "<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0 }[op];
+  const holds = COMPARED[op === "<=>" ? "=" : op];
+  if (kind === "exact") return holds(orderOfExact(left, right));
+  if (kind === "number" || kind === "boolean") return holds(order(left, right));
+  return holds(orderOfTexts(left.v ?? left, right.v ?? right));
 }
 
 // Sums of the values beside annotations: exact numbers and doubles as integers of one unit.
@@ -265,7 +264,7 @@ export class Evaluator {
 
   // The tokens that a scenario removes, and how many of each relation.
   removed(scenario) {
-    if (Object.values(scenario.update ?? {}).some((text) => text.trim())) throw new Refused("unsaved", "A saved page removes rows, but does not change their values. Ask the capture itself: lipstick explore PATH");
+    if (Object.values(scenario.update ?? {}).some((text) => text.trim())) throw unsaved("A saved page removes rows, but does not change their values.");
     const gone = new Set();
     const [removed, unused] = [{}, {}];
     const relation = (name) => {
@@ -294,7 +293,7 @@ export class Evaluator {
   column(relation, name) {
     const column = relation.columns.find((each) => each.name === name);
     if (column.cells) return column;
-    throw new Refused("unsaved", `The values of ${name} of ${relation.name} are not in this page. Ask the capture itself: lipstick explore PATH`);
+    throw unsaved(`The values of ${name} of ${relation.name} are not in this page.`);
   }
 
   // Every row of the answer in a scenario: its change, and its cells; then the rows that are new.
@@ -314,7 +313,8 @@ export class Evaluator {
     const left = new Map();
     for (const number of this.there(world)) {
       const { position } = this.rows[number];
-      left.set(position, [...(left.get(position) ?? []), number]);
+      if (!left.has(position)) left.set(position, []);
+      left.get(position).push(number);
     }
     const entries = this.answer.map((number) => {
       const row = this.rows[number];
@@ -445,10 +445,11 @@ export function heldAnswers(answers, circuits = {}) {
     let why = circuit?.refused ?? "";
     if (circuit?.data) {
       try {
-        evaluators[source] ??= new Evaluator(await inflated(circuit.data));
+        // The promise is kept: questions that come together make one evaluator.
+        evaluators[source] ??= inflated(circuit.data).then((data) => new Evaluator(data));
         const { row, column, only, by } = params ?? {};
         const question = { source, view: "value", params: { row, column, only, by } };
-        const answer = evaluators[source].ask(view, params ?? {}, view === "without" ? answers[canonical(question)]?.answer : null);
+        const answer = (await evaluators[source]).ask(view, params ?? {}, view === "without" ? answers[canonical(question)]?.answer : null);
         if (answer) return { answer };
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
