@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import numpy as np
@@ -43,9 +43,12 @@ def least(capture: Capture, row: int, axis: Axis, params: Params) -> dict[str, A
     memory = capture.memory
     text = params.text("than").replace(",", "").strip()
     try:
-        than = float(text)
-    except ValueError as error:
-        raise ExploreError(f"{text!r} is no number.") from error
+        wanted = Decimal(text)
+        than = number(wanted)
+    except (InvalidOperation, ValueError):
+        than = None
+    if than is None:
+        raise ExploreError(f"{text!r} is no number.")
     if axis.relation is None or not isinstance(axis.table, SourceRows):
         raise ExploreError("Rows of a subquery are made from others: group by one of these.")
     at = column_number(memory.engine, params.text("column"))
@@ -69,8 +72,7 @@ def least(capture: Capture, row: int, axis: Axis, params: Params) -> dict[str, A
     # Sets are found by sums of doubles: the value without this one is compared exactly.
     new = memory.what_if(deleted).changes.column("new").combine_chunks()
     after = new.field(at)[row].as_py() if new[row].is_valid else None
-    gap = None if after is None else Fraction(after) - Fraction(text)
-    if gap is None or (gap > 0 if value > than else gap < 0):
+    if after is None or (after > wanted if value > than else after < wanted):
         raise ExploreError(f"No set of rows of {axis.relation} was found that suffices exactly.")
     return {
         "relation": axis.relation,

@@ -273,7 +273,7 @@ def test_the_fewest_rows_bring_a_value_to_a_number(capture: Open) -> None:
     for place in range(least["size"]):
         fewer = least["keys"][:place] + least["keys"][place + 1 :]
         assert not fewer or without(fewer) > wanted
-    for than, told in (("x", "is no number"), (str(before), "already")):
+    for than, told in (("x", "is no number"), ("inf", "no number"), (str(before), "already")):
         with pytest.raises(ExploreError, match=told):
             source.least(Params({**question, "than": than}), Budget())
 
