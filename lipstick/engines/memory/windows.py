@@ -33,7 +33,7 @@ from semiring.base import Array
 from semiring.errors import ExactnessError
 from semiring.ranks import ranked
 
-_MOST = 1 << 26
+MOST_IN_FRAMES = 1 << 26
 """So many rows of frames are looked at one by one."""
 
 _FIRST = ("first", "first_value", "any_value")
@@ -344,7 +344,7 @@ def _by(rows: _Rows, placement: Placed, frames: Ranges) -> pa.Array:
 
 def _members(rows: _Rows, placement: Placed, frames: Ranges) -> tuple[Array, Array]:
     """The rows of all frames, and their CSR offsets."""
-    if int(frames.sizes.sum()) > _MOST:
+    if int(frames.sizes.sum()) > MOST_IN_FRAMES:
         raise needs_spark(rows.call.text)
     places, offsets = frames.expanded()
     return placement.rows[places], offsets

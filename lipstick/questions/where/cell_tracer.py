@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -99,21 +100,25 @@ class CellTracer:
             return
         scalar, functions = split_windows(scalar)
 
+        @cache
+        def window(number: str) -> FrameReader:
+            assert isinstance(rows, WindowRows)
+            return FrameReader(rows, rows.windowed[name].calls[int(number)])
+
         def column(alias: str, its: str, at: Array) -> pa.Array:
             if alias in (GROUP, UNION):
                 return rows.base.take(its, at)
-            if alias == WINDOW and isinstance(rows, WindowRows):
-                return FrameReader(rows, rows.windowed[name].calls[int(its)]).values(at)
+            if functions and alias == WINDOW:
+                return window(its).values(at)
             if isinstance(rows, MemberRows):
                 resolve = rows.members.resolve(at, rows.members.base)
                 return resolve(alias, its).to_arrow(len(at))
             return self._engine.base(block.lookups_by_alias[alias].block.name).scalar(its, at)
 
         for use, at in taken(uses(scalar), positions, column):
-            if use.alias == WINDOW and isinstance(rows, WindowRows):
-                number = int(use.name)
-                window = FrameReader(rows, rows.windowed[name].calls[number])
-                self._of_window(block, window, functions[number], at, use.role.then(role))
+            if functions and use.alias == WINDOW:
+                written = functions[int(use.name)]
+                self._of_window(block, window(use.name), written, at, use.role.then(role))
                 continue
             self._column(block, use.alias, use.name, at, use.role.then(role))
 

@@ -15,7 +15,7 @@ from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.state import same
 from lipstick.engines.memory.window_frames import Ranges
 from lipstick.engines.memory.window_rows import WindowRows
-from lipstick.engines.memory.windows import computed, placed, row_of_value
+from lipstick.engines.memory.windows import MOST_IN_FRAMES, computed, placed, row_of_value
 from lipstick.questions.why.sources import SourceRows
 from rewriter.algebra import Scalar
 from rewriter.analysis.column_lineage import (
@@ -41,9 +41,6 @@ from rewriter.interpret import (
 from semiring.arrow import decoded
 from semiring.base import Array
 from semiring.errors import CapabilityError
-
-_MOST = 1 << 26
-"""So many rows of frames are looked at one by one."""
 
 Column: TypeAlias = Callable[[str, str, Array], pa.Array]
 """Reads a column of an alias at some positions."""
@@ -91,7 +88,7 @@ class FrameReader:
     def rows_of_each(self, ranges: Ranges, positions: Array) -> tuple[Array, Array]:
         """Return the rows in the range of each row, and for each the number of its owner."""
         own = self._own(ranges, positions)
-        if int(own.sizes.sum()) > _MOST:
+        if int(own.sizes.sum()) > MOST_IN_FRAMES:
             raise not_followed(f"{self.call.text} of so many rows at once")
         places, _ = own.expanded()
         owners = np.repeat(np.arange(len(positions)), own.sizes)
