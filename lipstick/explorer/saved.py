@@ -114,11 +114,11 @@ def saved_page(
 
     Answers that take more than two seconds in all are left out, but the rows and the query. Of a
     capture it holds the first rows of the answer, and why the first of these are there; where its
-    annotations have no more than `portable.EDGES` edges also these, so that the page removes any
-    input rows and sorts and filters the answer. Of a
-    graph the modules, and what is one click away from them; of a script what its variables and
-    files depend on; of streams the newest events of each, and what those at the end were made of;
-    of a reduction where its first outputs came from.
+    annotations have no more than `portable.EDGES` edges, and there is room for them, also these, so
+    that the page removes any input rows and sorts and filters the answer. Of a graph the modules,
+    and what is one click away from them; of a script what its variables and files depend on; of
+    streams the newest events of each, and what those at the end were made of; of a reduction where
+    its first outputs came from.
 
     Parameters
     ----------
