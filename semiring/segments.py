@@ -43,8 +43,10 @@ def places_of(offsets: Array) -> Array:
 
 def places_in(offsets: Array, segments: Array) -> tuple[Array, Array]:
     """Return the rows of some segments, one segment after the other, and their own offsets."""
-    own_offsets = bounds(np.diff(offsets)[segments])
-    rows: Array = offsets[segments][owners_of(own_offsets)] + places_of(own_offsets)
+    starts = offsets[segments]
+    sizes = offsets[segments + 1] - starts
+    own_offsets = bounds(sizes)
+    rows: Array = np.arange(own_offsets[-1]) + (starts - own_offsets[:-1]).repeat(sizes)
     return rows, own_offsets
 
 

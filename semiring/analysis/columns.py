@@ -15,7 +15,7 @@ from semiring.circuit.reading import CircuitReading
 from semiring.circuit.values import InCircuit
 from semiring.circuit.writing import CircuitWriting
 from semiring.monoid import COUNT
-from semiring.segments import ascending, bounds, owners_of
+from semiring.segments import ascending, bounds, owners_of, places_in
 from semiring.tensor import Tensor
 from semiring.token import Token
 
@@ -55,9 +55,7 @@ class GateColumns:
 
     def edges_of(self, gates: Array) -> tuple[Array, Array]:
         """Return the edges of gates, one gate after the other, and the CSR offsets of the gates."""
-        own = bounds(self.offsets[gates + 1] - self.offsets[gates])
-        edges = np.arange(own[-1]) + np.repeat(self.offsets[gates] - own[:-1], np.diff(own))
-        return edges, own
+        return places_in(self.offsets, gates)
 
     def values(self, tensor: int) -> list[Any]:
         """Return the values of the terms of a tensor."""
@@ -82,14 +80,11 @@ class GateColumns:
 
     def token_pairs(self, owner: Array, literal: Array) -> tuple[Array, Array]:
         """Return pairs of an owner of literals and a token that one of these depends on."""
-        gates = ascending(np.sort(literal // 2))
+        gates = ascending(literal // 2)
         place, token = self._below(2 * gates)
         offsets = bounds(np.bincount(place, minlength=len(gates)))
-        which = np.searchsorted(gates, literal // 2)
-        sizes = np.diff(offsets)[which]
-        own = bounds(sizes)
-        entries = np.arange(own[-1]) + np.repeat(offsets[which] - own[:-1], sizes)
-        return np.repeat(owner, sizes), token[entries]
+        entries, own = places_in(offsets, np.searchsorted(gates, literal // 2))
+        return np.repeat(owner, np.diff(own)), token[entries]
 
     def components(self, owner: Array, literal: Array, count: int) -> Array:
         """Return a number for every owner, the same where they are connected by tokens."""

@@ -95,7 +95,7 @@ class _Looks:
         while len(frontier):
             owner[frontier] = of_part
             edges, own = columns.edges_of(frontier)
-            keys = ascending(np.sort(np.repeat(of_part, np.diff(own)) << 32 | columns.child[edges]))
+            keys = ascending(np.repeat(of_part, np.diff(own)) << 32 | columns.child[edges])
             frontier, of_part = keys & 0xFFFFFFFF, keys >> 32
         gates = np.flatnonzero(owner >= 0)
         colors = self._colors(gates, np.zeros(len(columns.kind), dtype=np.uint64))

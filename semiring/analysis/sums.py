@@ -100,7 +100,7 @@ def _products(columns: GateColumns) -> _Products | None:
     alone = np.flatnonzero(~product & ~constant)
     row = np.concatenate([np.repeat(np.flatnonzero(product), np.diff(own)), alone])
     factor = np.concatenate([columns.child[edges], gate[alone]])
-    keys = ascending(np.sort(row << 32 | factor))
+    keys = ascending(row << 32 | factor)
     row, factor = keys >> 32, keys & 0xFFFFFFFF
     if not _are_events(columns, factor).all():
         return None
@@ -146,7 +146,7 @@ class _Events:
 
 def _events(columns: GateColumns, products: _Products) -> _Events | None:
     """Return products as products of events; None where these are too many."""
-    gates = ascending(np.sort(products.factor))
+    gates = ascending(products.factor)
     component = np.arange(len(gates))
     if (columns.kind[gates] != TOKEN).any():
         numbers = columns.components(component, 2 * gates, len(gates))

@@ -192,9 +192,9 @@ class _Evaluation(Generic[V]):
     def operands(self, gates: Array) -> Array:
         """Return the plain values of operands that are known, world by world."""
         rows = self._rows_of(gates)
-        new = ascending(np.sort(rows[~self._ready[rows]]))
+        new = ascending(rows[~self._ready[rows]])
         numbers = self._circuit.gates.payload[self._formal[new]]
-        for number in ascending(np.sort(numbers)).tolist():
+        for number in ascending(numbers).tolist():
             chosen = new[numbers == number]
             self._plain[chosen] = self._sums.finished(self._circuit.scalars[number], chosen)
         self._ready[new] = True
@@ -315,7 +315,7 @@ class _Evaluation(Generic[V]):
             return np.array([v is True for v in self.operands(child).flat], np.bool_).reshape(shape)
         held = np.zeros(shape, dtype=np.bool_)
         sizes, numbers = np.diff(offsets), store.payload[layer]
-        for number in ascending(np.sort(numbers)).tolist():
+        for number in ascending(numbers).tolist():
             op, value = self._circuit.comparisons[number]
             for size in (1, 2):
                 places = np.flatnonzero((numbers == number) & (sizes == size))
@@ -346,7 +346,7 @@ class _Evaluation(Generic[V]):
             return None
         held = np.zeros((len(tensors), self._worlds), dtype=np.bool_)
         numbers, rows = store.payload[tensors], self._rows_of(tensors)
-        for number in ascending(np.sort(numbers)).tolist():
+        for number in ascending(numbers).tolist():
             chosen = numbers == number
             true = self._sums.compared(self._circuit.scalars[number], rows[chosen], op, value)
             if true is None:
@@ -455,7 +455,7 @@ class _Evaluation(Generic[V]):
         edges, offsets = store.edges_of(layer)
         inner = store.kind[store.child[edges]] == TENSOR
         nested = reduce_segments(np.logical_or, inner, offsets, False)
-        for number in ascending(np.sort(payload)).tolist():
+        for number in ascending(payload).tolist():
             scalars = self._circuit.scalars[number]
             self._semiring.require(scalars.monoid.name)
             for of_sums in (False, True):

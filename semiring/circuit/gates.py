@@ -11,7 +11,7 @@ import numpy as np
 
 from semiring.base import Array
 from semiring.exact import reduce_segments
-from semiring.segments import ascending, bounds, owners_of, places_of
+from semiring.segments import ascending, places_in
 
 CONSTANT, TOKEN, PRODUCT, SUM, DELTA, MONUS, COMPARE, CONDITION = range(8)
 """The kinds of gates that are annotations, in the canonical order of expressions."""
@@ -99,9 +99,7 @@ class Gates:
 
     def edges_of(self, gates: Array) -> tuple[Array, Array]:
         """Return the edges of gates, one gate after the other, and the CSR offsets of the gates."""
-        own = bounds(self.sizes(gates))
-        edges: Array = self.offsets[gates][owners_of(own)] + places_of(own)
-        return edges, own
+        return places_in(self.offsets, gates)
 
     def has(self, gates: Array, flag: int) -> Array:
         """Return a Boolean array: the gates with a flag."""
@@ -166,9 +164,7 @@ class Gates:
         flags: Array,
         chosen: Array,
     ) -> None:
-        sizes = np.diff(offsets)[chosen]
-        own = bounds(sizes)
-        edges = offsets[:-1][chosen][owners_of(own)] + places_of(own)
+        edges, own = places_in(offsets, chosen)
         ends = child[edges]
         deepest = reduce_segments(np.maximum, self.depth[ends], own, -1)
         self._kind.extend(np.full(len(chosen), kind, dtype=np.uint8))
