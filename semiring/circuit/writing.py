@@ -110,8 +110,8 @@ class CircuitWriting:
         circuit = self.circuit
         match parts[0]:
             case InCircuit(reading=reading):
-                copies = _Copies(reading, circuit, self.token)
-                copies = self._copies.setdefault(id(reading), copies)
+                new = _Copies(reading, circuit, self.token)
+                copies = self._copies.setdefault(id(reading), new)
                 return copies.gates(np.array([part.gate for part in parts]))
             case Polynomial():
                 return self._polynomials(parts)
@@ -129,18 +129,19 @@ class CircuitWriting:
                 return self._sums(*self._edges([part.summands for part in parts]))
             case Delta():
                 return circuit.delta(self.gates(part.operand for part in parts))
-            case Monus() | Compare():
-                lefts, rights = (
-                    self.gates(getattr(part, side) for part in parts) for side in ("left", "right")
-                )
-                if isinstance(parts[0], Monus):
-                    return circuit.monus(lefts, rights)
-                return circuit.operands.compared(parts[0].op, lefts, rights)
+            case Monus():
+                return circuit.monus(*self._sides(parts))
+            case Compare(op=op):
+                return circuit.operands.compared(op, *self._sides(parts))
             case Condition():
                 return circuit.operands.conditions(self.gates(part.value for part in parts))
             case Tensor():
                 return self._tensors(parts)
         return circuit.operands.plain(parts)
+
+    def _sides(self, parts: list[Any]) -> tuple[Array, Array]:
+        """Return the gates of the left and of the right sides of differences or comparisons."""
+        return self.gates(part.left for part in parts), self.gates(part.right for part in parts)
 
     def _edges(self, listed: Sequence[Sequence[tuple[Any, int]]]) -> tuple[Array, list[int], Array]:
         """Return the gates and the numbers of segments of pairs of a part and a number, as CSR."""
@@ -257,7 +258,7 @@ class _Copies:
         if kind == CONDITION:
             return target.operands.conditions(child)
         made = np.zeros(len(layer), dtype=np.int32)
-        for number in ascending(np.sort(payload)).tolist():
+        for number in ascending(payload).tolist():
             places = np.flatnonzero(payload == number)
             made[places] = self._of_number(kind, number, layer[places])
         return made
