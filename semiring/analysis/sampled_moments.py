@@ -21,7 +21,7 @@ from semiring.analysis.presence import WORD, unpacked
 from semiring.analysis.probability import Weights, weights_of
 from semiring.analysis.sampling import hoeffding, random_words, words_needed
 from semiring.base import Array
-from semiring.budget import remaining, spent
+from semiring.budget import remaining
 from semiring.errors import ExactnessError
 from semiring.expression import Expression
 from semiring.possible_worlds import PossibleWorlds
@@ -84,16 +84,16 @@ def sampled_moments(
     values = []
     most_words = max(1, _HELD // (WORD * max(len(chances), 1)))
     drawn_words, size, begun = 0, 1, time.monotonic()
-    while drawn_words < words and not (drawn_words and spent()):
-        left = remaining()
+    while drawn_words < words:
         if drawn_words:
             size = min(2 * size, most_words, words - drawn_words)
-        if drawn_words and left is not None:
-            # As many as are drawn in half of the time, at the rate so far.
-            rate = drawn_words / max(time.monotonic() - begun, 1e-9)
-            size = min(size, int(rate * left / 2))
-            if not size:
-                break
+            left = remaining()
+            if left is not None:
+                # As many as are drawn in half of the time that is left, at the rate so far.
+                rate = drawn_words / max(time.monotonic() - begun, 1e-9)
+                size = min(size, int(rate * left / 2))
+        if not size:
+            break
         drawn_words += size
         drawn = random_words(random, np.array(list(chances.values())), size)
         there = {token: unpacked(word) for token, word in zip(chances, drawn, strict=True)}
