@@ -6,6 +6,8 @@ from the sums of all members and of its own, and from the two largest of the ext
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
@@ -70,56 +72,53 @@ class _Sums:
     """Partial aggregates by token, and of all members."""
 
     def __init__(self, calls: dict[str, Scalar]) -> None:
-        self._calls = list(calls.items())
-        self._place = {name: number for number, name in enumerate(calls)}
+        self._calls = {name: (number, call) for number, (name, call) in enumerate(calls.items())}
+
+    def _partials(self) -> Iterator[tuple[str, Scalar, str]]:
+        """Yield columns, the aggregates of members in them, and the function that joins these."""
+        yield "members", exp.func("count", exp.Star()), "sum"
+        for number, call in self._calls.values():
+            name = name_of(call)
+            if name in _EXTREME:
+                yield f"x{number}", call, name
+            elif name == "count":
+                yield f"n{number}", call, "sum"
+            else:
+                argument = arguments(call)[0]
+                yield f"s{number}", _call("sum", argument), "sum"
+                yield f"n{number}", _call("count", argument), "sum"
 
     def parts(self, block: Block, token: TokenColumns, members: str, chosen: str) -> exp.Select:
         """Return the partial aggregates by token, of the members of a group."""
         tokens = [qualified(MEMBER, name) for name in token.columns]
-        items = [exp.alias_(each.copy(), f"t{at}") for at, each in enumerate(tokens)]
-        items.append(exp.alias_(exp.func("count", exp.Star()), "members"))
-        for number, (_, call) in enumerate(self._calls):
-            argument = arguments(call)[0]
-            if name_of(call) in _EXTREME:
-                items.append(exp.alias_(_call(name_of(call), argument), f"x{number}"))
-            else:
-                if name_of(call) != "count":
-                    items.append(exp.alias_(_call("sum", argument), f"s{number}"))
-                items.append(exp.alias_(_call("count", argument), f"n{number}"))
-        select = exp.select(*items).from_(table(members, MEMBER))
+        items: list[tuple[str, Scalar]] = [(f"t{at}", each) for at, each in enumerate(tokens)]
+        items += [(column, partial) for column, partial, _ in self._partials()]
+        select = exp.select(*named(items)).from_(table(members, MEMBER))
         select = from_(select, table(chosen, _CHOSEN))
         for name, key in block.keys:
             select = select.where(
                 exp.NullSafeEQ(this=key.copy(), expression=qualified(_CHOSEN, name))
             )
-        return select.group_by(*(each.copy() for each in tokens))
+        return select.group_by(*tokens)
 
     def totals(self) -> exp.Select:
         """Return the aggregates of all members."""
-        items = [("members", _call("sum", exp.column("members")))]
-        for number, (_, call) in enumerate(self._calls):
-            name = name_of(call)
-            if name in _EXTREME:
-                items.append((f"x{number}", _call(name, exp.column(f"x{number}"))))
-                continue
-            items.append((f"n{number}", _call("sum", exp.column(f"n{number}"))))
-            if name != "count":
-                items.append((f"s{number}", _call("sum", exp.column(f"s{number}"))))
+        items = [(column, _call(join, exp.column(column))) for column, _, join in self._partials()]
         return exp.select(*named(items)).from_(table(_PARTS, _PARTS))
 
     def extremes(self) -> exp.Select:
         """Return, for each extreme, the number of tokens that have it, and the next one."""
-        items: list[tuple[str, Scalar]] = [("number", exp.Literal.number(1))]
-        for number, (_, call) in enumerate(self._calls):
+        items: list[tuple[str, Scalar]] = []
+        for number, call in self._calls.values():
             if name_of(call) in _EXTREME:
                 own, of_all = qualified(_PARTS, f"x{number}"), qualified(_TOTALS, f"x{number}")
                 equal = exp.EQ(this=own, expression=of_all)
                 others = exp.Case().when(exp.Not(this=equal.copy()), own.copy())
                 items.append((f"c{number}", _call("count_if", equal)))
                 items.append((f"y{number}", _call(name_of(call), others)))
-        if len(items) == 1:
-            return exp.select(*named(items))
-        select = exp.select(*named(items[1:])).from_(table(_PARTS, _PARTS))
+        if not items:
+            return exp.select(*named([("number", exp.Literal.number(1))]))
+        select = exp.select(*named(items)).from_(table(_PARTS, _PARTS))
         return from_(select, table(_TOTALS, _TOTALS))
 
     def after(self, token: TokenColumns, scalar: Scalar, limit: int) -> exp.Select:
@@ -131,9 +130,9 @@ class _Sums:
 
         left = exp.Sub(this=qualified(_TOTALS, "members"), expression=qualified(_PARTS, "members"))
         there = exp.GT(this=left, expression=exp.Literal.number(0))
-        before = formula({name: self._value(name, without=False) for name in self._place})
+        before = formula({name: self._value(name, without=False) for name in self._calls})
         after = exp.Case().when(
-            there, formula({name: self._value(name, without=True) for name in self._place})
+            there, formula({name: self._value(name, without=True) for name in self._calls})
         )
         tokens = [(f"t{at}", qualified(_PARTS, f"t{at}")) for at in range(len(token.columns))]
         inner = exp.select(*named([*tokens, (BEFORE, before), (AFTER, after)]))
@@ -149,15 +148,17 @@ class _Sums:
 
     def _value(self, name: str, *, without: bool) -> Scalar:
         """Return an aggregate of all members, or of those without the ones of a token."""
-        number, call = self._place[name], dict(self._calls)[name]
+        number, call = self._calls[name]
         if name_of(call) in _EXTREME:
             of_all = qualified(_TOTALS, f"x{number}")
+            if not without:
+                return of_all
             alone = exp.and_(
                 exp.EQ(this=qualified(_PARTS, f"x{number}"), expression=of_all.copy()),
                 exp.EQ(this=qualified(_EXTREMES, f"c{number}"), expression=exp.Literal.number(1)),
             )
             next_one = qualified(_EXTREMES, f"y{number}")
-            return exp.Case().when(alone, next_one).else_(of_all) if without else of_all
+            return exp.Case().when(alone, next_one).else_(of_all)
         count = self._difference(f"n{number}", without)
         if name_of(call) == "count":
             return count

@@ -20,7 +20,7 @@ from tests.oracle.duck import connected_duck, create_table
 from tests.oracle.duck_sql import to_duckdb
 from tests.oracle.written import written
 
-_CALLS = ("sum(b)", "count(*)", "count(b)", "avg(b)", "max(b)", "min(b)", "sum(b * e)", "max(e)")
+_CALLS = ("sum(b)", "count(*)", "count(b, f)", "avg(b)", "max(b)", "min(b)", "sum(b * e)", "max(e)")
 
 
 @pytest.mark.parametrize("seed", range(0, 32, 2))
