@@ -375,8 +375,8 @@ class Questions(Analyses, Generic[T]):
     ) -> pa.Table:
         """Return the tuples of a relation whose deletion, each alone, moves a value most.
 
-        With ``_after`` and ``_effect``; in memory with all their columns, on the cluster (None:
-        from 20 million captured rows) with their tokens, in memory bounded by k.
+        ``_after`` and ``_effect`` follow all columns of a tuple in memory. On the cluster (None:
+        from 20 million captured rows) they follow its key, and differences of floats are rounded.
         """
         from lipstick.questions.why.rows import top_tuples
 

@@ -20,6 +20,8 @@ from rewriter.emit.statements import ViewOf
 from rewriter.emit.statements.leave_one_out import AFTER, BEFORE, leave_one_out_sql
 from semiring.errors import CapabilityError
 
+_IN_MEMORY = "Ask the capture in memory: cluster=False."
+
 
 def top_on_cluster(
     spark: SparkSession,
@@ -46,10 +48,19 @@ def top_on_cluster(
     ------
     CapabilityError
         For values other than arithmetic of SUM, COUNT, AVG, MIN and MAX of one grouping over
-        relations.
+        relations, for captures of tokens alone, and where values without a tuple are not finite.
     CaptureError
         When no row, or several, have the values of `where`.
     """
+    view = f"_lipstick_chosen_{uuid.uuid4().hex[:8]}"
+    is_number = isinstance(rows.schema[output].dataType, NumericType)
+    statement = leave_one_out_sql(manifest.root, output, relation, members, view, limit)
+    if statement is None or not is_number or manifest.values == "reference":
+        raise CapabilityError(
+            "The cluster leaves out tuples one by one of numbers alone: arithmetic of SUM, COUNT, "
+            "AVG, MIN and MAX of one grouping over relations, without HAVING or LIMIT, whose "
+            "values are in the capture.\n" + _IN_MEMORY
+        )
     conditions = [F.col(f"`{name}`").eqNullSafe(F.lit(value)) for name, value in where.items()]
     chosen = reduce(and_, conditions, F.lit(True))
     found = rows.where(chosen).select(*(f"`{name}`" for name in manifest.root.identity))
@@ -58,18 +69,16 @@ def top_on_cluster(
         raise CaptureError(
             "Not one row of the answer has these values: name one by the values of its columns."
         )
-    view = f"_lipstick_chosen_{uuid.uuid4().hex[:8]}"
-    is_number = isinstance(rows.schema[output].dataType, NumericType)
-    statement = leave_one_out_sql(manifest.root, output, relation, members, view, limit)
-    if statement is None or not is_number:
-        raise CapabilityError(
-            "The cluster leaves out tuples one by one of numbers alone: arithmetic of SUM, COUNT, "
-            "AVG, MIN and MAX of one grouping over relations, without HAVING or LIMIT.\n"
-            "Ask the capture in memory: cluster=False."
-        )
     found.createOrReplaceTempView(view)
-    table = spark.sql(statement).toArrow()
-    spark.catalog.dropTempView(view)
+    try:
+        table = spark.sql(statement).toArrow()
+    finally:
+        spark.catalog.dropTempView(view)
+    # Infinities and NaNs are not taken away from sums; Spark sorts what comes of them first.
+    if not pc.all(pc.is_finite(table[AFTER]), min_count=0).as_py():
+        raise CapabilityError(
+            "The cluster does not leave tuples out of sums with an infinity or NaN.\n" + _IN_MEMORY
+        )
     token = manifest.relations[relation].token
     effect = pc.subtract(table[AFTER], table[BEFORE])
     renamed = table.drop_columns([BEFORE]).rename_columns([*token, AFTER])

@@ -11,10 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.display.markup import never_raises, page, table_html
-from lipstick.errors import CaptureError
 from lipstick.questions.why.columns import Predicate, shown
 from lipstick.questions.why.measure import Measure
-from lipstick.questions.why.sources import SourceRows
+from lipstick.questions.why.sources import SourceRows, chosen_relation
 from semiring.door import checked
 
 if TYPE_CHECKING:
@@ -249,16 +248,7 @@ class Explanation:
         return corrections(self._measure, self._sources, self.causes, self._update)
 
     def _source(self, relation: str | None) -> SourceRows:
-        names = list(self._sources)
-        if relation is None and len(names) == 1:
-            return self._sources[names[0]]
-        chosen = [n for n in names if relation is not None and n.lower() == relation.lower()]
-        if not chosen:
-            problem = "Several relations are read" if relation is None else f"No {relation!r}"
-            raise CaptureError(
-                f"{problem}: name one of {', '.join(sorted(names))}, whose tuples are meant."
-            )
-        return self._sources[chosen[0]]
+        return self._sources[chosen_relation(self._sources, relation)]
 
     @property
     def sentences(self) -> list[str]:

@@ -13,12 +13,11 @@ from lipstick.engines.memory.memory import Memory
 from lipstick.engines.memory.reach import lineage
 from lipstick.engines.memory.scenarios import Deleted
 from lipstick.engines.protocol import CaptureEngine
-from lipstick.errors import CaptureError
 from lipstick.questions.why.effects import effects_on
 from lipstick.questions.why.measure import Measure, column_of
 from lipstick.questions.why.pipeline import measured
 from lipstick.questions.why.shares import shapley_shares
-from lipstick.questions.why.sources import SourceRows, read_sources
+from lipstick.questions.why.sources import SourceRows, chosen_relation, read_source
 
 _IN_MEMORY = 20_000_000
 """The number of captured rows up to which tuples are left out in memory."""
@@ -86,17 +85,16 @@ def top_tuples(
 ) -> pa.Table:
     """Return the tuples that move a value most; see :meth:`lipstick.Capture.top`."""
     manifest = capture.manifest
-    names = [name for name, each in manifest.relations.items() if each.token]
-    chosen = [n for n in names if relation is None or n.lower() == relation.lower()]
-    if len(chosen) != 1:
-        raise CaptureError(f"Name one relation, whose tuples are meant: {', '.join(names)}.")
+    named = [name for name, each in manifest.relations.items() if each.token]
+    chosen = chosen_relation(named, relation)
     if cluster is None:
-        cluster = capture.engine.spark is not None and manifest.row_count > _IN_MEMORY
+        has_session, has_values = capture.engine.spark is not None, manifest.values == "copy"
+        cluster = has_session and has_values and manifest.row_count > _IN_MEMORY
     if not cluster:
         memory = capture.memory
         measure, _ = measured(memory, column, where, None, None)
-        sources = read_sources(memory.engine, capture.engine.spark, {})
-        return top_rows(measure, sources[chosen[0]], limit)
+        source = read_source(memory.engine, capture.engine.spark, manifest.relations[chosen])
+        return top_rows(measure, source, limit)
     from lipstick.engines.spark.leave_one_out import top_on_cluster
 
     outputs = [output.name for output in manifest.root.outputs]
@@ -109,7 +107,7 @@ def top_tuples(
         engine.present(),
         engine.members_view,
         outputs[place],
-        chosen[0],
+        chosen,
         values,
         limit,
     )

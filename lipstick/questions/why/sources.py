@@ -18,7 +18,7 @@ from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.index import TokenIndex
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.reach import tokens
-from lipstick.errors import SourceChangedError, TrackingError
+from lipstick.errors import CaptureError, SourceChangedError, TrackingError
 from lipstick.tracking.naming import ROW_BITS, ROWS
 from lipstick.tracking.states import local_path, local_state
 from rewriter.blocks import Kind, ScanSource, topological
@@ -162,7 +162,7 @@ def read_sources(
     for name, record in engine.manifest.relations.items():
         if record.token:
             table = known.pop(name.lower(), None)
-            sources[name] = _source(engine, spark, record, table)
+            sources[name] = read_source(engine, spark, record, table)
     if known:
         raise TrackingError(
             f"The query reads no relation {next(iter(known))!r} with tokens.\n"
@@ -171,9 +171,39 @@ def read_sources(
     return sources
 
 
-def _source(
-    engine: Engine, spark: SparkSession | None, record: RelationRecord, table: pa.Table | None
+def chosen_relation(names: Iterable[str], relation: str | None) -> str:
+    """Return the one of some relations that has a name, in any case; None: the only one.
+
+    Raises
+    ------
+    CaptureError
+        When none has this name, or several are there and none is named.
+    """
+    listed = list(names)
+    if relation is None and len(listed) == 1:
+        return listed[0]
+    chosen = [name for name in listed if relation is not None and name.lower() == relation.lower()]
+    if not chosen:
+        problem = "Several relations are read" if relation is None else f"No {relation!r}"
+        raise CaptureError(
+            f"{problem}: name one of {', '.join(sorted(listed))}, whose tuples are meant."
+        )
+    return chosen[0]
+
+
+def read_source(
+    engine: Engine,
+    spark: SparkSession | None,
+    record: RelationRecord,
+    table: pa.Table | None = None,
 ) -> SourceRows:
+    """Return the rows of a relation with tokens, from a table if one is given.
+
+    Raises
+    ------
+    SourceChangedError, TrackingError
+        As of `read_sources`.
+    """
     if table is not None:
         missing = [name for name in record.token if name not in table.column_names]
         if missing:

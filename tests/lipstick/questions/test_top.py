@@ -55,13 +55,21 @@ def test_a_statement_leaves_out_tuples_as_memory_does(seed: int, tmp_path: Path)
 
 @pytest.mark.spark
 @pytest.mark.classic
-def test_the_cluster_finds_the_same_tuples(dealer: lipstick.Session) -> None:
-    q = dealer.sql("SELECT Model, avg(Price) AS a, max(Price) > 9 AS b FROM Cars GROUP BY Model")
+def test_the_cluster_finds_the_same_tuples(dealer: lipstick.Session, tmp_path: Path) -> None:
+    q = dealer.sql(
+        "SELECT Model, avg(Price) AS a, max(Price) > 9 AS b,"
+        " sum(if(Price > 9, double('Infinity'), 1.0D)) AS c FROM Cars GROUP BY Model"
+    )
     found = q.top("a", 1, {"Model": "Civic"}, cluster=True).to_pylist()
     alone = q.top("a", 1, {"Model": "Civic"}, cluster=False)
     assert found == alone.select(["CarId", "_after", "_effect"]).to_pylist()
     with pytest.raises(CapabilityError, match="of numbers alone"):
         q.top("b", 1, {"Model": "Civic"}, cluster=True)
+    bare = q.save(tmp_path / "bare", values="reference")
+    with pytest.raises(CapabilityError, match="values are in the capture"):
+        bare.top("a", 1, {"Model": "Civic"}, cluster=True)
+    with pytest.raises(CapabilityError, match="an infinity or NaN"):
+        q.top("c", 1, {"Model": "Civic"}, cluster=True)
     with pytest.raises(CaptureError, match="Not one row of the answer"):
         q.top("a", cluster=True)
 
