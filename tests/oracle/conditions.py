@@ -388,6 +388,10 @@ SETS: Final = {
     "INTERSECT": "SELECT k FROM r INTERSECT SELECT k FROM s",
     "INTERSECT ALL": "SELECT k FROM r INTERSECT ALL SELECT k FROM s",
     "EXCEPT of groups": ("SELECT k FROM s EXCEPT SELECT k FROM r GROUP BY k HAVING count(*) > 1"),
+    "EXCEPT ALL of groups that only a deletion makes": (
+        "SELECT k, t FROM (SELECT k, sum(x) AS t FROM r GROUP BY k UNION SELECT k, y FROM s)"
+        " EXCEPT ALL SELECT k, y FROM s"
+    ),
     "grouping of EXCEPT ALL": (
         "SELECT k, count(*) AS n FROM (SELECT k FROM r EXCEPT ALL SELECT k FROM s) GROUP BY k"
     ),

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from lipstick.engines.memory.elements import ElementRows
-from lipstick.engines.memory.formal.scopes import GroupScope, MemberScope, UnionScope
+from lipstick.engines.memory.formal.scopes import GroupScope, MemberScope, UnionScope, operands
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.unions import UnionRows
 from rewriter.analysis.data_flow import dependent
+from rewriter.interpret import interpret
 from semiring.base import Array
 from semiring.segments import ascending, bounds
 
@@ -93,7 +94,9 @@ class Tuples:
         difference, circuit = rows.block.difference, self._formal.circuit
         assert difference is not None
         annotations, owners = self.of_groups(rows, positions)
-        sides = rows.sides(self._formal.domains.grouped(rows, positions).members)
+        members = self._formal.domains.grouped(rows, positions).members
+        scope = MemberScope(self._formal, self._formal.domains.members(rows.block.name), members)
+        sides = np.array(operands(scope, interpret(difference.side)), dtype=np.int64)
         left, right = (
             circuit.sum(annotations[sides == side], segments(owners[sides == side], len(positions)))
             for side in (0, 1)
