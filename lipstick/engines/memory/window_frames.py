@@ -52,8 +52,7 @@ class Ranges:
 
     def expanded(self) -> tuple[Array, Array]:
         """All places of all ranges, one range after the other, and their CSR offsets."""
-        offsets = np.zeros(len(self.start) + 1, dtype=np.int64)
-        np.cumsum(self.sizes, out=offsets[1:])
+        offsets = bounds(self.sizes)
         shift = np.repeat(self.start - offsets[:-1], self.sizes)
         return np.arange(offsets[-1]) + shift, offsets
 
