@@ -59,7 +59,7 @@ class SmallestSets:
     count: int | None
 
     def __str__(self) -> str:
-        number = "more" if self.count is None else f"{self.count:,}"
+        number = "uncounted" if self.count is None else f"{self.count:,}"
         tuples = "tuple" if self.size == 1 else "tuples"
         return (
             f"{self.size:,} {tuples} of {self.relation} must go; there are {number} such sets, "
