@@ -54,15 +54,15 @@ def row_leaves(frame: DataFrame) -> list[Plan]:
 
 
 def table_name(leaf: Plan) -> str | None:
-    """Return the name of the table that a leaf reads from files; None: it is none."""
+    """Return the name of the table of files that a leaf reads; None if it reads no such table."""
     table = _file_table(leaf)
     return None if table is None else str(table.unquotedString())
 
 
 def table_parts(leaf: Plan) -> tuple[str, ...] | None:
-    """Return the parts of the name of the table that a leaf reads; None: it is none.
+    """Return the parts of the name of the table that a leaf reads; None if it reads no table.
 
-    The catalog is the first of three or more, where the leaf has it.
+    The catalog is the first of three or more parts, if the leaf has it.
     """
     if leaf.getClass().getSimpleName() == "DataSourceV2Relation":
         return catalog_parts(leaf)
@@ -80,7 +80,7 @@ def catalog_parts(relation: Plan) -> tuple[str, ...] | None:
 
 
 def _file_table(leaf: Plan) -> Plan | None:
-    """Return the identifier of a table of files."""
+    """Return the identifier of the table of files that a leaf reads; None if there is none."""
     kind = leaf.getClass().getSimpleName()
     if kind == "HiveTableRelation":
         return leaf.tableMeta().identifier()

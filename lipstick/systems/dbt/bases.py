@@ -95,17 +95,16 @@ class TrackedBases:
             self.session.untrack(project.names[base])
 
     def _track(self, project: DbtProject, base: DbtNode) -> None:
-        name, at = project.names[base.id], None
-        if self._versions is not None:
-            at = self._versions[base.id]
+        name = project.names[base.id]
+        at = None if self._versions is None else self._versions[base.id]
         if base.id in self._tables:
             table = self._tables[base.id]
             key: Any = table.key
             if key is None and Path(str(table.source)).suffix in (".csv", ".json", ".orc"):
                 key = "*"
-            options = {"header": "true", "inferSchema": "true"}
-            csv = str(table.source).endswith(".csv")
-            self.session.track(name, table.source, key, options=options if csv else None, at=at)
+            is_csv = str(table.source).endswith(".csv")
+            options = {"header": "true", "inferSchema": "true"} if is_csv else None
+            self.session.track(name, table.source, key, options=options, at=at)
         elif base.kind == "seed":
             rows, types = read_seed(project.folder / base.file, base)
             frame = seed_frame(self.session.spark, rows, types)
