@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlparse
 
+from lipstick.errors import LipstickError, first_line
 from lipstick.systems.scripts.running.record import Event, FileVersion, version_of, versions_of
 from lipstick.systems.scripts.running.recorder import RunRecorder
-from semiring.errors import LipstickError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation
@@ -313,8 +313,8 @@ class Annotating:
             annotated = self._open(frame).sql(text)
             capture = annotated.save(directory)
         except (LipstickError, PySparkException) as error:
-            first = str(error).strip().partition("\n")[0]
-            self._recorder.change(event, inferred=f"its frame cannot be annotated: {first}")
+            reason = f"its frame cannot be annotated: {first_line(error)}"
+            self._recorder.change(event, inferred=reason)
             return None
         used = {name: self._relations[name] for name in annotated.relations}
         self._recorder.change(event, capture=True, relations=used)
