@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, Protocol, TypeAlias
+
+from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.histories.chain import Chain, HistoryStep
 from lipstick.histories.engine import SparkReplayEngine, shape_of
@@ -28,6 +30,8 @@ Keys: TypeAlias = str | Sequence[str]
 class TrackingSession(Protocol):
     """A session, as far as the versions of tables are tracked in it."""
 
+    spark: SparkSession
+    store: Path
     version_views: dict[str, View]
     _tracked: dict[str, Tracked]
     _views: Any
@@ -35,6 +39,12 @@ class TrackingSession(Protocol):
     @property
     def tracked(self) -> Mapping[str, Tracked]:
         """The tracked relations by name."""
+
+    def track(self, name: str, source: Any, key: Keys, *, at: int | None = None) -> Tracked:
+        """Track a relation under a name."""
+
+    def add_view(self, frame: DataFrame, name: str) -> None:
+        """Make a temporary view that is dropped in the end."""
 
     def _track_version(self, name: str, source: Source, key: Keys | None) -> Tracked: ...
 
@@ -45,34 +55,50 @@ class TrackingSession(Protocol):
 class GrowingHistory(RowQuestions):
     """Tables with their versions and statements, to which a session adds."""
 
-    engine: SparkReplayEngine
-    _session: TrackingSession
-    _names: dict[str, str]
-    _chains: dict[str, Chain]
-    _relations: dict[str, str]
-    _keys: dict[str, Keys]
-    _first: dict[str, Callable[[str], Tracked]]
-    _versions: dict[str, int]
-    _steps: list[HistoryStep]
-    _unchanged: dict[str, list[int]]
+    def __init__(self, session: TrackingSession) -> None:
+        self._session = session
+        self.spark = session.spark
+        self.engine = SparkReplayEngine(session.spark, session.store / "replays", session.add_view)
+        self._names: dict[str, str] = {}
+        self._chains: dict[str, Chain] = {}
+        self._relations: dict[str, str] = {}
+        self._keys: dict[str, Keys] = {}
+        self._first: dict[str, Callable[[str], Tracked]] = {}
+        self._versions: dict[str, int] = {}
+        self._steps: list[HistoryStep] = []
+        self._unchanged: dict[str, list[int]] = {}
 
     @property
-    @abstractmethod
+    def chains(self) -> Mapping[str, Chain]:
+        """The versions of the tables, by their names in lower case."""
+        return self._chains
+
+    @property
+    def steps(self) -> list[HistoryStep]:
+        """The statements in their order."""
+        return self._steps
+
+    @property
     def sources(self) -> frozenset[str]:
         """The relations that statements read, and the first versions of the tables, lower case."""
+        read = {
+            step.reads.get(name, name)
+            for step in self._steps
+            for name in sources_of(step.statement)
+            if step.reads.get(name, name) not in self._chains
+        }
+        first = {f"{name}@{chain.first}" for name, chain in self._chains.items()}
+        return frozenset(read | first)
 
     @property
-    @abstractmethod
     def tracked(self) -> Mapping[str, Tracked]:
         """The relations of the session, by name in lower case."""
+        return {name.lower(): tracked for name, tracked in self._session.tracked.items()}
 
-    @abstractmethod
-    def _track(self, table: str, source: Versions, version: int, name: str) -> Tracked: ...
-
-    @abstractmethod
-    def _bases(
-        self, gone: Mapping[str, str], steps: Sequence[HistoryStep] | None = None
-    ) -> dict[str, Bags]: ...
+    def table_of(self, relation: str) -> str | None:
+        """Return the table whose last version is tracked as a relation; None: it is of none."""
+        found = (name for name, its in self._relations.items() if its.lower() == relation.lower())
+        return next(found, None)
 
     def add_table(self, name: str, tracked: Tracked) -> None:
         """Follow a table from the version that is tracked."""
@@ -141,7 +167,7 @@ class GrowingHistory(RowQuestions):
                 self._steps[number] = dataclasses.replace(step, reads=reads)
         self._session.version_views.clear()
 
-    def reenacted(self, step: HistoryStep, columns: TableShape | None = None) -> None:
+    def check_reenactable(self, step: HistoryStep, columns: TableShape | None = None) -> None:
         """Refuse a statement that has no rule over the version before it.
 
         Parameters
@@ -162,3 +188,27 @@ class GrowingHistory(RowQuestions):
         replay = Replay(self.engine, chains, steps, self._bases({}, steps), {})
         replay.stand_before(step)
         replay.reenacted(step)
+
+    def _track(self, table: str, source: Versions, version: int, name: str) -> Tracked:
+        key = self._keys[table]
+        if isinstance(source, str):
+            return self._session.track(name, source, key, at=version)
+        return self._session.track(
+            name, self.spark.table(self._chains[table].versions[version]), key
+        )
+
+    def _bases(
+        self, gone: Mapping[str, str], steps: Sequence[HistoryStep] | None = None
+    ) -> dict[str, Bags]:
+        """Return the relations that statements read, with views of their deleted rows."""
+        bases = {}
+        pinned = self._session._views.pinned
+        for step in self._steps if steps is None else steps:
+            for name in sources_of(step.statement):
+                stands_for = step.reads.get(name, name)
+                if stands_for not in self._chains and stands_for not in bases:
+                    bases[stands_for] = Bags(pinned[stands_for], gone.get(stands_for))
+        for name, view in pinned.items():
+            if self.table_of(name) is None:
+                bases.setdefault(name, Bags(view, gone.get(name)))
+        return bases

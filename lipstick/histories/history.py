@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from lipstick.errors import TrackingError, UnsupportedError
 from lipstick.histories.chain import Chain, HistoryStep
 from lipstick.histories.deletions import deleted_rows
-from lipstick.histories.engine import SparkReplayEngine, shape_of
+from lipstick.histories.engine import shape_of
 from lipstick.histories.growing import GrowingHistory, Keys
 from lipstick.histories.hypothetical import HypotheticalTables
 from lipstick.histories.logs import logged_statements
@@ -32,9 +32,8 @@ from lipstick.histories.version_views import VersionViews
 from lipstick.questions.asking import question
 from lipstick.questions.deletion import resolve_deletion
 from lipstick.tracking.formats.probe import versioned_table
-from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.unknown_keys import check_deletion
-from rewriter.statements import Bags, over_relations, sources_of
+from rewriter.statements import over_relations
 from semiring.door import checked
 
 if TYPE_CHECKING:
@@ -65,18 +64,8 @@ class TableHistory(GrowingHistory):
     _session: Session
 
     def __init__(self, session: Session) -> None:
-        self._session = session
-        self.spark = session.spark
-        self.engine = SparkReplayEngine(session.spark, session.store / "replays", session.add_view)
-        self._names: dict[str, str] = {}
-        self._chains: dict[str, Chain] = {}
-        self._relations: dict[str, str] = {}
-        self._keys: dict[str, Keys] = {}
-        self._first: dict[str, Callable[[str], Tracked]] = {}
-        self._versions: dict[str, int] = {}
-        self._steps: list[HistoryStep] = []
+        super().__init__(session)
         self._checked = set[str]()
-        self._unchanged: dict[str, list[int]] = {}
         self._views = VersionViews(self, session.version_views, session.add_view)
 
     def follow(
@@ -126,14 +115,6 @@ class TableHistory(GrowingHistory):
         table = found[0]
         return logged_statements(
             name, table.history(), lambda version: shape_of(table.schema(version)), given
-        )
-
-    def _track(self, table: str, source: Versions, version: int, name: str) -> Tracked:
-        key = self._keys[table]
-        if isinstance(source, str):
-            return self._session.track(name, source, key, at=version)
-        return self._session.track(
-            name, self.spark.table(self._chains[table].versions[version]), key
         )
 
     # -- what it is ------------------------------------------------------------------------
@@ -283,23 +264,6 @@ class TableHistory(GrowingHistory):
         """Return True if deletions of some relations may change the tables."""
         return any(name.lower() in self.sources or "@" in name for name in names)
 
-    @property
-    def sources(self) -> frozenset[str]:
-        """The relations that statements read, and the first versions of the tables, lower case."""
-        read = {
-            step.reads.get(name, name)
-            for step in self._steps
-            for name in sources_of(step.statement)
-            if step.reads.get(name, name) not in self._chains
-        }
-        first = {f"{name}@{chain.first}" for name, chain in self._chains.items()}
-        return frozenset(read | first)
-
-    def table_of(self, relation: str) -> str | None:
-        """Return the table whose last version is tracked as a relation; None: it is of none."""
-        found = (name for name, its in self._relations.items() if its.lower() == relation.lower())
-        return next(found, None)
-
     def version_named(self, relation: str) -> tuple[str, int] | None:
         """Return the table and the version that a name like ``orders@2`` means; None: none."""
         name, at, number = relation.rpartition("@")
@@ -307,16 +271,6 @@ class TableHistory(GrowingHistory):
         if table is None or number not in map(str, self._chains[table].versions):
             return None
         return table, int(number)
-
-    @property
-    def chains(self) -> Mapping[str, Chain]:
-        """The versions of the tables, by their names in lower case."""
-        return self._chains
-
-    @property
-    def steps(self) -> list[HistoryStep]:
-        """The statements in their order."""
-        return self._steps
 
     def relation_of(self, table: str) -> str:
         """Return the name by which a table's last version is tracked."""
@@ -328,8 +282,7 @@ class TableHistory(GrowingHistory):
 
     def replay_before(self, step: HistoryStep) -> Replay:
         """Return a replay that stands before a statement, over the real rows."""
-        steps = self._steps if step in self._steps else [*self._steps, step]
-        replay = Replay(self.engine, self._chains, steps, self._bases({}, steps), {})
+        replay = Replay(self.engine, self._chains, self._steps, self._bases({}), {})
         replay.stand_before(step)
         return replay
 
@@ -382,11 +335,6 @@ class TableHistory(GrowingHistory):
 
     # -- parts -----------------------------------------------------------------------------
 
-    @property
-    def tracked(self) -> Mapping[str, Tracked]:
-        """The relations of the session, by name in lower case."""
-        return {name.lower(): tracked for name, tracked in self._session.tracked.items()}
-
     def name_of(self, table: str) -> str:
         """Return the name in lower case of a table, given it or the relation of its rows.
 
@@ -426,19 +374,3 @@ class TableHistory(GrowingHistory):
                 "Reenact the history with a key to ask for the versions of a row."
             )
         return (key,) if isinstance(key, str) else tuple(key)
-
-    def _bases(
-        self, gone: Mapping[str, str], steps: Sequence[HistoryStep] | None = None
-    ) -> dict[str, Bags]:
-        """Return the relations that statements read, with views of their deleted rows."""
-        bases = {}
-        pinned = self._session._views.pinned
-        for step in self._steps if steps is None else steps:
-            for name in sources_of(step.statement):
-                stands_for = step.reads.get(name, name)
-                if stands_for not in self._chains and stands_for not in bases:
-                    bases[stands_for] = Bags(pinned[stands_for], gone.get(stands_for))
-        for name, view in pinned.items():
-            if self.table_of(name) is None:
-                bases.setdefault(name, Bags(view, gone.get(name)))
-        return bases

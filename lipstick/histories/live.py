@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
 
 from pyspark.sql import SparkSession
 
 from lipstick.errors import QueryError, StatementError, TrackingError, UnsupportedError
-from lipstick.histories.chain import Chain, HistoryStep
+from lipstick.histories.chain import HistoryStep
 from lipstick.histories.commands import TableCommand, statement_text
 from lipstick.histories.engine import shape_of
+from lipstick.histories.growing import GrowingHistory
 from lipstick.histories.logs import keeps_rows
 from lipstick.histories.steps import check_session, is_dynamic, read_statement
 from lipstick.tracking.formats.probe import versioned_table
@@ -33,30 +33,6 @@ from rewriter.statements import (
 
 _CHANGES = frozenset({"UPDATE", "DELETE", "MERGE", "TRUNCATE"})
 _WRITES = frozenset({"INSERT", "WITH", "CREATE", "REPLACE"})
-
-
-class FollowedTables(Protocol):
-    """The tables that a session's statements changed; a history of tables is one."""
-
-    @property
-    def chains(self) -> Mapping[str, Chain]:
-        """The versions of the tables, by their names in lower case."""
-
-    @property
-    def steps(self) -> list[HistoryStep]:
-        """The statements in their order."""
-
-    def table_of(self, relation: str) -> str | None:
-        """Return the table whose last version is tracked as a relation; None: it is of none."""
-
-    def add_table(self, name: str, tracked: Tracked) -> None:
-        """Follow a table from the version that is tracked."""
-
-    def add_version(self, name: str, version: int, *, unchanged: bool = False) -> None:
-        """Add a version, and track it in place of the one before."""
-
-    def reenacted(self, step: HistoryStep, columns: TableShape | None = None) -> None:
-        """Refuse a statement that has no rule over the version before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +131,7 @@ def execute(
     spark: SparkSession,
     target: StatementTarget,
     tracked: Mapping[str, Tracked],
-    history: FollowedTables,
+    history: GrowingHistory,
     in_force: Callable[[], AbstractContextManager[None]],
 ) -> None:
     """Run a statement as it is, and follow its table to the version that it makes.
@@ -209,7 +185,7 @@ def follow_commands(
     spark: SparkSession,
     commands: Sequence[TableCommand],
     tracked: Callable[[], Mapping[str, Tracked]],
-    history: FollowedTables,
+    history: GrowingHistory,
     in_force: Callable[[], AbstractContextManager[None]],
 ) -> None:
     """Follow tables to the versions that commands made which have run.
@@ -349,7 +325,7 @@ def _new_step(
     tracked: Tracked,
     statement: Statement,
     reads: Mapping[str, str],
-    history: FollowedTables,
+    history: GrowingHistory,
     columns: TableShape | None,
     kept: Sequence[int],
     *,
@@ -375,7 +351,7 @@ def _new_step(
     step = HistoryStep(f"s{number}", statement, table, before, reads, dynamic, unchanged=True)
     evolves = isinstance(statement, MergeInto) and statement.evolves
     if not (evolves or isinstance(statement, Replace)):
-        history.reenacted(step, columns)
+        history.check_reenactable(step, columns)
     return step
 
 
@@ -389,7 +365,7 @@ def _columns_at(table: VersionedTable, version: int | None) -> TableShape | None
     return shape_of(table.schema(version), table, version)
 
 
-def _follow(history: FollowedTables, step: HistoryStep, made: int) -> None:
+def _follow(history: GrowingHistory, step: HistoryStep, made: int) -> None:
     """Add a statement, and the version that it made."""
     unchanged = made == step.version
     if not unchanged:
@@ -440,7 +416,7 @@ def _reads(
     spark: SparkSession,
     statement: Statement,
     tracked: Mapping[str, Tracked],
-    history: FollowedTables,
+    history: GrowingHistory,
     *,
     current: bool = True,
 ) -> dict[str, str]:
