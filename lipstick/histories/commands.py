@@ -216,12 +216,8 @@ class _CommandReader:
         if self._kind == "MergeIntoCommand":
             return self._delta_merge()
         if self._kind == "UpdateCommand":
-            columns = [a.name() for a in elements(plan.target().output())]
-            values = self._changed(plan.target(), columns, elements(plan.updateExpressions()))
-            condition = _option(plan.condition())
-            texts = self._texts({_TARGET: plan.target()}, [*values.values(), *condition])
-            text = f"UPDATE {name} AS target SET {_pairs(values, texts)}"
-            return f"{text} WHERE {texts[-1]}" if condition else text
+            values = elements(plan.updateExpressions())
+            return self._update(plan.target(), values, _option(plan.condition()))
         if self._kind == "DeleteCommand":
             return self._delete(plan.target(), _option(plan.condition()))
         if self._kind == "DeleteFromTable":
@@ -234,19 +230,20 @@ class _CommandReader:
 
     def _rows_changed(self, rows: Plan) -> str:
         """Return the UPDATE or DELETE of a plan that has the rows to write in place of others."""
-        target, condition = self._plan.originalTable(), self._plan.condition()
-        columns = _names(target)
-        new = _updated(rows)
-        if new is not None and len(new) < len(columns):
+        target, condition = self._plan.originalTable(), _unless_true(self._plan.condition())
+        values = _updated(rows)
+        if values is None:
+            return self._delete(target, condition)
+        count = target.output().size()
+        if len(values) < count:
             raise self._unsupported("the plan of this UPDATE or DELETE is not read")
-        conditions = _unless_true(condition)
-        if new is None:
-            return self._delete(target, conditions)
-        values = self._changed(target, columns, new[: len(columns)])
-        values = values or dict(zip(columns[:1], new[:1], strict=True))
-        texts = self._texts({_TARGET: target}, [*values.values(), *conditions])
-        text = f"UPDATE {self._name} AS target SET {_pairs(values, texts)}"
-        return f"{text} WHERE {texts[-1]}" if conditions else text
+        return self._update(target, values[:count], condition)
+
+    def _update(self, target: Plan, values: Sequence[Plan], condition: Sequence[Plan]) -> str:
+        changed = self._changed(target, _names(target), values)
+        texts = self._texts({_TARGET: target}, [*changed.values(), *condition])
+        text = f"UPDATE {self._name} AS target SET {_pairs(changed, texts)}"
+        return f"{text} WHERE {texts[-1]}" if condition else text
 
     def _delete(self, target: Plan, condition: Sequence[Plan]) -> str:
         texts = self._texts({_TARGET: target}, condition)
@@ -281,7 +278,7 @@ class _CommandReader:
         join = rows.child()
         if join.getClass().getSimpleName() != "Join" or join.condition().isEmpty():
             raise self._unsupported("this MERGE has a plan without a join")
-        columns = [a.name() for a in elements(self._plan.originalTable().output())]
+        columns = _names(self._plan.originalTable())
         sides = [join.left(), join.right()]
         sides.sort(key=lambda side: "__row_from_source" in _names(side))
         clauses = []
@@ -327,9 +324,6 @@ class _CommandReader:
                 values = self._changed(target, list(values), list(values.values()))
             if clause.matching == "NOT MATCHED BY SOURCE":
                 del sides[_SOURCE]
-            if not (values or clause.deletes):
-                # Every column has the value that it had.
-                values = dict(list(clause.values.items())[:1])
             texts = self._texts(sides, [*values.values(), *clause.condition])
             when = f"WHEN {clause.matching}"
             if clause.condition:
@@ -349,13 +343,15 @@ class _CommandReader:
     def _changed(
         self, target: Plan, columns: Sequence[str], values: Sequence[Plan]
     ) -> dict[str, Plan]:
-        """Return the values of columns that get another one than they had."""
+        """Return the values of columns that get another one than they had, or one where none do."""
         own = {a.name(): a for a in elements(target.output())}
-        return {
+        given = list(zip(columns, values, strict=True))
+        changed = {
             name: value
-            for name, value in zip(columns, values, strict=True)
+            for name, value in given
             if name not in own or not value.semanticEquals(own[name])
         }
+        return changed or dict(given[:1])
 
     def _query(self, plan: Plan) -> str:
         frame = frame_of(self._spark, plan)

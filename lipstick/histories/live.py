@@ -14,7 +14,7 @@ from lipstick.histories.chain import HistoryStep
 from lipstick.histories.commands import TableCommand, statement_text
 from lipstick.histories.engine import shape_of
 from lipstick.histories.growing import GrowingHistory
-from lipstick.histories.logs import keeps_rows
+from lipstick.histories.logs import changes_columns, keeps_rows
 from lipstick.histories.steps import check_session, is_dynamic, read_statement
 from lipstick.tracking.formats.probe import versioned_table
 from lipstick.tracking.formats.versions import TableVersion, VersionedTable
@@ -205,29 +205,30 @@ def follow_commands(
         When a table has versions that are of no command.
     """
     check_session(spark)
-    of_tables: dict[str, list[TableCommand]] = {}
-    order: list[str] = []
-    for command in commands:
-        own = _tracked_table(tracked(), partial(_is_of, table=command.table))
-        if own is not None:
-            of_tables.setdefault(own.name.lower(), []).append(command)
-            order.append(own.name.lower())
     relations = {name.lower(): each for name, each in tracked().items()}
+    owners = (_tracked_table(relations, partial(_is_of, table=c.table)) for c in commands)
+    changes = [
+        (own.name.lower(), command)
+        for own, command in zip(owners, commands, strict=True)
+        if own is not None
+    ]
     made, commits = dict[str, list[int | None]](), dict[str, list[TableVersion]]()
-    for name, its in of_tables.items():
+    for name in dict.fromkeys(name for name, _ in changes):
+        its = [command for known, command in changes if known == name]
         table, version = its[0].table, version_of(relations[name])
         assert table is not None
         commits[name] = _commits_after(table, version)
         made[name] = versions_made(name, version, commits[name], its)
-    for name in order:
-        command, number = of_tables[name].pop(0), made[name].pop(0)
+    for name, command in changes:
+        number = made[name].pop(0)
         relations = {known.lower(): each for known, each in tracked().items()}
         own, table = relations[name], command.table
         assert table is not None
+        assert own.source.version is not None
         _check_key(own)
         with in_force():
             text = statement_text(
-                spark, command, _table_name(own), list(relations.values()), list(made)
+                spark, command, own.source.version.table, list(relations.values()), list(made)
             )
         statement = _read(spark, text)
         reads = _reads(spark, statement, relations, history, current=False)
@@ -240,11 +241,6 @@ def follow_commands(
         for version in _until(rest, None):
             assert table_name is not None
             history.add_version(table_name, version, unchanged=True)
-
-
-def _table_name(tracked: Tracked) -> str:
-    assert tracked.source.version is not None
-    return tracked.source.version.table
 
 
 def _until(commits: list[TableVersion], version: int | None) -> list[int]:
@@ -274,11 +270,11 @@ def versions_made(
     StatementError
         When a commit is of no command.
     """
-    changes = [commit for commit in commits if not keeps_rows(commit)]
-    places, count = {version: 0}, 0
+    changes, places = list[TableVersion](), {version: 0}
     for commit in commits:
-        count += not keeps_rows(commit)
-        places[commit.version] = count
+        if not keeps_rows(commit):
+            changes.append(commit)
+        places[commit.version] = len(changes)
     made: list[int | None] = []
     after = len(changes)
     for command in reversed(commands):
@@ -403,7 +399,7 @@ def _check_unchanged(
     ------
     StatementError
     """
-    columns = read and any("COLUMN" in commit.operation for commit in commits)
+    columns = read and any(map(changes_columns, commits))
     if columns or not all(map(keeps_rows, commits)):
         raise StatementError(
             f"{tracked.name!r} is tracked at version {version_of(tracked)}, and {table.table} was "

@@ -14,18 +14,18 @@ from lipstick.tracking.formats.versions import TableVersion
 from lipstick.tracking.views import quoted_name
 from rewriter.statements import TableShape
 
-_SAME_ROWS = frozenset(
+_OTHER_COLUMNS = frozenset(
+    ["ADD COLUMNS", "CHANGE COLUMN", "CHANGE COLUMNS", "DROP COLUMNS", "RENAME COLUMN"]
+)
+"""Operations of Delta that change the columns of a table; a row has NULL in one that is new."""
+
+_SAME_ROWS = _OTHER_COLUMNS | frozenset(
     [
-        "ADD COLUMNS",
         "ADD CONSTRAINT",
-        "CHANGE COLUMN",
-        "CHANGE COLUMNS",
         "CLUSTER BY",
         "COMPUTE STATS",
-        "DROP COLUMNS",
         "DROP CONSTRAINT",
         "OPTIMIZE",
-        "RENAME COLUMN",
         "REORG",
         "SET TBLPROPERTIES",
         "UNSET TBLPROPERTIES",
@@ -35,10 +35,7 @@ _SAME_ROWS = frozenset(
         "replace",
     ]
 )
-"""Operations of Delta, and of Iceberg, after which a table has the rows that it had.
-
-Columns may be others, and a row has NULL in a column that is new.
-"""
+"""Operations of Delta, and of Iceberg, after which a table has the rows that it had."""
 
 _LOGGED = re.compile(
     r"(?P<column>\w+)#\d+L?"
@@ -52,6 +49,11 @@ _PLAIN_TYPES = re.compile(r"tinyint|smallint|int|bigint|float|double|decimal\(.*
 def keeps_rows(commit: TableVersion) -> bool:
     """Return True if the log records a commit as one that changes no row."""
     return commit.operation in _SAME_ROWS
+
+
+def changes_columns(commit: TableVersion) -> bool:
+    """Return True if the log records a commit as a change of columns that keeps the rows."""
+    return commit.operation in _OTHER_COLUMNS
 
 
 def logged_statements(

@@ -61,11 +61,13 @@ class VersionedIceberg:
             row = snapshots.select("parent_id").head()
             return row is not None and row["parent_id"] == before
         snapshot, earlier = table.snapshot(version), table.snapshot(before)
-        if snapshot is None or snapshot.parentId() is not None:
-            return snapshot is not None and bool(snapshot.parentId() == before)
-        # CREATE OR REPLACE TABLE begins anew.
-        numbers = [0 if each is None else each.sequenceNumber() for each in (earlier, snapshot)]
-        return numbers[0] > 0 and numbers[1] == numbers[0] + 1
+        if snapshot is None:
+            return False
+        if snapshot.parentId() is not None:
+            return bool(snapshot.parentId() == before)
+        # The snapshot of CREATE OR REPLACE TABLE has no parent, and the next number.
+        number = 0 if earlier is None else int(earlier.sequenceNumber())
+        return number > 0 and int(snapshot.sequenceNumber()) == number + 1
 
     def _loaded(self) -> Any:
         """Return the table as a classic session has loaded it; None elsewhere."""
