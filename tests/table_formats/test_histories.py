@@ -139,9 +139,10 @@ def test_recorded_commands_are_statements(
             merge = merge.whenNotMatched().insertAll()
             merge.whenNotMatchedBySource().update({amount: F.lit(0)}).merge()
         lake.sql(f"DELETE FROM {tables[1]} WHERE id = 4")
+        DeltaTable.forName(lake, tables[0]).update("id = 2", {"amount": "amount"})
     assert [text.split()[0] for text in ls.history.statements.values()] == [
         *("UPDATE", "DELETE", "UPDATE"),
-        *("MERGE", "MERGE", "DELETE"),
+        *("MERGE", "MERGE", "DELETE", "UPDATE"),
     ]
     for format, amount, last in zip(FORMATS, ("amount", "euro"), ([(4, 5)], []), strict=True):
         answer = ls.sql(f"SELECT id, {amount} FROM of_{format}")
