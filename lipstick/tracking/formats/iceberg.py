@@ -54,7 +54,7 @@ class VersionedIceberg:
         return None if snapshot is None else int(snapshot.snapshotId())
 
     def follows(self, version: int, before: int) -> bool:
-        """Return True if a snapshot has another as its parent."""
+        """Return True if a snapshot has another as its parent, or replaces the table after it."""
         table = self._loaded()
         if table is None:
             snapshots = self._metadata("snapshots").where(F.col("snapshot_id") == version)
