@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -286,7 +286,7 @@ class Session(Reenacting):
         self.check_open()
         check_settings(self.spark, query)
         if (changed := self._execute(query, args)) is not None:
-            return self._annotated(f"SELECT * FROM `{changed}`", None, query)
+            return self._annotated(f"SELECT * FROM `{changed}`", None, query, verify=False)
         write = read_write(query)
         if write is None:
             return self._annotated(query, args, query)
@@ -304,12 +304,19 @@ class Session(Reenacting):
         write_answer(self, frame, target, emit)
         return frame
 
-    def _annotated(self, query: str, args: Arguments, shown: str) -> AnnotatedFrame:
-        """Annotate a query; ``shown`` is its text without the blanks that keep its place."""
+    def _annotated(
+        self, query: str, args: Arguments, shown: str, *, verify: bool = True
+    ) -> AnnotatedFrame:
+        """Annotate a query; ``shown`` is its text without the blanks that keep its place.
+
+        Keys of versions that statements made are verified when a query first reads them.
+        """
         self._define_versions(query)
         with naming_settings(self.spark), self._views.in_force():
             try:
                 prepared = prepare(query, args, self._surroundings, shown)
+                if verify and self._verify_read(AnnotatedFrame(self, prepared)):
+                    prepared = prepare(query, args, self._surroundings, shown)
             except QueryError:
                 check_columns(self.spark, (t for t in self._tracked.values() if t.name in query))
                 raise
@@ -459,12 +466,7 @@ class Session(Reenacting):
     def __enter__(self) -> Session:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def __repr__(self) -> str:

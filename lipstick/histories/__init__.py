@@ -16,6 +16,7 @@ from semiring.door import checked
 if TYPE_CHECKING:
     from lipstick.dataframes.jvm import Plan, PlanListener
     from lipstick.erasure.plan import ErasurePlan
+    from lipstick.frame import AnnotatedFrame
     from lipstick.histories.history import TableHistory
     from lipstick.histories.steps import ExecutedStatement
     from lipstick.sessions import Session
@@ -252,7 +253,6 @@ class Reenacting:
         self._follow_recorded()
         target = target_of(session.spark, text, session.tracked)
         if target is None:
-            self._verify_read(text)
             return None
         if args:
             raise UnsupportedError(
@@ -295,26 +295,34 @@ class Reenacting:
         self._unread.add(tracked.view)
         return tracked
 
-    def _verify_read(self, query: str) -> None:
-        """List the files and verify the keys of versions that statements made and a query reads."""
+    def _verify_read(self, frame: AnnotatedFrame) -> bool:
+        """Verify the keys, and list the files, of versions that statements made and a query reads.
+
+        Returns
+        -------
+        True if a relation of the query is known better than when it was prepared.
+        """
         session = cast("Session", self)
-        for name, known in list(session._tracked.items()):
-            if known.view not in self._unread or name not in query.lower():
-                continue
+        read = frame.relations.items() if self._unread else ()
+        unread = [(name, known) for name, known in read if known.view in self._unread]
+        for name, known in unread:
             from lipstick.tracking.formats.probe import pin
             from lipstick.tracking.tracker import verify_tokens
 
             unique = known.unique
             if not known.verified:
-                frame = session.spark.table(known.view)
-                verify_tokens(known.name, frame, known.naming, known.token)
+                rows = session.spark.table(known.view)
+                verify_tokens(known.name, rows, known.naming, known.token)
                 unique = (known.token,)
             table, (version,) = known.source.version, known.source.versions
             assert table is not None
             listed = pin(table, version.version, table.files(version.version))
             source = replace(known.source, versions=(listed,))
-            session._tracked[name] = replace(known, source=source, verified=True, unique=unique)
+            session._tracked[name.lower()] = replace(
+                known, source=source, verified=True, unique=unique
+            )
             self._unread.discard(known.view)
+        return bool(unread)
 
     def _define_versions(self, query: str) -> None:
         """Define the versions of tables, such as ``orders@2``, that a query reads by name."""

@@ -90,6 +90,11 @@ def test_statements_of_a_session_are_followed(
         after = ls.sql(upsert)
     ls.sql(f"-- too much\nDELETE FROM {table} WHERE amount > 1000")
     assert sorted(map(tuple, after.df.collect())) == [(1, 10), (2, 25), (3, 10), (4, 5)]
+    assert not ls.tracked["orders"].verified
+    lake.sql("SELECT id FROM orders").createOrReplaceTempView("ids")
+    assert "keys not verified" not in ls.sql("SELECT * FROM ids").explain()
+    assert ls.tracked["orders"].verified
+    lake.catalog.dropTempView("ids")
     total = ls.sql("SELECT sum(amount) AS total FROM orders")
     changed = total.what_if(delete={"updates": [4], "updates@1": [2]}, undo=["s3"])
     assert [tuple(row) for row in changed.df.collect()] == [(40,)]
