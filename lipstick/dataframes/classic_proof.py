@@ -32,6 +32,7 @@ from lipstick.dataframes.jvm import (
     sequence,
     with_parameters,
 )
+from lipstick.errors import first_line
 from lipstick.stages.settings import temporary_settings
 from rewriter.errors import NotUnderstoodError
 from rewriter.frames.catalyst.refusals import is_placement
@@ -76,7 +77,7 @@ def prove(
     try:
         other = read(spark.sql(text))
     except PySparkException as error:
-        reason = str(error).strip().splitlines()[0]
+        reason = first_line(error)
         problem = f"The text made of this data frame is no query of Spark's: {reason}"
         raise NotUnderstoodError(problem, ANOTHER_MEANING, text) from error
     if _columns(frame) != _columns(other):

@@ -25,7 +25,7 @@ from lipstick.dataframes.messages import (
     relation_of,
 )
 from lipstick.dataframes.streaming import check_connect
-from lipstick.errors import SourceChangedError
+from lipstick.errors import SourceChangedError, first_line
 from lipstick.stages.settings import temporary_settings
 from lipstick.tracking.tracker import mark_of
 from rewriter.errors import NotUnderstoodError, QueryError, UnsupportedError
@@ -106,7 +106,7 @@ def _schema(spark: SparkSession, relation: Mapping[str, Any]) -> list[tuple[str,
     try:
         fields = client_of(spark).schema(plan_of(relation)).fields
     except PySparkException as error:
-        reason = str(error).strip().splitlines()[0]
+        reason = first_line(error)
         raise UnsupportedError(
             f"in this data frame, Spark cannot tell the columns of a part alone: {reason}",
             "In a lateral join, give an alias() to each expression of the frame that refers to the "
@@ -217,7 +217,7 @@ def _prove(spark: SparkSession, relation: Message, text: str) -> None:
             other = relation_of(spark, spark.sql(text))
             text_plan = _explained(spark, at_one_time(_compared(spark, other), names))
         except PySparkException as error:
-            reason = str(error).strip().splitlines()[0]
+            reason = first_line(error)
             problem = f"The text made of this data frame is no query of Spark's: {reason}"
             raise NotUnderstoodError(problem, ANOTHER_MEANING, text) from error
     if frame_plan != text_plan:

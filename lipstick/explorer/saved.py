@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from lipstick.errors import first_line
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures.portable import portable
 from lipstick.explorer.captures.source import CaptureSource
@@ -86,7 +87,7 @@ class Holding:
             if len(text) > self._room:
                 raise ExploreError(f"its annotations take {len(text):,} bytes")
         except LipstickError as error:
-            self.circuits[number] = {"refused": str(error).partition("\n")[0]}
+            self.circuits[number] = {"refused": first_line(error)}
             return
         self._room -= len(text)
         self.circuits[number] = {"data": text}

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pyspark.errors import PySparkException
 
 from lipstick.dataframes.jvm import active, analysed
+from lipstick.errors import first_line
 from lipstick.stages.reading import is_too_deep, too_deep
 from lipstick.stages.settings import temporary_settings
 from rewriter import dialect
@@ -168,7 +169,7 @@ def check_understood(
         except PySparkException as error:
             if is_too_deep(error):
                 raise too_deep(sql) from error
-            reason = str(error).strip().splitlines()[0]
+            reason = first_line(error)
             raise _refusal(sql, "a query", f"an error: {reason}", None) from error
     if written_plans != emitted_plans:
         raise _difference(sql, written_plans, emitted_plans)

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from lipstick.capture.capture import Capture
 from lipstick.engines.memory.reach import dependents
+from lipstick.errors import first_line
 from lipstick.explorer.captures.input_rows import looked_up
 from lipstick.explorer.cells import cell, cells, parsed, text_ranks
 from lipstick.explorer.errors import ExploreError
@@ -93,7 +94,7 @@ def follow(capture: Capture, answer: pa.Table, params: Params) -> dict[str, Any]
             for column, value in zip(source.column_names, *cells(source), strict=True)
         ]
     except (ExploreError, ValueError) as error:
-        told["unread"] = cell(str(error).partition("\n")[0], 300)
+        told["unread"] = cell(first_line(error), 300)
     positions = dependents(capture.memory.engine, name, keys)
     if positions is None:
         return told | {"unknown": "Window functions decide the rows: strike the row out instead."}

@@ -10,6 +10,7 @@ import numpy as np
 
 from lipstick.capture.capture import Capture
 from lipstick.engines.memory.reach import reach
+from lipstick.errors import first_line
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures import input_rows, query, search, why
 from lipstick.explorer.captures.contributions import ContributionViews
@@ -93,7 +94,7 @@ def _annotated(
         value = chosen.valuation(semiring, at)
         return {"text": cell(semiring.render(why.annotation(memory, at).evaluate(semiring, value)))}
     except LipstickError as error:
-        return {"refused": cell(str(error).partition("\n")[0])}
+        return {"refused": cell(first_line(error))}
 
 
 class CaptureSource:

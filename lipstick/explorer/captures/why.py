@@ -10,6 +10,7 @@ import pyarrow as pa
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.memory import Memory
 from lipstick.engines.memory.reach import lineage, members_of, reach
+from lipstick.errors import first_line
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures.query import plain
 from lipstick.explorer.cells import cell, cells, columns
@@ -163,7 +164,7 @@ def why(memory: Memory, row: int, params: Params, budget: Budget) -> dict[str, A
         answer["annotation"] = tree(formal, params.integer("terms", TERMS, 1, READ))
         answer["text"] = cell(formal.truncated(40), 4_000)
     except LipstickError as error:
-        answer["annotation"] = {"op": "condition", "text": cell(str(error).partition("\n")[0])}
+        answer["annotation"] = {"op": "condition", "text": cell(first_line(error))}
     return answer
 
 
@@ -287,5 +288,5 @@ def shares(memory: Memory, row: int, budget: Budget) -> dict[str, Any]:
         told = "No inputs suffice whatever else is there: what is absent, or a comparison, decides."
         answer["witnesses"] = {"count": 0, "sets": [], "why": told}
     except ExactnessError as error:
-        answer["witnesses"] = {"count": 0, "sets": [], "why": str(error).partition("\n")[0]}
+        answer["witnesses"] = {"count": 0, "sets": [], "why": first_line(error)}
     return answer

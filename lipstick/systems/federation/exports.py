@@ -26,7 +26,7 @@ from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.keys import KeyTable
 from lipstick.engines.memory.reach import tokens
 from lipstick.engines.memory.store import StoredDatasets
-from lipstick.errors import NeedsSparkError
+from lipstick.errors import NeedsSparkError, first_line
 from lipstick.systems.federation.errors import ExportError
 from lipstick.systems.federation.imports import (
     Arriving,
@@ -304,7 +304,7 @@ def _leave(
     except NeedsSparkError as error:
         raise ExportError(
             f"{name!r} cannot be exported: its nodes are made in this process, which cannot "
-            f"follow what Spark computed.\n{str(error).splitlines()[0]}"
+            f"follow what Spark computed.\n{first_line(error)}"
         ) from error
     table = rows.drop_columns([TUPLE])
     pool = trace.pool(

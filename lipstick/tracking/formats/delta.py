@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
-from lipstick.errors import SourceError
+from lipstick.errors import SourceError, first_line
 from lipstick.tracking.formats.versions import (
     Leaf,
     Moment,
@@ -200,7 +200,7 @@ def delta_of_name(spark: SparkSession, table: str) -> VersionedDelta:
         detail = spark.sql(f"DESCRIBE DETAIL {table}").head()
     except PySparkException as error:
         raise SourceError(
-            f"Spark cannot read the Delta table {table}: {str(error).strip().splitlines()[0]}\n"
+            f"Spark cannot read the Delta table {table}: {first_line(error)}\n"
             "Start Spark with the package io.delta:delta-spark of its version, and with the "
             "extension and the catalog of Delta (docs/tables.md)."
         ) from error

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
-from lipstick.errors import SourceError
+from lipstick.errors import SourceError, first_line
 from lipstick.tracking.formats.versions import (
     Leaf,
     Moment,
@@ -246,7 +246,7 @@ def iceberg_at_path(spark: SparkSession, path: str) -> VersionedIceberg:
     except PySparkException as error:
         raise SourceError(
             f"Spark cannot read the Iceberg table in {path}: "
-            f"{str(error).strip().splitlines()[0]}\nStart Spark with the package "
+            f"{first_line(error)}\nStart Spark with the package "
             "org.apache.iceberg:iceberg-spark-runtime of its version (docs/tables.md)."
         ) from error
     return found

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlparse
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from lipstick.errors import SourceChangedError, SourceError, VersionGoneError
+from lipstick.errors import SourceChangedError, SourceError, VersionGoneError, first_line
 from lipstick.tracking.formats.delta import (
     LOG,
     delta_at_path,
@@ -149,7 +149,7 @@ def check_readable(spark: SparkSession, name: str, pinned: PinnedVersion) -> Non
     try:
         table = _reopened(spark, pinned)
     except (PySparkException, SourceError) as error:
-        raise gone(name, pinned, str(error).strip().splitlines()[0]) from error
+        raise gone(name, pinned, first_line(error)) from error
     if table.identity != pinned.identity:
         raise SourceChangedError(
             f"{pinned.table} is another table than when {name!r} was tracked.\n"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from pyspark.errors import PySparkException
 
-from lipstick.errors import VersionGoneError
+from lipstick.errors import VersionGoneError, first_line
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -145,7 +145,7 @@ def readable(read: Callable[[], DataFrame], version: str, advice: str) -> DataFr
         frame.schema  # noqa: B018 - Connect analyses here
     except PySparkException as error:
         raise VersionGoneError(
-            f"{version} cannot be read: {str(error).strip().splitlines()[0]}\n{advice}"
+            f"{version} cannot be read: {first_line(error)}\n{advice}"
         ) from error
     return frame
 

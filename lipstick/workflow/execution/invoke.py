@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from graphquery.model import Kind, Segment
 from lipstick.capture.files import arrow_of
-from lipstick.errors import NeedsSparkError
+from lipstick.errors import NeedsSparkError, first_line
 from lipstick.workflow.definition.module import Relation
 from lipstick.workflow.definition.query import BEFORE
 from lipstick.workflow.definition.steps import Step, steps
@@ -182,7 +182,7 @@ class _Running:
         except NeedsSparkError as error:
             raise RunError(
                 f"{self.invocation.name}: nodes are made in this process, which cannot follow what "
-                f"Spark computed.\n{str(error).splitlines()[0]}\n"
+                f"Spark computed.\n{first_line(error)}\n"
                 "Compute what it compares as a column of a relation of the chain, and use that."
             ) from error
 
