@@ -6,7 +6,6 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from types import TracebackType
 
 from pyspark.sql import SparkSession
 
@@ -41,12 +40,7 @@ class Sparks:
     def __enter__(self) -> Sparks:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._stop()
         shutil.rmtree(self._folder, ignore_errors=True)
 

@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 
 from graphquery.store.errors import StoreLockedError
 from graphquery.store.file_system import StoreFiles
@@ -90,12 +89,7 @@ class WriterLock:
         self._holder = holder
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.release()
 
     def release(self) -> None:

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 from lipstick.display.markup import page
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from rich.console import Console
     from rich.status import Status
 
@@ -86,12 +84,7 @@ class ProgressLine:
             elif self._console.is_interactive:
                 self._line = _TerminalLine(self._console, self._message)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._timer is not None:
             self._timer.cancel()
         with self._lock:

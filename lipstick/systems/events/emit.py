@@ -14,7 +14,6 @@ import time
 import uuid
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TextIO
 
 from semiring.door import checked
@@ -77,12 +76,7 @@ class Emitter:
     def __enter__(self) -> Emitter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def record(
@@ -279,12 +273,7 @@ class Execution:
     def __enter__(self) -> Execution:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         if error is None:
             counts = (
                 f'"uses":{self._uses},"generations":{self._generations},"messages":{self._sent}'

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from graphquery.store import Store, Transaction
@@ -64,14 +63,9 @@ class RecordedQuery:
         self._open = True
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._open = False
-        self._writer.__exit__(kind, error, trace)
+        self._writer.__exit__(*error)
 
     def register(self, graph: Graph, partitions: int | None = None) -> Mapping[str, Any] | None:
         """Make the query known, and return the record of its state, if it has any batch.

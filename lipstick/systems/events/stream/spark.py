@@ -10,7 +10,6 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -92,13 +91,8 @@ class StreamReduction:
         self.batches.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.batches.__exit__(kind, error, trace)
+    def __exit__(self, *error: object) -> None:
+        self.batches.__exit__(*error)
 
     def start(
         self,

@@ -12,7 +12,6 @@ import hashlib
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from pyspark.errors import StreamingQueryException
@@ -63,12 +62,7 @@ class RunningGraph:
     def __enter__(self) -> RunningGraph:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.stop()
 
     @property
