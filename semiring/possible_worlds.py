@@ -50,6 +50,26 @@ class PossibleWorlds:
         there = {token: (numbers >> bit) & 1 == 1 for bit, token in enumerate(tokens)}
         return cls(there, len(numbers))
 
+    def redrawn(self, there: Array) -> PossibleWorlds:
+        """Return other worlds of the same tokens, for which nothing is written as gates again.
+
+        Parameters
+        ----------
+        there
+            A row for each token, in the order of `ordered`, and a column for each world.
+        """
+        from semiring.circuit.evaluation import WorldValues
+
+        worlds = object.__new__(PossibleWorlds)
+        worlds.length, worlds._there, worlds._writing = there.shape[1], self._there, self._writing
+        worlds._worlds = WorldValues(there)
+        return worlds
+
+    @property
+    def ordered(self) -> Sequence[Token]:
+        """The tokens whose worlds are known, in their order."""
+        return self._writing.tokens
+
     @property
     def tokens(self) -> frozenset[Token]:
         """The tokens whose worlds are known."""

@@ -33,7 +33,7 @@ from semiring.analysis import (
     repairs,
     responsibility,
     sampled_banzhaf,
-    sampled_moments,
+    sampled_moments_of,
     sampled_probability,
     sampled_shapley,
     shapley,
@@ -246,8 +246,8 @@ class Analyses(ABC):
             self._valued(column, limit),
             method,
             lambda value: moments(value, known.weights(value), **known.beforehand),
-            lambda value: sampled_moments(
-                value, known.weights(value), error, confidence, **known.beforehand
+            together=lambda values: sampled_moments_of(
+                values, known.weights(*values), error, confidence, **known.beforehand
             ),
         )
 

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
 from lipstick.display.progress_line import progress
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.errors import NeedsSparkError
-from semiring.budget import call_within, remaining, within
+from semiring.budget import call_within, remaining, uncollected, within
 from semiring.errors import ArgumentError, ExactnessError
 
 T = TypeVar("T")
@@ -144,6 +144,7 @@ def answer_rows(
     exact: Callable[[Any], T],
     sampled: Callable[[Any], T] | None = None,
     unknown: Callable[[], T] | None = None,
+    together: Callable[[list[Any]], list[T]] | None = None,
 ) -> list[tuple[R, T]]:
     """Answer a question about rows; each may take its share of the remaining budget.
 
@@ -155,14 +156,19 @@ def answer_rows(
         Answer from what was made: exactly, for half of the time where samples may follow.
     unknown
         The answer about a row whose annotation takes all of the time.
+    together
+        In place of `sampled`: answers for all rows that are not answered exactly, in the second
+        half of the time.
 
     Raises
     ------
     ExactnessError
         Where a row is not answered in time.
     """
+    if together is not None and method != "exact":
+        return _answered_together(rows, method, exact, together)
     answers = []
-    with progress(after=_SILENT) as line:
+    with progress(after=_SILENT) as line, uncollected():
         for number, (row, make) in enumerate(rows):
             line(f"row {number + 1:,} of {len(rows):,}")
             left = remaining()
@@ -177,6 +183,36 @@ def answer_rows(
                 answer = unknown()
             answers.append((row, answer))
     return answers
+
+
+def _answered_together(
+    rows: Sequence[tuple[R, Callable[[], Any]]],
+    method: Method,
+    exact: Callable[[Any], T],
+    together: Callable[[list[Any]], list[T]],
+) -> list[tuple[R, T]]:
+    answers: dict[int, T] = {}
+    hard: dict[int, Any] = {}
+    with progress(after=_SILENT) as line, uncollected():
+        line(f"{len(rows):,} rows")
+        made = [make() for _, make in rows]
+        half = None if (left := remaining()) is None else left / 2
+        for number, value in enumerate(made):
+            line(f"row {number + 1:,} of {len(rows):,}")
+            left = None if half is None else max((remaining() or 0.0) - half, 0.0)
+            share = left and left * max(1 / (len(rows) - number), _LARGEST)
+            try:
+                if method == "sample":
+                    raise ExactnessError("samples are asked for")
+                answers[number] = call_within(share, partial(exact, value))
+            except ExactnessError:
+                hard[number] = value
+        if hard:
+            line(f"drawing worlds for {len(hard):,} rows")
+            left = remaining()
+            with within(None if left is None else _USED * left):
+                answers.update(zip(hard, together(list(hard.values())), strict=True))
+    return [(row, answers[number]) for number, (row, _) in enumerate(rows)]
 
 
 def _answer(

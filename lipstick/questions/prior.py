@@ -44,12 +44,13 @@ class PriorKnowledge:
             "blocks": block_function(capture, blocks, beside),
         }
 
-    def weights(self, of: Annotation | Value) -> dict[Token, float] | float:
-        """Return the probabilities of the tokens of a value and of the evidence, or the one
+    def weights(self, *of: Annotation | Value) -> dict[Token, float] | float:
+        """Return the probabilities of the tokens of values and of the evidence, or the one
         probability of all tokens.
         """
-        same = self._weights.same
-        return self._weights(of.tokens | self._tokens) if same is None else same
+        if self._weights.same is not None:
+            return self._weights.same
+        return self._weights(self._tokens.union(*(part.tokens for part in of)))
 
 
 def _annotations(given: Evidence) -> Iterator[Expression]:

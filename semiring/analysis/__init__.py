@@ -12,7 +12,7 @@ from semiring.analysis.responsibilities import (
     bounded_responsibility,
     responsibility,
 )
-from semiring.analysis.sampled_moments import sampled_moments
+from semiring.analysis.sampled_moments import sampled_moments, sampled_moments_of
 from semiring.analysis.sampling import Estimate
 from semiring.analysis.witnesses import (
     MinimalWitnesses,
@@ -42,6 +42,7 @@ __all__ = [
     "responsibility",
     "sampled_banzhaf",
     "sampled_moments",
+    "sampled_moments_of",
     "sampled_probability",
     "sampled_shapley",
     "shapley",

@@ -69,9 +69,9 @@ def distribution(
         of windows and of other aggregates than SUM, COUNT, MIN, MAX and AVG, when they depend on
         more than sixteen tuples.
     """
-    tokens = sorted(value.tokens | given.tokens)
+    tokens = value.tokens | given.tokens
     if len(tokens) <= _ENUMERATED:
-        return _enumerated(value, chances, given, tokens)
+        return _enumerated(value, chances, given, sorted(tokens))
     slots: dict[Value | Expression, int] = {}
     _collect(value, slots)
     for part in slots:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -68,20 +69,43 @@ def sampled_moments(
     Cost: a pass over the tensor's terms, whose operations are on arrays of worlds. If a budget is
     spent before (:func:`semiring.budget.within`), the worlds drawn so far are the answer.
     """
+    return sampled_moments_of(
+        [tensor], weights, error, confidence, seed, given=given, blocks=blocks
+    )[0]
+
+
+def sampled_moments_of(
+    values: Sequence[Value],
+    weights: Weights,
+    error: float = 0.01,
+    confidence: float = 0.95,
+    seed: int = 0,
+    *,
+    given: Given = None,
+    blocks: Blocks = None,
+) -> list[Moments]:
+    """Return the moments of several values from the same random worlds; see `sampled_moments`.
+
+    Values that share parts are evaluated together. The confidence is that of each of them.
+    """
     known = evidence(given)
-    tokens = tensor.tokens | known.tokens
+    tokens = known.tokens.union(*(value.tokens for value in values))
     instead, chances = chosen_apart(tokens, weights_of(tokens, weights), blocks)
-    chances = dict(sorted(chances.items(), key=lambda pair: pair[0].sort_key))
     if instead is not None:
         known = Expression.of(substituted(known, instead))
-        replacement = tensor.substituted(instead)
-        tensor = replacement if isinstance(replacement, Value) else tensor
-    if isinstance(tensor, Tensor):
-        for _, value in tensor.terms:
-            check_number(value)
+        replacements = [value.substituted(instead) for value in values]
+        values = [
+            new if isinstance(new, Value) else value
+            for new, value in zip(replacements, values, strict=True)
+        ]
+    for value in values:
+        for number in value.values() if isinstance(value, Tensor) else ():
+            check_number(number)
     words = words_needed(error, confidence)
     random = np.random.default_rng(seed)
-    values = []
+    written = PossibleWorlds(dict.fromkeys(chances, np.zeros(0, np.bool_)), 0)
+    ordered = np.array([chances[token] for token in written.ordered])
+    samples, totals = [], 0
     most_words = max(1, _HELD // (WORD * max(len(chances), 1)))
     drawn_words, size, begun = 0, 1, time.monotonic()
     while drawn_words < words:
@@ -95,21 +119,28 @@ def sampled_moments(
         if not size:
             break
         drawn_words += size
-        drawn = random_words(random, np.array(list(chances.values())), size)
-        there = {token: unpacked(word) for token, word in zip(chances, drawn, strict=True)}
-        worlds = PossibleWorlds(there, size * WORD)
-        values.append(_values(tensor, worlds)[worlds.holds(known)])
-    sample = np.concatenate(values)
-    total = len(sample)
-    sample = sample[~np.isnan(sample)]
+        drawn = random_words(random, ordered, size)
+        worlds = written.redrawn(unpacked(drawn.ravel()).reshape(len(ordered), size * WORD))
+        seen = worlds.holds(known)
+        totals += int(seen.sum())
+        samples.append(_values(values, worlds)[:, seen])
+    sample = np.concatenate(samples, axis=1)
+    return [
+        _moments(value, own[~np.isnan(own)], totals, confidence, drawn_words * WORD)
+        for value, own in zip(values, sample, strict=True)
+    ]
+
+
+def _moments(value: Value, sample: Array, total: int, confidence: float, drawn: int) -> Moments:
+    """Return the moments of a value from its plain values in some of the worlds."""
     if not len(sample):
         raise ExactnessError(
-            f"{tensor.truncated(3)} has a value in none of {drawn_words * WORD:,} random worlds "
+            f"{value.truncated(3)} has a value in none of {drawn:,} random worlds "
             "with the evidence.\nAsk for the exact answer, method='exact'."
         )
     presence, missed = len(sample) / total, 0.0
-    if isinstance(tensor, Tensor):
-        wrong = hoeffding(len(sample), confidence, _width(tensor))
+    if isinstance(value, Tensor):
+        wrong = hoeffding(len(sample), confidence, _width(value))
     else:
         sample, wrong, missed = _within_range(sample, confidence)
     mean, variance = float(sample.mean()), float(sample.var())
@@ -148,21 +179,31 @@ def _width(tensor: Tensor) -> float:
     return max(values) - min(values)
 
 
-def _values(tensor: Value, worlds: PossibleWorlds) -> Array:
-    """Return the value in each world; NaN where it has none."""
-    if not isinstance(tensor, Tensor):
-        return numbers_of(worlds.values([tensor])[0].tolist())
-    name, length = tensor.monoid.name, worlds.length
-    count, total = np.zeros(length), np.zeros(length)
-    least, largest = np.full(length, np.nan), np.full(length, np.nan)
-    counts = worlds.counts([annotation for annotation, _ in tensor.terms])
-    for copies, (_, value) in zip(counts.astype(np.float64), tensor.terms, strict=True):
-        count += copies
-        if name == "COUNT":
-            continue
-        total += copies * float(value)
-        least = np.where(copies > 0, np.fmin(least, float(value)), least)
-        largest = np.where(copies > 0, np.fmax(largest, float(value)), largest)
-    if name == "AVG":
-        return np.where(count > 0, total / np.maximum(count, 1), np.nan)
-    return {"COUNT": count, "SUM": total, "MIN": least, "MAX": largest}[name]
+def _values(values: Sequence[Value], worlds: PossibleWorlds) -> Array:
+    """Return values in each world, a row each; NaN where one has none."""
+    found = np.full((len(values), worlds.length), np.nan)
+    formal = [place for place, value in enumerate(values) if not isinstance(value, Tensor)]
+    if formal:
+        plain = worlds.values([values[place] for place in formal])
+        found[formal] = numbers_of(plain.ravel().tolist()).reshape(plain.shape)
+    for place, value in enumerate(values):
+        if isinstance(value, Tensor):
+            found[place] = _aggregated(value, worlds)
+    return found
+
+
+def _aggregated(tensor: Tensor, worlds: PossibleWorlds) -> Array:
+    name = tensor.monoid.name
+    copies = worlds.counts([annotation for annotation, _ in tensor.terms]).astype(np.float64)
+    count: Array = copies.sum(axis=0)
+    if name == "COUNT":
+        return count
+    numbers = np.array([float(value) for _, value in tensor.terms])
+    if name in ("SUM", "AVG"):
+        total: Array = numbers @ copies
+        mean: Array = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+        return total if name == "SUM" else mean
+    there = np.where(copies > 0, numbers[:, None], np.nan)
+    least = np.fmin if name == "MIN" else np.fmax
+    extreme: Array = least.reduce(there, axis=0, initial=np.nan)
+    return extreme

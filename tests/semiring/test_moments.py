@@ -28,7 +28,7 @@ from semiring import (
     compare,
     delta,
 )
-from semiring.analysis import distribution, moments, sampled_moments
+from semiring.analysis import distribution, moments, sampled_moments, sampled_moments_of
 from semiring.analysis.most import most
 from semiring.analysis.presence import WORD
 from semiring.analysis.sums import sum_moments
@@ -152,6 +152,17 @@ def test_samples_end_before_the_budget(monkeypatch):
     monkeypatch.setattr(import_module("semiring.analysis.sampled_moments"), "remaining", lambda: 0)
     tensor = Tensor(SUM, [(Polynomial.token(Token("t", n)), n) for n in range(30)])
     assert sampled_moments(tensor, 0.5, confidence=1 - 1e-9).samples == WORD
+
+
+@pytest.mark.parametrize("monoid", [SUM, COUNT, MIN, MAX, AVG])
+def test_values_sampled_together_share_their_worlds(monoid):
+    """Each of them has the moments that it has alone, with the evidence and blocks of all."""
+    tokens = [Polynomial.token(Token("t", n)) for n in range(9)]
+    tensor = Tensor(monoid, [(x * tokens[0], n % 4) for n, x in enumerate(tokens)])
+    values = [tensor, applied(Minus(), [tensor, Tensor(COUNT, [(x, 1) for x in tokens])])]
+    beforehand = {"given": tokens[1] + tokens[2], "blocks": lambda token: token.key[0] % 5}
+    found = sampled_moments_of(values, 0.3, 0.1, **beforehand)
+    assert found == [sampled_moments(value, 0.3, 0.1, **beforehand) for value in values]
 
 
 def test_average_of_values_that_are_alike():

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
@@ -33,6 +31,7 @@ from lipstick.errors import CaptureError, LipstickError
 from lipstick.questions.what_if import WhatIf, WhatIfMany
 from rewriter.blocks import Block
 from semiring.base import Array, Semiring
+from semiring.budget import uncollected
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
 from semiring.valuation import Valuation
@@ -42,18 +41,6 @@ T = TypeVar("T")
 
 Where: TypeAlias = Callable[[pa.Table], Any] | Any | None
 """A choice of rows of the answer: a Boolean per row, or a function from the answer; None: all."""
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Collect no garbage while objects are made that are all needed: it takes half the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class Memory:
@@ -99,7 +86,7 @@ class Memory:
         """
         with self._asking:
             try:
-                with _uncollected():
+                with uncollected():
                     self._formal = self._formal or Formal(self._engine)
                     return ask(self._formal)
             except LipstickError:
