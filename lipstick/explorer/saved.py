@@ -30,7 +30,7 @@ _LEAST = 0.5
 """Seconds that an answer may take if it was begun in time."""
 
 CIRCUIT_SECONDS = 5.0
-"""Seconds that the circuit of a capture may take; beyond them a page is saved without it."""
+"""Seconds that the circuits of all captures may take; beyond them a page is saved without them."""
 
 _BOXES = 60
 
@@ -54,6 +54,7 @@ class Holding:
         self.circuits: dict[int, dict[str, str]] = {}
         self._room = room
         self._until = time.thread_time() + SECONDS
+        self._circuit_seconds = CIRCUIT_SECONDS
 
     def hold(
         self, source: int | None, view: str, params: dict[str, Any], *, asked: bool = False
@@ -64,6 +65,9 @@ class Holding:
         """
         asked_of = {"everywhere": True} if source is None else {"source": source}
         question = {**asked_of, "view": view, "params": params}
+        key = canonical(question)
+        if key in self.answers:
+            return self.answers[key].get("answer")
         left = self._until - time.thread_time()
         try:
             if not asked and left <= 0:
@@ -77,18 +81,25 @@ class Holding:
         if size > self._room:
             return None
         self._room -= size
-        self.answers[canonical(question)] = reply
+        self.answers[key] = reply
         return reply.get("answer")
 
-    def hold_circuit(self, number: int, source: CaptureSource) -> None:
-        """Hold the circuit of a capture, or why the page is without it."""
+    def hold_circuit(self, number: int, source: ExplorerSource) -> None:
+        """Hold the circuit of a capture, or why the page is without it; of others nothing."""
+        if not isinstance(source, CaptureSource):
+            return
+        begun = time.thread_time()
         try:
-            text = call_within(CIRCUIT_SECONDS, partial(portable, source.capture))
+            if self._circuit_seconds <= 0:
+                raise ExploreError("the other captures of this page took the time that there is")
+            text = call_within(self._circuit_seconds, partial(portable, source.capture))
             if len(text) > self._room:
                 raise ExploreError(f"its annotations take {len(text):,} bytes")
         except LipstickError as error:
             self.circuits[number] = {"refused": first_line(error)}
             return
+        finally:
+            self._circuit_seconds -= time.thread_time() - begun
         self._room -= len(text)
         self.circuits[number] = {"data": text}
 
@@ -142,14 +153,17 @@ def saved_page(
     for number, source in enumerate(explorer.sources):
         if held.hold(number, "about", {}, asked=True) is None and source.kind != "fault":
             raise ExploreError(f"{source.name} is too much for one page: serve it instead.")
-    for number, source in enumerate(explorer.sources):
-        if isinstance(source, CaptureSource):
-            held.hold_circuit(number, source)
+    latest: dict[int, None] = {}
     for question in questions:
         given = Params(question)
         params = given.mapping("params")
         place_asked = None if given.flag("everywhere") else given.integer("source", 0)
+        if place_asked is not None:
+            latest.setdefault(place_asked)
         held.hold(place_asked, given.text("view"), params, asked=True)
+    # Circuits come after what was looked at, those of the sources looked at last first.
+    for number in dict.fromkeys([*latest, *range(len(explorer.sources))]):
+        held.hold_circuit(number, explorer.sources[number])
     for number, source in enumerate(explorer.sources):
         _hold(held, number, source, rows)
     given_page = {"answers": held.answers, "circuits": held.circuits, "place": place}
@@ -227,7 +241,7 @@ def _script(held: Holding, number: int) -> None:
 
 
 def _streams(held: Holding, number: int, rows: int) -> None:
-    about = held.hold(number, "about", {})
+    about = held.hold(number, "about", {}, asked=True)
     version = {"version": about["version"]}
     held.hold(number, "picture", version)
     # What nothing is made of is asked about first: where there is little room, that is held.

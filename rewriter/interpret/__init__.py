@@ -29,6 +29,7 @@ from rewriter.interpret.calls import (
 )
 from rewriter.interpret.casts import cast
 from rewriter.interpret.compile import Interpreted, Resolve, Template, interpret
+from rewriter.interpret.steps import kind, steps
 from rewriter.interpret.vector import (
     FailedError,
     UninterpretableError,
@@ -66,8 +67,10 @@ __all__ = [
     "from_arrow",
     "interpret",
     "is_exact",
+    "kind",
     "rescale",
     "split_windows",
+    "steps",
     "taken_apart",
     "unify",
     "windowed",

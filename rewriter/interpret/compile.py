@@ -136,7 +136,7 @@ Resolve: TypeAlias = Callable[[str, str], Vector]
 
 Run: TypeAlias = Callable[[Resolve], Vector]
 
-_ARITHMETIC: dict[type[exp.Expr], Callable[[Vector, Vector], Vector]] = {
+ARITHMETIC: dict[type[exp.Expr], Callable[[Vector, Vector], Vector]] = {
     exp.Add: arithmetic.plus,
     exp.Sub: arithmetic.minus,
     exp.Mul: arithmetic.times,
@@ -203,13 +203,14 @@ def interpret(scalar: Scalar) -> Interpreted:
     column = (bare.table, bare.name) if isinstance(bare, exp.Column) else None
     run: Run | None
     try:
-        run = _compile(scalar)
+        run = compiled(scalar)
     except UninterpretableError:
         run = None
     return Interpreted(text(scalar), tuple(columns), column, run)
 
 
-def _compile(node: Scalar) -> Run:
+def compiled(node: Scalar) -> Run:
+    """Return the evaluation of a scalar; an UninterpretableError if only Spark can."""
     node = node.unnest()
     if isinstance(node, exp.Column):
         alias, name = node.table, node.name
@@ -220,7 +221,7 @@ def _compile(node: Scalar) -> Run:
     if isinstance(node, (exp.Literal, exp.Boolean, exp.Null)) or digits_of(node) is not None:
         value = literal(node)
         return lambda _: value
-    if type(node) in _ARITHMETIC:
+    if type(node) in ARITHMETIC:
         return _arithmetic(node)
     if isinstance(node, exp.DPipe):
         return _binary(lambda a, b: texts.concat([a, b]), *_sides(node))
@@ -241,12 +242,12 @@ def _compile(node: Scalar) -> Run:
 
 
 def _unary(operation: Callable[[Vector], Vector], operand: Scalar) -> Run:
-    inner = _compile(operand)
+    inner = compiled(operand)
     return lambda resolve: operation(inner(resolve))
 
 
 def _binary(operation: Callable[[Vector, Vector], Vector], a: Scalar, b: Scalar) -> Run:
-    left, right = _compile(a), _compile(b)
+    left, right = compiled(a), compiled(b)
     return lambda resolve: operation(left(resolve), right(resolve))
 
 
@@ -255,13 +256,13 @@ def _sides(node: Scalar) -> tuple[Scalar, Scalar]:
 
 
 def _arithmetic(node: Scalar) -> Run:
-    operation = _ARITHMETIC[type(node)]
+    operation = ARITHMETIC[type(node)]
     sides = _sides(node)
     shift = times.shift_of(sides[1])
     if shift is not None and isinstance(node, exp.Add | exp.Sub):
         by = shift if isinstance(node, exp.Add) else -shift
         return _unary(lambda time: times.moved(time, by), sides[0])
-    left, right = (_compile(side) for side in sides)
+    left, right = (compiled(side) for side in sides)
     literals = [_whole(side.unnest()) for side in sides]
     if literals == [None, None]:
         return lambda resolve: operation(left(resolve), right(resolve))
@@ -332,10 +333,10 @@ def _logical(node: Scalar) -> Run:
     if isinstance(node, exp.Between) and not node.args.get("symmetric"):
         return _between(node)
     if isinstance(node, exp.In) and node.expressions and not node.args.get("query"):
-        value, items = _compile(node.this), [_compile(item) for item in node.expressions]
+        value, items = compiled(node.this), [compiled(item) for item in node.expressions]
         return lambda resolve: logic.member_of(value(resolve), [i(resolve) for i in items])
     if isinstance(node, exp.Coalesce):
-        parts = [_compile(part) for part in (node.this, *node.expressions)]
+        parts = [compiled(part) for part in (node.this, *node.expressions)]
         return lambda resolve: logic.coalesce([part(resolve) for part in parts])
     if isinstance(node, exp.Nullif):
         same = exp.EQ(this=node.this.copy(), expression=node.expression.copy())
@@ -349,7 +350,7 @@ def _logical(node: Scalar) -> Run:
 
 
 def _between(node: exp.Between) -> Run:
-    value, low, high = (_compile(node.args[part]) for part in ("this", "low", "high"))
+    value, low, high = (compiled(node.args[part]) for part in ("this", "low", "high"))
 
     def run(resolve: Resolve) -> Vector:
         middle = value(resolve)
@@ -369,31 +370,36 @@ def _case(node: exp.Case) -> Run:
 
 
 def _choice(conditions: list[Scalar], values: list[Scalar], default: Scalar) -> Run:
-    tests = [_compile(condition) for condition in conditions]
-    results = [_compile(value) for value in values]
-    otherwise = _compile(default)
+    tests = [compiled(condition) for condition in conditions]
+    results = [compiled(value) for value in values]
+    otherwise = compiled(default)
     return lambda resolve: logic.choose(
         [run(resolve) for run in tests], [run(resolve) for run in results], otherwise(resolve)
     )
 
 
-def _function(node: Scalar) -> Run:
+def called(node: Scalar) -> tuple[str, list[Scalar]]:
+    """The name of a function in lower case, and its arguments."""
     if isinstance(node, exp.Extract):
-        name, arguments = str(node.this.name).lower(), [node.expression]
-    elif isinstance(node, exp.Anonymous):
-        name, arguments = str(node.this).lower(), list(node.expressions)
+        return str(node.this.name).lower(), [node.expression]
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).lower(), list(node.expressions)
+    arguments = []
+    for part in node.args.values():
+        parts = part if isinstance(part, list) else [part]
+        arguments += [item for item in parts if isinstance(item, exp.Expr)]
+    return node.key, arguments
+
+
+def _function(node: Scalar) -> Run:
+    name, arguments = called(node)
+    if isinstance(node, exp.Anonymous):
         if any(isinstance(argument, exp.Lambda) for argument in arguments):
-            return lambdas.called(name, arguments, node, _compile)
+            return lambdas.called(name, arguments, node, compiled)
         if name == "struct":
             name, arguments = "named_struct", arrays.named_fields(arguments)
-    else:
-        name = node.key
-        arguments = []
-        for part in node.args.values():
-            parts = part if isinstance(part, list) else [part]
-            arguments += [item for item in parts if isinstance(item, exp.Expr)]
     rule = function(name, len(arguments))
     if rule is None:
         raise UninterpretableError(text(node))
-    runs = [_compile(argument) for argument in arguments]
+    runs = [compiled(argument) for argument in arguments]
     return lambda resolve: rule([run(resolve) for run in runs])

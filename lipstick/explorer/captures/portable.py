@@ -22,11 +22,15 @@ import pyarrow as pa
 from lipstick.capture.capture import Capture
 from lipstick.capture.manifest import RelationRecord
 from lipstick.engines.memory.formal import Formal
+from lipstick.engines.memory.formal.functions import ScalarFunction
+from lipstick.engines.memory.formal.over_rows import OverRows
 from lipstick.engines.memory.reach import members_of
 from lipstick.engines.memory.state import SORT
 from lipstick.explorer.captures.input_rows import looked_up
 from lipstick.explorer.cells import LONGEST, cell, cells, columns
 from lipstick.explorer.errors import ExploreError
+from rewriter.interpret import FailedError, UninterpretableError, Vector
+from rewriter.interpret import kind as kind_of
 from semiring.base import Array
 from semiring.circuit import ArrayValues
 from semiring.circuit.evaluation import COUNTING, operand_values
@@ -50,8 +54,8 @@ EDGES = 200_000
 _BITS = 1_000
 """Bits of a sum of doubles in units of the smallest one, at most."""
 
-_OPAQUE = (APPLIED, AGGREGATED, ROWS, WINDOWED)
-"""Kinds of gates that the page does not evaluate: it has their values now."""
+_FUNCTIONS = (APPLIED, AGGREGATED, ROWS)
+"""Kinds of gates with functions; of those that the page does not evaluate it has the values now."""
 
 
 def portable(capture: Capture) -> str:
@@ -161,8 +165,10 @@ class _Circuit:
         child = np.searchsorted(below, store.child[self.edges])
         owners = np.repeat(np.arange(len(below)), np.diff(self.offsets))
         label = store.label[self.edges].copy()
-        opaque = np.isin(kind, _OPAQUE)
-        payload[opaque] = 0
+        functions, opaque = self._functions(kind, payload)
+        # A window function is a place among the values of its rows.
+        windowed = np.flatnonzero(kind == WINDOWED)
+        opaque[windowed] = opaque[child[self.offsets[windowed]]]
         scalars, unsupported = self._scalars(kind, payload, child, label, owners)
         opaque |= unsupported
         tokens = kind == TOKEN
@@ -178,6 +184,7 @@ class _Circuit:
             "child": (owners - child).tolist(),
             "label": label.tolist(),
             "scalars": scalars,
+            "functions": functions,
             "comparisons": [
                 (op, _plain(value))
                 for op, value in (circuit.comparisons[number] for number in comparisons.tolist())
@@ -185,6 +192,26 @@ class _Circuit:
             "plain": [_plain(circuit.operands.plain_values[number]) for number in plain.tolist()],
             "opaque": self._opaque(np.flatnonzero(opaque)),
         }
+
+    def _functions(self, kind: Array, payload: Array) -> tuple[list[Any], Array]:
+        """Number the functions that the page evaluates, and return them and the other gates."""
+        opaque = np.zeros(len(kind), dtype=np.bool_)
+        functions: list[Any] = []
+        called = np.isin(kind, _FUNCTIONS)
+        for number in ascending(np.sort(payload[called])).tolist():
+            own = called & (payload == number)
+            function = self.formal.circuit.operands.functions[number]
+            written = None
+            if isinstance(function, ScalarFunction):
+                written = function.steps(_plain)
+            elif isinstance(function, OverRows):
+                written = _window(function)
+            payload[own] = len(functions)
+            if written is None:
+                opaque |= own
+            else:
+                functions.append(written)
+        return functions, opaque
 
     def _scalars(
         self, kind: Array, payload: Array, child: Array, label: Array, owners: Array
@@ -244,6 +271,59 @@ class _Circuit:
                 return [None]
         half = len(gates) // 2
         return [*self._now(gates[:half]), *self._now(gates[half:])]
+
+
+_RANKING = ("row_number", "rank", "dense_rank", "percent_rank", "cume_dist")
+_FRAMED = {"first": "first_value", "any_value": "first_value", "last": "last_value"}
+
+
+def _window(function: OverRows) -> dict[str, Any] | None:
+    """Return a window function over numbered operands; None where the page cannot compute it."""
+    call = function.call
+    name = _FRAMED.get(call.function, call.function)
+    aggregate, frame = call.aggregate, call.frame
+    arguments = len(call.arguments)
+    aggregated = () if aggregate is None else aggregate.arguments
+    keys = arguments + len(aggregated)
+    partition = len(call.partition) - 1  # without the world
+    written: dict[str, Any] = {
+        "function": name,
+        "width": 1 + keys + partition + len(call.order),
+        "partition": list(range(keys, keys + partition)),
+        "order": [
+            [keys + partition + place, key.descending, key.nulls_first]
+            for place, key in enumerate(call.order)
+        ],
+    }
+    try:
+        written["kind"] = kind_of(function.type)
+        if name in _RANKING:
+            return written
+        if call.ignores_nulls:
+            return None
+        if name in ("lag", "lead"):
+            distance = 1
+            if arguments > 1:
+                (distance,) = call.arguments[1].evaluate(_no_column).to_arrow(1).to_pylist()
+            return written | {"distance": distance, "otherwise": 2 if arguments > 2 else None}
+    except (LipstickError, FailedError, UninterpretableError):
+        return None
+    ends = () if frame is None else (frame.start, frame.end)
+    if frame is None or not (frame.rows or all(end in (None, 0) for end in ends)):
+        return None
+    written["frame"] = {"rows": frame.rows, "start": frame.start, "end": frame.end}
+    if name in ("first_value", "last_value"):
+        return written | {"operand": None}
+    if aggregate is None or aggregate.distinct or len(aggregated) > 1:
+        return None
+    name = (aggregate.function or "").lower()
+    if name not in ("count", "sum", "min", "max", "avg"):
+        return None
+    return written | {"function": name, "operand": arguments if aggregated else None}
+
+
+def _no_column(alias: str, name: str) -> Vector:
+    raise UninterpretableError(f"{alias}.{name}")
 
 
 def _scalar(scalars: Scalars, labels: Array) -> dict[str, Any] | None:

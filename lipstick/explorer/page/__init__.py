@@ -20,6 +20,8 @@ MODULES = (
     "dom.js",
     "asking.js",
     "conditions.js",
+    "scalars.js",
+    "windows.js",
     "evaluator.js",
     "state.js",
     "table.js",
@@ -45,7 +47,7 @@ MODULES = (
 )
 """The scripts in the order in which they are evaluated: each after its imports."""
 
-_SAVED = ("conditions.js", "evaluator.js")
+_SAVED = ("conditions.js", "scalars.js", "windows.js", "evaluator.js")
 """The scripts that only saved pages have."""
 
 SERVED: tuple[str, ...] = tuple(name for name in MODULES if name not in _SAVED)

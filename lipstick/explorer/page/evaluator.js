@@ -2,81 +2,18 @@
 // evaluated without some input rows. See lipstick/explorer/captures/portable.py for its form.
 
 import { canonical, Refused } from "./asking.js";
-import { COMPARED, exact, filtered, mask, order, orderOfExact, orderOfTexts, readCondition, sortedPlaces } from "./conditions.js";
+import { filtered, mask, readCondition, sortedPlaces } from "./conditions.js";
+import { TOO_LARGE, Unknown, cellText, compared, exactText, LARGEST, plainValue, quotient, scalar } from "./scalars.js";
+import { windowValues } from "./windows.js";
 
-const [CONSTANT, TOKEN, PRODUCT, SUM, DELTA, MONUS, COMPARE, CONDITION, TENSOR, PLAIN, , CHOICE] = Array(15).keys();
+const [CONSTANT, TOKEN, PRODUCT, SUM, DELTA, MONUS, COMPARE, CONDITION, TENSOR, PLAIN, APPLIED, CHOICE, , ROWS, WINDOWED] = Array(15).keys();
 const LISTED = 200; // rows that differ which are listed
 const WORK = 20_000_000; // gates that one answer may evaluate
-const LARGEST = 10n ** 38n;
-
-// What only Spark or the explorer can compute; it is refused where an answer needs it.
-class Unknown {
-  constructor(what) {
-    this.what = what;
-  }
-}
-
-const TOO_LARGE = new Unknown("a number that is too large for a page");
-
 const unsaved = (why) => new Refused("unsaved", `${why} Ask the capture itself: lipstick explore PATH`);
 
 function known(value) {
   if (!(value instanceof Unknown)) return value;
   throw unsaved(`This depends on ${value.what}, which a saved page does not compute.`);
-}
-
-// A double as Python writes it.
-function doubleText(value) {
-  if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
-  const [digits, power] = value.toExponential().split("e");
-  const exponent = Number(power);
-  if (exponent < -4 || exponent >= 16) return `${digits}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
-  if (Object.is(value, -0)) return "-0.0";
-  const text = Math.abs(value) < 1e-6 ? value.toFixed(20).replace(/0+$/, "") : String(value);
-  return text.includes(".") ? text : `${text}.0`;
-}
-
-function exactText({ n, s }, scale) {
-  const scaled = scale >= s ? n * 10n ** BigInt(scale - s) : n / 10n ** BigInt(s - scale);
-  if (scaled * 10n ** BigInt(Math.max(0, s - scale)) !== n * 10n ** BigInt(Math.max(0, scale - s))) return TOO_LARGE;
-  const digits = String(scaled < 0n ? -scaled : scaled).padStart(scale + 1, "0");
-  const point = digits.length - scale;
-  return `${scaled < 0n ? "-" : ""}${digits.slice(0, point)}${scale ? `.${digits.slice(point)}` : ""}`;
-}
-
-// A value as the cell of a column.
-function cellText(value, { sort, scale }) {
-  if (value instanceof Unknown || value === null) return value;
-  if (sort === "double" || sort === "float") {
-    const double = typeof value === "number" ? value : Number(value.n === undefined ? NaN : exactText(value, value.s));
-    return doubleText(sort === "float" ? Math.fround(double) : double);
-  }
-  if (typeof value === "boolean") return String(value);
-  if (typeof value === "string") return value;
-  if (value.n !== undefined && (sort === "int" || sort === "decimal")) return exactText(value, sort === "int" ? 0 : scale);
-  return value.v ?? new Unknown("a value of another type");
-}
-
-// A plain value: NULL, a truth value, a number in digits or as a double, a text, or another one.
-function plainValue(value) {
-  if (value === null || typeof value !== "object") return value;
-  if ("e" in value) return exact(value.e);
-  if ("d" in value) return Number(value.d);
-  return value;
-}
-
-// Whether a comparison of two values holds: NULL is equal to nothing, or to NULL by <=>.
-function compared(op, left, right) {
-  if (left instanceof Unknown) return left;
-  if (right instanceof Unknown) return right;
-  if (left === null || right === null) return op === "<=>" && left === right;
-  const sort = (value) => (typeof value !== "object" ? typeof value : value.n !== undefined ? "exact" : value.k);
-  const kind = sort(left);
-  if (kind !== sort(right) || kind === "other" || Number.isNaN(left) || Number.isNaN(right)) return new Unknown("a comparison of values of different types");
-  const holds = COMPARED[op === "<=>" ? "=" : op];
-  if (kind === "exact") return holds(orderOfExact(left, right));
-  if (kind === "number" || kind === "boolean") return holds(order(left, right));
-  return holds(orderOfTexts(left.v ?? left, right.v ?? right));
 }
 
 // Sums of the values beside annotations: exact numbers and doubles as integers of one unit.
@@ -103,19 +40,14 @@ class Scalar {
       return total < most && total > -most ? { n: total, s: this.scale } : TOO_LARGE;
     }
     if (this.quotient === null) return Number(exactText({ n: total, s: this.scale }, this.scale)) / count;
-    const size = total < 0n ? -total : total;
-    const shift = this.quotient - this.scale;
-    const top = size * 10n ** BigInt(Math.max(0, shift));
-    const below = BigInt(count) * 10n ** BigInt(Math.max(0, -shift));
-    const half = (2n * top + below) / (2n * below);
-    return { n: total < 0n ? -half : half, s: this.quotient };
+    return quotient({ n: total, s: this.scale }, { n: BigInt(count), s: 0 }, this.quotient);
   }
 }
 
 // Gates in topological order with their edges; evaluated where some tokens are gone.
 class Circuit {
-  constructor({ kind, payload, size, child, label, scalars, comparisons, plain, opaque }) {
-    Object.assign(this, { kind, payload, child, label, comparisons });
+  constructor({ kind, payload, size, child, label, scalars, functions, comparisons, plain, opaque }) {
+    Object.assign(this, { kind, payload, child, label, functions, comparisons });
     this.start = [0];
     for (const each of size) this.start.push(this.start.at(-1) + each);
     // An edge has the distance to its end.
@@ -196,6 +128,14 @@ class Circuit {
           if (of(edge) > 0) return of(edge + 1);
         }
         return null;
+      case APPLIED:
+        return scalar(this.functions[this.payload[gate]], (place) => of(first + place));
+      case ROWS: {
+        const call = this.functions[this.payload[gate]];
+        return windowValues(call, Array.from({ length: (end - first) / call.width }, (_, row) => Array.from({ length: call.width }, (_, place) => of(first + row * call.width + place))));
+      }
+      case WINDOWED:
+        return of(first) instanceof Unknown ? of(first) : of(first)[this.payload[gate]];
       default:
         return this.count(kind, first, end, values);
     }

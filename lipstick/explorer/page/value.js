@@ -287,6 +287,9 @@ export class Value {
           "aria-pressed": String(Boolean(struck)),
           "data-keep": `remove ${name}`,
         }),
+      bar.key &&
+        relation &&
+        button(icon("follow"), () => this.app.place.go({ token: [relation, ...bar.key] }), { class: "plain icon-button", "aria-label": `Follow ${name}: what every source makes of it`, title: `Follow ${name}: what every source makes of it` }),
       this.answer.by.column &&
         button(icon("filter"), () => this.keep([bar]), { class: "plain icon-button", "aria-label": `Only ${name}`, title: `Only ${name}` }),
     );

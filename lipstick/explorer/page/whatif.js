@@ -246,7 +246,10 @@ export class WhatIf {
             autocomplete: "off",
             placeholder: `${relation.key[0]} in (…) or ${relation.columns.at(-1)} like '…%'`,
             "aria-label": `Remove rows of ${relation.name} where`,
-            oninput: (event) => this.later(() => strike.where(relation.name, event.target.value)),
+            oninput: (event) => {
+              this.typed = event.target;
+              this.later(() => strike.where(relation.name, event.target.value));
+            },
           });
           const number = relation.columns.find((column) => !relation.key.includes(column)) ?? "column";
           const change = h("input", {
@@ -279,7 +282,11 @@ export class WhatIf {
   show() {
     const { strike } = this.app;
     replace(this.tabs, scenarioTabs(strike));
+    // A scenario that was added is typed like the one before it.
+    const added = strike.all.length > this.known;
+    this.known = strike.all.length;
     this.fill(strike);
+    if (added) (this.typed ?? [...this.inputs.values()][0]?.input)?.focus();
     if (strike.empty) {
       this.latest.stop();
       replace(

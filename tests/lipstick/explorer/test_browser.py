@@ -104,50 +104,6 @@ def test_what_if_by_clicking_is_the_captures_own(
     page.check()
 
 
-TASKS: dict[str, tuple[str, list[Any], str]] = {
-    "the largest inputs of a number with their source rows": (
-        "q3",
-        [".row .cell.linked"],
-        ".parts tbody td.text",
-    ),
-    "a number by a column of what was joined": (
-        "q3",
-        [".row .cell.linked", ("Group by", {"label": "l_shipmode"})],
-        ".parts tbody th:has-text('TRUCK'), .parts tbody th:has-text('MAIL')",
-    ),
-    "why a row is there, and without one of its inputs": (
-        "q3",
-        [".row .cell", ".formula .token"],
-        ".row.is-deleted, .row.is-changed",
-    ),
-    "two scenarios side by side": (
-        "q3",
-        [
-            ".row .cell",
-            ".formula .token",
-            "text=Add beside",
-            ".formula .token >> nth=1",
-            ".tab:has-text('What if')",
-        ],
-        ".matrix-cell, .differences td",
-    ),
-}
-"""Tasks, and the clicks that they take at most."""
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_tasks_take_few_clicks(page: Page, numbers: Numbers, task: str) -> None:
-    source, clicks, shown = TASKS[task]
-    screen = page.open(f"#s={numbers[source]}")
-    for click in clicks:
-        if isinstance(click, tuple):
-            screen.get_by_label(click[0]).select_option(**click[1])
-        else:
-            screen.locator(click).first.click()
-    expect(screen.locator(shown).first).to_be_visible()
-    page.check()
-
-
 def test_scenarios_that_begin_by_typing_stand_side_by_side(
     page: Page, capture: Open, numbers: Numbers, browser: Any, tmp_path: Path
 ) -> None:

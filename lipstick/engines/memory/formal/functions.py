@@ -24,6 +24,7 @@ from rewriter.interpret import (
     cast,
     from_arrow,
     interpret,
+    steps,
 )
 from rewriter.scalars.text import scalar as parsed
 from semiring.errors import ExactnessError
@@ -70,6 +71,10 @@ class ScalarFunction:
     def sql(self) -> str:
         """Its Spark SQL, with the names of columns."""
         return self._scalar.text
+
+    def steps(self, plain: Callable[[Any], Any]) -> Any | None:
+        """The scalar as :func:`rewriter.interpret.steps` over its operands, or None."""
+        return steps(self._scalar.text, self._scalar.columns, self._types, plain)
 
     @property
     def computable(self) -> bool:

@@ -42,12 +42,17 @@ class OverRows:
         The window function.
     types
         The types of the operands.
+
+    Attributes
+    ----------
+    call
+        The window function over columns that are numbered as the operands.
     """
 
     def __init__(self, call: WindowCall, types: Sequence[pa.DataType]) -> None:
         self._text = call.text
         self._types = tuple(types)
-        self._call = _over_columns(call)
+        self.call = _over_columns(call)
         # The names of columns take no part in what the function is.
         self.name = identity(Template(interpret(parsed(call.text))), types)
         self.label = call.text.replace("m.", "").replace("`", "")
@@ -58,9 +63,9 @@ class OverRows:
     @property
     def taken(self) -> tuple[int, ...]:
         """The places of the operands that supply every non-NULL value, each from some row."""
-        if self._call.function in ("lag", "lead"):
-            return (0, 2) if len(self._call.arguments) > 2 else (0,)
-        return (0,) if self._call.function in _TAKING else ()
+        if self.call.function in ("lag", "lead"):
+            return (0, 2) if len(self.call.arguments) > 2 else (0,)
+        return (0,) if self.call.function in _TAKING else ()
 
     @cached_property
     def type(self) -> pa.DataType:
@@ -82,7 +87,7 @@ class OverRows:
         }
         columns[_WORLD] = pa.array(np.repeat(np.arange(len(sizes)), sizes), pa.int64())
         try:
-            return computed(self._call, lambda _, name: from_arrow(columns[name]), len(rows))
+            return computed(self.call, lambda _, name: from_arrow(columns[name]), len(rows))
         except NeedsSparkError as error:
             raise only_spark(self._text) from error
 
