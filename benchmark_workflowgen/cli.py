@@ -13,6 +13,7 @@ from benchmark_workflowgen.experiments import (
     cluster,
     erasure,
     events,
+    explanations,
     federation,
     graph_cost,
     inference,
@@ -137,6 +138,7 @@ for experiment in (
     streaming_cost,
     streams,
     events,
+    explanations,
     inference,
     inference_scale,
 ):

@@ -53,10 +53,10 @@ def drawn(shares: Array, most: int) -> tuple[Array, Array]:
     Sampling Without Replacement from a Finite Universe*, JASA 47, 1952); what moves much is drawn
     for certain, and a part is drawn evenly, so that numbers of rows are known too.
     """
-    chances = np.maximum(_EVEN / len(shares), (1 - _EVEN) * shares)
-    chances = np.minimum(most * chances, 1.0)
-    chosen = np.flatnonzero(np.random.default_rng(0).random(len(shares)) < chances)
-    return chosen, 1.0 / chances[chosen]
+    chances = np.maximum(_EVEN * most / len(shares), (1 - _EVEN) * most * shares)
+    numbers = np.random.default_rng(0).random(len(shares), dtype=np.float32)
+    chosen = np.flatnonzero(numbers < chances)
+    return chosen, 1.0 / np.minimum(chances[chosen], 1.0)
 
 
 class SearchEffects(ABC):

@@ -327,19 +327,27 @@ class _ParquetRows:
                 start, place = start + count, place + count
                 if within is not None and not len(within):
                     continue
-                table = file.read_row_group(group, columns=stored)
-                for at, field in enumerate(table.schema):
-                    if field.type != _readable(field.type):
-                        viewed = table.column(at).cast(_readable(field.type))
-                        table = table.set_column(at, field.name, viewed)
-                places = (number << ROW_BITS) | np.arange(place - count, place, dtype=np.int64)
+                # One column at a time: what is decoded and not chosen stays in the caches.
+                chosen = None if within is None else pa.array(within)
+                columns = {n: _part(file, group, n, chosen) for n in stored}
                 if naming in names:
-                    table = table.append_column(naming, pa.array(places))
-                tables.append(table if within is None else table.take(pa.array(within)))
+                    places = (number << ROW_BITS) | np.arange(place - count, place, dtype=np.int64)
+                    columns[naming] = pa.chunked_array(
+                        [places if within is None else places[within]]
+                    )
+                tables.append(pa.table(columns))
         assert self.schema is not None
         if not tables:
             return pa.schema([self.schema.field(name) for name in names]).empty_table()
         return pa.concat_tables(tables).unify_dictionaries().select(list(names))
+
+
+def _part(file: pq.ParquetFile, group: int, name: str, chosen: pa.Array | None) -> pa.ChunkedArray:
+    """Return a column of a row group, of some of its rows or of all."""
+    column = file.read_row_group(group, columns=[name], use_threads=False).column(0)
+    if column.type != _readable(column.type):
+        column = column.cast(_readable(column.type))
+    return column if chosen is None else column.take(chosen)
 
 
 def _readable(kind: pa.DataType) -> pa.DataType:
