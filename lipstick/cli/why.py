@@ -98,6 +98,8 @@ def value(
     "--gx", metavar="SUITE.JSON", type=click.Path(path_type=Path), help="Great Expectations."
 )
 @click.option("--deequ", metavar="FILE", type=click.Path(path_type=Path), help="Constraints.")
+@click.option("--soda", metavar="CHECKS.YML", type=click.Path(path_type=Path), help="Of Soda.")
+@click.option("--pandera", metavar="SCHEMA", type=click.Path(path_type=Path), help="YAML or JSON.")
 @click.option("--over", metavar="NAME", help="The relation that expectations are about.")
 @_tables
 @_options
@@ -106,24 +108,29 @@ def check(
     dbt: Path | None,
     gx: Path | None,
     deequ: Path | None,
+    soda: Path | None,
+    pandera: Path | None,
     over: str | None,
     tables: tuple[str, ...],
     **options: Any,
 ) -> None:
     """Explain why a check fails: QUERY is SQL, or a file with SQL, over the tables.
 
-    Its rows must not be there, or its one truth value must be true. With --dbt, --gx or --deequ
-    QUERY is a part of the name of a check in these documents; without it all are run, but those
-    of no rows. Exits with 1 if one fails.
+    Its rows must not be there, or its one truth value must be true. With --dbt, --gx, --deequ,
+    --soda or --pandera QUERY is a part of the name of a check in these documents; without it all
+    are run, but those of no rows. Exits with 1 if one fails.
     """
     failed = False
     with reported():
         documents = {"dbt": dbt, "great_expectations": gx, "deequ": deequ}
+        documents |= {"soda": soda, "pandera": pandera}
         chosen: list[DataCheck] | None = None
         if any(documents.values()):
             chosen = _chosen(documents, query, over)
         elif query is None:
-            raise Failure("Give a query, or the checks of --dbt, --gx or --deequ.")
+            raise Failure(
+                "Give a query, or the checks of --dbt, --gx, --deequ, --soda or --pandera."
+            )
         named = {table_option(table)[0] for table in tables}
         if missing := {r for each in chosen or () for r in each.relations} - named:
             raise Failure(

@@ -1,8 +1,8 @@
-"""Checks of data as tools write them: tests of dbt, Great Expectations, constraints of Deequ.
+"""Checks of data as tools write them: dbt, Great Expectations, Deequ, Soda and Pandera.
 
 `check.py` has a check as a query with bounds, and its result, which explains itself; `dbt.py`,
-`great_expectations.py` and `deequ.py` read the documents of a tool each, behind the Protocol
-`CheckReader`.
+`great_expectations.py`, `deequ.py`, `soda.py` and `pandera.py` read the documents of a tool each,
+behind the Protocol `CheckReader`.
 """
 
 from __future__ import annotations
@@ -16,19 +16,23 @@ from lipstick.questions.checks.check import CheckReader, DataCheck
 from lipstick.questions.checks.dbt import DbtTests
 from lipstick.questions.checks.deequ import DeequConstraints
 from lipstick.questions.checks.great_expectations import ExpectationSuite
+from lipstick.questions.checks.pandera import PanderaSchema
+from lipstick.questions.checks.soda import SodaChecks
 from semiring.door import checked
 
 _READERS: Mapping[str, CheckReader] = {
     "dbt": DbtTests(),
     "great_expectations": ExpectationSuite(),
     "deequ": DeequConstraints(),
+    "soda": SodaChecks(),
+    "pandera": PanderaSchema(),
 }
 
 
 @checked
 def read_checks(
     path: str | os.PathLike[str],
-    tool: Literal["dbt", "great_expectations", "deequ"],
+    tool: Literal["dbt", "great_expectations", "deequ", "soda", "pandera"],
     relation: str | None = None,
 ) -> list[DataCheck]:
     """Return the checks of a document, which run over tracked relations.
@@ -37,10 +41,11 @@ def read_checks(
     ----------
     path
         Of dbt the folder ``target`` after ``dbt test``; of Great Expectations the JSON of a suite;
-        of Deequ a file of constraints as calls, or the JSON of results or suggestions.
+        of Deequ a file of constraints as calls, or the JSON of results or suggestions; of Soda the
+        YAML of its checks; of Pandera what ``schema.to_yaml()`` or ``to_json()`` writes.
     relation
-        The relation that expectations and constraints are about; None: named as the suite is.
-        Tests of dbt name their models.
+        The relation that checks are about; None: named as the suite or schema is. Tests of dbt name
+        their models, and checks of Soda their datasets.
 
     Raises
     ------

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import pyarrow as pa
 
 from lipstick.errors import CapabilityError, CaptureError
+from rewriter.emit.templates import fill
 from semiring.door import checked
 
 if TYPE_CHECKING:
@@ -203,3 +204,31 @@ def number_bounds(kwargs: Mapping[str, Any]) -> ValueBounds:
         bool(kwargs.get("strict_min")),
         bool(kwargs.get("strict_max")),
     )
+
+
+def failing_rows(
+    name: str,
+    template: str,
+    relation: str,
+    columns: Mapping[str, Any],
+    values: Mapping[str, Any] | None = None,
+    bounds: ValueBounds = ValueBounds(high=0),
+    where: str | None = None,
+) -> DataCheck:
+    """Return a check of the number of failures, from a template: see :func:`fill`."""
+    sql = fill(template, relation, columns, values, where)
+    return DataCheck(name, sql, bounds, False, (relation,))
+
+
+def checked_value(
+    name: str,
+    template: str,
+    relation: str,
+    bounds: ValueBounds,
+    columns: Mapping[str, Any],
+    values: Mapping[str, Any] | None = None,
+    where: str | None = None,
+) -> DataCheck:
+    """Return a check of a value, from a template: see :func:`fill`."""
+    sql = fill(template, relation, columns, values, where)
+    return DataCheck(name, sql, bounds, True, (relation,))

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lipstick.errors import CaptureError, QueryError
-from lipstick.questions.checks.check import DataCheck, ValueBounds
-from rewriter.emit.templates import fill
+from lipstick.questions.checks.check import DataCheck, ValueBounds, checked_value, failing_rows
 
 _ROWS: Mapping[str, str] = {
     "isComplete": "x IS NULL",
@@ -100,41 +99,23 @@ def _call(name: str, call: ast.Call, relation: str) -> DataCheck:
             if bounds is not None and bounds != ValueBounds(1, 1):
                 share = f"sum(CASE WHEN {first} THEN 1 ELSE 0 END) / count(*)"
                 template = f"SELECT {share} AS value FROM r"
-                return _valued(shown, template, bounds, relation, {}, {})
-            return _failing(shown, template, relation, {}, {})
+                return checked_value(shown, template, relation, bounds, {}, {})
+            return failing_rows(shown, template, relation, {}, {})
         columns = {"x": first, "x0": first, "x1": second}
         columns = {n: c for n, c in columns.items() if isinstance(c, str)}
         if name == "isUnique":
-            return _failing(shown, _UNIQUE, relation, columns, {})
+            return failing_rows(shown, _UNIQUE, relation, columns, {})
         if name in _ROWS and bounds in (None, ValueBounds(1, 1)):
             sql = f"SELECT * FROM r WHERE {_ROWS[name]}"
-            return _failing(shown, sql, relation, columns, {"second": second})
+            return failing_rows(shown, sql, relation, columns, {"second": second})
         if name in _VALUES:
             if bounds is None:
                 raise CaptureError("it asserts nothing that is read here: lambda x: x >= 0.9")
             template = f"SELECT {_VALUES[name]} AS value FROM r"
-            return _valued(shown, template, bounds, relation, columns, {"second": second})
+            return checked_value(shown, template, relation, bounds, columns, {"second": second})
         raise CaptureError(f"{name} is not among the constraints that are known here")
     except (CaptureError, QueryError) as error:
         return DataCheck(shown, relations=(relation,), refused=str(error))
-
-
-def _failing(
-    name: str, template: str, relation: str, columns: Mapping[str, Any], values: Mapping[str, Any]
-) -> DataCheck:
-    sql = fill(template, relation, columns, values)
-    return DataCheck(name, sql, ValueBounds(high=0), False, (relation,))
-
-
-def _valued(
-    name: str,
-    template: str,
-    bounds: ValueBounds,
-    relation: str,
-    columns: Mapping[str, Any],
-    values: Mapping[str, Any],
-) -> DataCheck:
-    return DataCheck(name, fill(template, relation, columns, values), bounds, True, (relation,))
 
 
 def _literal(node: ast.expr) -> Any:
@@ -217,12 +198,14 @@ def _result(constraint: str, relation: str) -> DataCheck:
     try:
         if analyzer == "Completeness":
             columns = {"x": arguments.split(",", maxsplit=1)[0]}
-            return _failing(constraint, "SELECT * FROM r WHERE x IS NULL", relation, columns, {})
+            return failing_rows(
+                constraint, "SELECT * FROM r WHERE x IS NULL", relation, columns, {}
+            )
         if analyzer in ("Uniqueness", "UniqueValueRatio"):
             inner = arguments[arguments.index("(") + 1 : arguments.index(")")]
             names = [name.strip() for name in inner.split(",")]
             sql = "SELECT xs, count(*) AS n FROM r GROUP BY xs HAVING count(*) > 1"
-            return _failing(constraint, sql, relation, {"xs": names}, {})
+            return failing_rows(constraint, sql, relation, {"xs": names}, {})
         raise CaptureError(
             "the results do not have what it asserts: give the constraints as calls, "
             '.hasMean("x", lambda x: x <= 30)'

@@ -330,7 +330,7 @@ class _ParquetRows:
                 # One column at a time: what is decoded and not chosen stays in the caches.
                 chosen = None if within is None else pa.array(within)
                 columns = {n: _part(file, group, n, chosen) for n in stored}
-                if naming in names:
+                if naming is not None and naming in names:
                     places = (number << ROW_BITS) | np.arange(place - count, place, dtype=np.int64)
                     columns[naming] = pa.chunked_array(
                         [places if within is None else places[within]]

@@ -1,4 +1,4 @@
-"""Checks of dbt, Great Expectations and Deequ: read, run, explained, their rows set aside."""
+"""Checks of dbt, Great Expectations, Deequ, Soda and Pandera: read, run, explained."""
 
 from __future__ import annotations
 
@@ -362,6 +362,131 @@ def test_constraints_of_deequ_are_read_from_calls_and_results(tmp_path: Path) ->
     path.write_text("{", "utf-8")
     with pytest.raises(CaptureError, match="neither JSON nor Python"):
         lipstick.read_checks(path, "deequ", "orders")
+
+
+_SODA = """
+filter orders [daily]:
+  where: id > 1
+checks for orders:
+  - row_count between 7 and 9
+  - missing_count(amount) = 0
+  - missing_percent(amount) < 10%
+  - missing_count(status) < 1:
+      missing values: [lost, open]
+  - duplicate_count(id) = 0
+  - duplicate_count(id, customer) = 0
+  - invalid_count(status) = 0:
+      valid values: [paid, open]
+      filter: id < 9
+  - invalid_percent(amount) <= 10:
+      valid min: 0
+  - invalid_count(status) = 0:
+      valid regex: ^p
+      name: states begin with p
+  - avg(amount):
+      warn: when > 100
+      fail: when > 20
+  - max(amount) < 90
+  - sum(amount) > 0:
+      valid max: -1
+  - min_length(status) >= 5
+  - row_count != 0
+  - freshness(loaded) < 1d
+  - avg(amount) != 5
+  - anomaly detection for row_count
+  - schema:
+      fail:
+        when required column missing: [id]
+"""
+
+
+def test_checks_of_soda_are_read_with_their_thresholds(tmp_path: Path) -> None:
+    path = tmp_path / "checks.yml"
+    path.write_text(_SODA, "utf-8")
+    checks = lipstick.read_checks(path, "soda")
+    asked = [check for check in checks if check.refused is None]
+    numbers = [6, 1, 100 / 6, 3, 1, 0, 1, 100 / 6, 2, 35.8, 90, -3, 4, 6]
+    assert [_number(check) for check in asked] == pytest.approx(numbers)
+    passing = {"duplicate_count(id, customer) = 0", "row_count != 0"}
+    right = {check.name for check in asked if check.bounds.side(_number(check)) is None}
+    assert right == passing
+    assert asked[8].name == "states begin with p"
+    refused = {check.name: check.refused for check in checks if check.refused is not None}
+    assert list(refused) == [
+        "filter orders [daily]",
+        "freshness(loaded) < 1d",
+        "avg(amount) != 5",
+        "anomaly detection for row_count",
+        "schema",
+    ]
+    assert "threshold '!= 5' is not read" in (refused["avg(amount) != 5"] or "")
+    (asked_of_other,) = [
+        c for c in lipstick.read_checks(path, "soda", "o") if c.name == "max(amount) < 90"
+    ]
+    assert asked_of_other.relations == ("o",)
+    path.write_text("- row_count > 0", "utf-8")
+    with pytest.raises(CaptureError, match="has no checks of Soda"):
+        lipstick.read_checks(path, "soda")
+
+
+_PANDERA = """
+schema_type: dataframe
+columns:
+  id: {dtype: int64, unique: true, greater_than: 1}
+  customer:
+    nullable: true
+    notin: [13]
+    less_than: {max_value: 13, ignore_na: false}
+  status:
+    dtype: string[python]
+    nullable: true
+    isin: [paid, open]
+    str_matches: p|l
+    str_contains: a
+    str_startswith: p
+    str_length: {min_value: null, max_value: null, exact_value: 4}
+  amount:
+    dtype: float64
+    checks:
+      in_range: {min_value: -3, max_value: 90, include_min: false, include_max: true}
+      equal_to: {value: 5.0, options: {raise_warning: true}}
+      mine: {statistics: 1}
+  "x.*": {dtype: int64, regex: true}
+checks:
+  mine: 1
+name: orders
+unique: [id, customer]
+"""
+
+
+def test_schemas_of_pandera_are_read_as_it_writes_them(tmp_path: Path) -> None:
+    path = tmp_path / "schema.yml"
+    path.write_text(_PANDERA, "utf-8")
+    checks = lipstick.read_checks(path, "pandera")
+    found = {check.name: _number(check) for check in checks if check.refused is None}
+    assert found == {
+        "not_nullable(id)": 0,
+        "unique(id)": 1,
+        "greater_than(id)": 1,
+        "notin(customer)": 1,
+        "less_than(customer)": 2,
+        "isin(status)": 1,
+        "str_matches(status)": 1,
+        "str_contains(status)": 2,
+        "str_startswith(status)": 2,
+        "str_length(status)": 0,
+        "not_nullable(amount)": 1,
+        "in_range(amount)": 1,
+        "equal_to(amount)": 4,
+        "unique(id, customer)": 0,
+    }
+    assert [check.name for check in checks if check.refused] == ["mine(amount)", "x.*", "checks"]
+    path.write_text(json.dumps({"columns": {"id": None}}), "utf-8")
+    (check,) = lipstick.read_checks(path, "pandera", "orders")
+    assert check.sql == "SELECT * FROM orders WHERE `id` IS NULL"
+    path.write_text("columns: [id]", "utf-8")
+    with pytest.raises(CaptureError, match="no schema of Pandera"):
+        lipstick.read_checks(path, "pandera")
 
 
 def test_a_distinct_value_too_many_has_its_rows(tmp_path: Path) -> None:
