@@ -81,7 +81,7 @@ def exact_key(value: Any) -> Hashable:
     if isinstance(value, (tuple, list)):
         return tuple(map(exact_key, value))
     if isinstance(value, dict):
-        return tuple((exact_key(k), exact_key(v)) for k, v in value.items())
+        return ("dict", *((exact_key(k), exact_key(v)) for k, v in value.items()))
     if isinstance(value, (float, Decimal)):
         return (type(value).__name__, str(value))
     return (type(value).__name__, value)

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+import pyarrow as pa
 
 from semiring.base import Array
 from semiring.circuit.gates import (
@@ -29,6 +30,7 @@ from semiring.circuit.gates import (
     WINDOWED,
     ZERO,
 )
+from semiring.circuit.scalars import is_simple
 from semiring.comparison import FLIPPED, compare_values
 from semiring.segments import bounds, owners_of, places_of
 from semiring.token import exact_key, normal_value
@@ -106,8 +108,14 @@ class OperandGates:
         self._plain_numbers: dict[Hashable, int] = {}
         self._function_numbers: dict[tuple[int, str], int] = {}
 
-    def plain(self, values: Sequence[Any]) -> Array:
+    def plain(self, values: Sequence[Any] | pa.Array) -> Array:
         """Return the gates of plain values; None is NULL."""
+        if isinstance(values, pa.Array):
+            if is_simple(values.type) and not pa.types.is_floating(values.type):
+                each = values.dictionary_encode(null_encoding="encode")
+                gates: Array = self.plain(each.dictionary.to_pylist())[each.indices.to_numpy()]
+                return gates
+            values = values.to_pylist()
         numbers = np.empty(len(values), dtype=np.int64)
         for place, value in enumerate(values):
             number = self._plain_numbers.setdefault(exact_key(value), len(self.plain_values))
@@ -115,6 +123,10 @@ class OperandGates:
                 self.plain_values.append(value)
             numbers[place] = number
         return self._circuit.leaves(PLAIN, numbers, CANONICAL)
+
+    def listed(self, plain: Array) -> list[Any]:
+        """Return the plain values of gates of such."""
+        return [self.plain_values[number] for number in self._circuit.gates.payload[plain].tolist()]
 
     def known(self, operands: Array) -> Array:
         """Return operands, with the plain values of those in which no token occurs."""
@@ -149,11 +161,19 @@ class OperandGates:
     # -- values ------------------------------------------------------------------------------
 
     def applied(self, function: Function, columns: Sequence[Array]) -> Array:
-        """Return the values of a function, row by row of its operands."""
+        """Return the values of a function, row by row of its operands; of plain ones at once."""
         rows = np.stack([self.known(column) for column in columns], axis=1)
-        payload = np.full(len(rows), self._function(APPLIED, function))
-        offsets = np.arange(len(rows) + 1) * len(columns)
-        return self.known(self._add(APPLIED, payload, offsets, rows.ravel()))
+        gates, result = self._circuit.gates, np.empty(len(rows), dtype=np.int32)
+        is_plain = (gates.kind[rows] == PLAIN).all(axis=1)
+        if is_plain.any():
+            known = map(self.listed, rows[is_plain].T)
+            result[is_plain] = self.plain(function(list(zip(*known, strict=True))))
+        if not is_plain.all():
+            rest = rows[~is_plain]
+            payload = np.full(len(rest), self._function(APPLIED, function))
+            offsets = np.arange(len(rest) + 1) * len(columns)
+            result[~is_plain] = self.known(self._add(APPLIED, payload, offsets, rest.ravel()))
+        return result
 
     def choices(self, annotations: Array, operands: Array, offsets: Array) -> Array:
         """Return the values of the first alternatives that are there, of CSR segments of them;
@@ -224,7 +244,7 @@ class OperandGates:
         gates, count = self._circuit.gates, len(operands)
         result = self._circuit.zeros(count)
         plain = np.flatnonzero(gates.kind[operands] == PLAIN)
-        truths = [self.plain_values[n] is True for n in gates.payload[operands[plain]].tolist()]
+        truths = [value is True for value in self.listed(operands[plain])]
         result[plain[np.array(truths, dtype=np.bool_)]] = ONE
         rest = np.flatnonzero(gates.kind[operands] != PLAIN)
         none = np.zeros(len(rest), dtype=np.int64)
@@ -251,11 +271,13 @@ class OperandGates:
         circuit, gates = self._circuit, self._circuit.gates
         result = circuit.zeros(len(lefts))
         known, plain = gates.kind[lefts] == PLAIN, gates.kind[rights] == PLAIN
-        for place in np.flatnonzero(known).tolist():
-            sides = (self._normal(gates.payload[side[place]]) for side in (lefts, rights))
-            result[place] = compare_values(op, *sides)
+        if known.any():
+            pairs, of_pair = np.unique([lefts[known], rights[known]], axis=1, return_inverse=True)
+            sides = (map(normal_value, self.listed(side)) for side in pairs)
+            held = [compare_values(op, *pair) for pair in zip(*sides, strict=True)]
+            result[known] = np.array(held, dtype=np.int32)[of_pair.ravel()]
         numbers, which = np.unique(gates.payload[rights[plain]], return_inverse=True)
-        values = [self._normal(number) for number in numbers]
+        values = [normal_value(self.plain_values[number]) for number in numbers]
         null = np.zeros(len(lefts), dtype=np.bool_)
         null[plain] = np.array([value is None for value in values], dtype=np.bool_)[which]
         # Compared with NULL nothing is true, and COUNT is NULL in no world.
@@ -274,9 +296,6 @@ class OperandGates:
             operands = np.stack([lefts[rest], rights[rest]], axis=1)
             result[rest] = self._conditional(COMPARE, number, operands)
         return result
-
-    def _normal(self, number: int) -> Any:
-        return normal_value(self.plain_values[number])
 
     def _conditional(self, kind: int, payload: Array, operands: Array) -> Array:
         """Return the gates of conditions on rows of operands."""

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, TypeAlias, cast
 
 import numpy as np
+import pyarrow as pa
 
 from semiring.base import Array
 from semiring.circuit.circuit import AnnotationCircuit
@@ -28,7 +29,6 @@ from semiring.circuit.gates import (
     TOKEN,
     ZERO,
 )
-from semiring.circuit.operands import Function
 from semiring.circuit.order import CanonicalOrder, first_monomials
 from semiring.circuit.values import SMALL, CircuitRows, CircuitTensor, InCircuit, formal_value
 from semiring.exact import integer_array
@@ -52,7 +52,7 @@ from semiring.segments import ascending
 from semiring.semirings.expressions import Expressions
 from semiring.tensor import Tensor
 from semiring.token import Token, normal_value
-from semiring.value import Operand, Value
+from semiring.value import Operand
 
 Annotation: TypeAlias = Polynomial | Expression
 
@@ -258,44 +258,13 @@ class CircuitReading:
             self._formal[gate] = formal_value(self, gate)
         return self._formal[gate]
 
-    def gates_of(self, operands: Sequence[Operand]) -> Array:
-        """The gates of operands: of formal values of this circuit, and of plain values."""
-        if len(operands) > 1 and len(set(map(id, operands))) == 1:
-            return np.repeat(self.gates_of(operands[:1]), len(operands))
-        gates = np.empty(len(operands), dtype=np.int32)
-        is_formal = np.fromiter((isinstance(o, Value) for o in operands), np.bool_, len(operands))
-        formal, plain = np.flatnonzero(is_formal), np.flatnonzero(~is_formal)
-        gates[formal] = [cast(Any, operands[place]).gate for place in formal.tolist()]
-        gates[plain] = self.circuit.operands.plain([operands[place] for place in plain.tolist()])
-        return gates
-
-    def choices(
-        self, annotations: Array, operands: Sequence[Operand], offsets: Array
-    ) -> list[Operand]:
-        """The values of the first alternatives that are there, of CSR segments of them."""
-        made = self.circuit.operands.choices(annotations, self.gates_of(operands), offsets)
-        return self.operands(made)
-
-    def applied(self, function: Function, rows: Sequence[tuple[Operand, ...]]) -> list[Operand]:
-        """The values of a function of rows of operands; of all plain rows at once.
-
-        Raises
-        ------
-        CapabilityError
-            When only Spark can compute the function of plain values.
-        """
-        results: list[Operand] = [None] * len(rows)
-        is_formal = [any(isinstance(operand, Value) for operand in row) for row in rows]
-        plain = [place for place, formal in enumerate(is_formal) if not formal]
-        formal = [place for place, formal in enumerate(is_formal) if formal]
-        values = function([rows[place] for place in plain]) if plain else []
-        if formal:
-            columns = zip(*(rows[place] for place in formal), strict=True)
-            gates = self.circuit.operands.applied(function, [*map(self.gates_of, columns)])
-            values = [*values, *self.operands(gates)]
-        for place, value in zip([*plain, *formal], values, strict=True):
-            results[place] = value
-        return results
+    def listed(self, column: pa.Array | Array) -> list[Operand]:
+        """A column of plain values, or of gates of values, as operands."""
+        if isinstance(column, pa.Array):
+            return cast(list[Operand], column.to_pylist())
+        tensors = self.circuit.gates.kind[column] == TENSOR
+        pairs = zip(column.tolist(), tensors.tolist(), strict=True)
+        return [CircuitTensor(self, gate) if t else self.operand(gate) for gate, t in pairs]
 
     def rows(self, gate: int) -> CircuitRows:
         """A gate of the rows that a window function is over as such."""
@@ -314,10 +283,6 @@ class CircuitReading:
         """A gate of a tensor as one."""
         make = self.shown_as.get(gate)
         return CircuitTensor(self, gate) if make is None else make(gate)
-
-    def tensors(self, gates: Array) -> list[Tensor]:
-        """Gates of tensors as such."""
-        return [CircuitTensor(self, gate) for gate in gates.tolist()]
 
 
 class _Terms:

@@ -336,7 +336,7 @@ def test_aggregates_of_ranges_share_those_of_blocks(monoid: Monoid) -> None:
     pairs = list(zip(copies, values, strict=True))
     assert found == [monoid.aggregate(pairs[a:b]) for a, b in ranges]
     for of_gates in (gates, listed):
-        for (a, b), tensor in zip(ranges[::6], reading.tensors(of_gates[::6]), strict=True):
+        for (a, b), tensor in zip(ranges[::6], reading.listed(of_gates[::6]), strict=True):
             flat = Tensor(monoid, zip(reading.annotations(rows[a:b]), values[a:b], strict=True))
             assert tensor == flat
             assert tensor.truncated(5) == flat.truncated(5)

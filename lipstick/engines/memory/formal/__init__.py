@@ -14,7 +14,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.formal.aggregates import Aggregates
@@ -24,9 +23,9 @@ from lipstick.engines.memory.formal.conditions import Conditions
 from lipstick.engines.memory.formal.cuts import Cuts
 from lipstick.engines.memory.formal.domains import Domains
 from lipstick.engines.memory.formal.elements import Elements
-from lipstick.engines.memory.formal.functions import typed_values
 from lipstick.engines.memory.formal.matches import Matches
 from lipstick.engines.memory.formal.possible import SHARES, is_possible
+from lipstick.engines.memory.formal.scopes import Column, gates_of, of_type
 from lipstick.engines.memory.formal.tensors import column_number
 from lipstick.engines.memory.formal.tokens import Annotation, TokenNumbers, ValuedTokens
 from lipstick.engines.memory.formal.tuples import Tuples
@@ -126,18 +125,18 @@ class Formal:
         self.matches = Matches(self)
         self.windows = Windows(self)
         self.cuts = Cuts(self)
-        self._scalars: dict[tuple[str, str], Operand] = {}
+        self._scalars: dict[tuple[str, str], int] = {}
 
-    def scalar(self, block: Block, name: str) -> Operand:
-        """The value of a scalar subquery, NULL where it has no row."""
+    def scalar(self, block: Block, name: str) -> int:
+        """The gate of the value of a scalar subquery, NULL where it has no row."""
         key = (block.name, name)
         if key not in self._scalars:
             places = every(self.domains.size(block.name))
             gates = self.tuples.of(block.name, places)
             there = np.flatnonzero(gates)
-            values = self.columns.column(block.name, name, there)
+            values = gates_of(self.reading, self.columns.column(block.name, name, there))
             one = np.array([0, len(there)])
-            (self._scalars[key],) = self.reading.choices(gates[there], values, one)
+            (self._scalars[key],) = self.circuit.operands.choices(gates[there], values, one)
         return self._scalars[key]
 
     # -- the answer --------------------------------------------------------------------------
@@ -240,8 +239,7 @@ class Formal:
             flags.append(now[chosen])
             annotations.append(gates[chosen])
             for column, parts in zip(columns, values, strict=True):
-                found = self._column(column, chosen, matched)
-                parts.append(self.reading.gates_of(found))
+                parts.append(gates_of(self.reading, self._column(column, chosen, matched)))
         flag, position = np.concatenate(flags), np.concatenate(positions)
         order = np.lexsort([position, place[position], ~flag])
         of_rows = (np.concatenate(parts)[order] for parts in values)
@@ -284,18 +282,14 @@ class Formal:
 
     def _values(self, positions: Array, matched: dict[str, bool]) -> list[tuple[Operand, ...]]:
         outputs = self.engine.root.outputs
-        columns = [self._column(output.name, positions, matched) for output in outputs]
-        return list(zip(*columns, strict=True))
+        columns = (self._column(output.name, positions, matched) for output in outputs)
+        return list(zip(*map(self.reading.listed, columns), strict=True))
 
-    def _column(self, name: str, positions: Array, matched: dict[str, bool]) -> list[Operand]:
+    def _column(self, name: str, positions: Array, matched: dict[str, bool]) -> Column:
         """Return a column of rows of the root, plain values in its type."""
         root = self.engine.root.name
-        column = list(self.columns.column(root, name, positions, matched))
-        plain = [place for place, value in enumerate(column) if not isinstance(value, Value)]
-        typed = typed_values([column[place] for place in plain], self.columns.type(root, name))
-        for place, value in zip(plain, typed, strict=True):
-            column[place] = value
-        return column
+        column = self.columns.column(root, name, positions, matched)
+        return of_type(self.reading, column, self.columns.type(root, name))
 
     def _choices(self) -> list[dict[str, bool]]:
         """The ways of having partners of the LEFT JOINs whose columns the answer shows, or none."""
@@ -340,14 +334,12 @@ class Formal:
         CaptureError
             When there is no such column, or several.
         """
-        root = self.engine.root
-        output = root.outputs[column_number(self.engine, column)].name
-        kind = self.columns.type(root.name, output)
+        output = self.engine.root.outputs[column_number(self.engine, column)].name
         operands: dict[int, Operand] = {}
         for at, matched in self._now_matched(positions):
-            found = self.columns.column(root.name, output, at, matched)
+            found = self.reading.listed(self._column(output, at, matched))
             operands.update(zip(at.tolist(), found, strict=True))
-        return [_formal_value(operands[position], kind) for position in positions.tolist()]
+        return [_formal_value(operands[position]) for position in positions.tolist()]
 
     def _now_matched(self, positions: Array) -> Iterator[tuple[Array, dict[str, bool]]]:
         """Positions, with which partners of the outer joins that are shown they have now."""
@@ -357,9 +349,6 @@ class Formal:
                 yield positions[held], matched
 
 
-def _formal_value(operand: Operand, kind: pa.DataType) -> Value:
+def _formal_value(operand: Operand) -> Value:
     """An operand as a formal value: ι(v) = 1⊗v of a plain one, which every world has."""
-    if isinstance(operand, Value):
-        return operand
-    (plain,) = typed_values([operand], kind)
-    return Tensor(MAX, [(Polynomial.one(), plain)])
+    return operand if isinstance(operand, Value) else Tensor(MAX, [(Polynomial.one(), operand)])

@@ -11,16 +11,23 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory.formal.functions import Aggregation
-from lipstick.engines.memory.formal.scopes import MemberScope, plain_or_operands, scalar_type
-from lipstick.engines.memory.formal.tuples import segments
+from lipstick.engines.memory.formal.scopes import (
+    Column,
+    MemberScope,
+    assembled,
+    gates_of,
+    scalar_type,
+    values_of,
+)
+from lipstick.engines.memory.formal.tuples import remembered, segments
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.store import every
 from lipstick.engines.memory.window_rows import WindowRows
 from rewriter.interpret import AggregateCall
 from semiring.base import Array
+from semiring.circuit.gates import PLAIN
 from semiring.circuit.ranges import FLAT, range_tensors
 from semiring.monoid import Monoid, divide_decimal
-from semiring.value import Operand, Value
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.formal import Formal
@@ -31,21 +38,19 @@ class Aggregates:
 
     def __init__(self, formal: Formal) -> None:
         self._formal = formal
-        self._known: dict[tuple[str, str], dict[int, Operand]] = {}
+        self._known: dict[tuple[str, str], Array] = {}
 
-    def values(self, name: str, aggregate: str, positions: Array) -> list[Operand]:
-        """The values of an aggregate for some groups, or for the windows of some rows.
+    def values(self, name: str, aggregate: str, positions: Array) -> Array:
+        """The gates of the values of an aggregate for some groups, or for the windows of some rows.
 
         Raises
         ------
         CaptureError
             When arguments are not in the capture, or only Spark can compute them.
         """
-        known = self._known.setdefault((name, aggregate), {})
-        new = np.array(sorted(set(positions.tolist()) - known.keys()), dtype=np.int64)
-        if len(new):
-            known.update(zip(new.tolist(), self._make(name, aggregate, new), strict=True))
-        return [known[position] for position in positions.tolist()]
+        return remembered(
+            self._known, (name, aggregate), positions, lambda new: self._make(name, aggregate, new)
+        )
 
     def over_window(self, rows: WindowRows, column: str) -> bool:
         """Return True if a column aggregates frames that only lose rows to a deletion."""
@@ -55,7 +60,7 @@ class Aggregates:
             and rows.follows_deletions(column)
         )
 
-    def _make(self, name: str, aggregate: str, positions: Array) -> list[Operand]:
+    def _make(self, name: str, aggregate: str, positions: Array) -> Array:
         rows = self._formal.engine.rows(name)
         factors = None
         if isinstance(rows, WindowRows):
@@ -65,9 +70,9 @@ class Aggregates:
             kind = rows.type(aggregate)
             if frames.sizes.sum() > FLAT * len(positions) and _is_shared(rows, aggregate, call):
                 terms = self._terms(rows, call, ordered, None)
-                values, width = _column(terms), len(terms.gates) // len(ordered)
+                values, width = self._plain(terms), len(terms.gates) // len(ordered)
                 if values is not None:
-                    of_frames = range_tensors(
+                    return range_tensors(
                         self._formal.circuit,
                         _monoid(call, kind),
                         terms.gates,
@@ -75,7 +80,6 @@ class Aggregates:
                         frames.start * width,
                         frames.stop * width,
                     )
-                    return list(self._formal.reading.tensors(of_frames))
             members, owners = rows.seen(aggregate, positions, every(rows.members.count))
         else:
             assert isinstance(rows, GroupRows)
@@ -83,18 +87,14 @@ class Aggregates:
             members, owners, factors = self._formal.domains.grouped(rows, positions)
         terms = self._terms(rows, call, members, factors)
         offsets = segments(owners, len(positions)) * (len(terms.gates) // max(len(members), 1))
-        values = _column(terms)
-        kind = rows.type(aggregate)
-        reading, operands = self._formal.reading, self._formal.circuit.operands
+        values = self._plain(terms)
+        kind, circuit = rows.type(aggregate), self._formal.circuit
         if call.function is not None and values is not None:
             monoid = _monoid(call, kind)
-            gates = self._formal.circuit.tensors(
-                monoid, terms.gates, values, offsets, distinct=call.distinct
-            )
-            return list(reading.tensors(gates))
+            return circuit.tensors(monoid, terms.gates, values, offsets, distinct=call.distinct)
         function = Aggregation(call, terms.types, kind or pa.int64())
-        arguments = [reading.gates_of(_listed(column)) for column in terms.columns]
-        return reading.operands(operands.aggregated(function, terms.gates, arguments, offsets))
+        arguments = [gates_of(self._formal.reading, column) for column in terms.columns]
+        return circuit.operands.aggregated(function, terms.gates, arguments, offsets)
 
     def _terms(
         self,
@@ -121,16 +121,38 @@ class Aggregates:
             gates.append(annotations)
             scopes.append(MemberScope(formal, inside, members, matched=matched))
         types = [scalar_type(scopes[0], argument) for argument in call.arguments]
-        columns = [[plain_or_operands(scope, a) for scope in scopes] for a in call.arguments]
+        columns = [[values_of(scope, a) for scope in scopes] for a in call.arguments]
         if len(scopes) == 1:
             return _Terms(gates[0], [parts[0] for parts in columns], types)
         # Member by member.
         interleaved = np.stack(gates, axis=1).ravel()
-        listed = [
-            [value for row in zip(*map(_listed, parts), strict=True) for value in row]
+        places = np.arange(len(interleaved)).reshape(-1, len(scopes)).T
+        beside = [
+            assembled(formal.reading, len(interleaved), [*zip(places, parts, strict=True)])
             for parts in columns
         ]
-        return _Terms(interleaved, listed, types)
+        return _Terms(interleaved, beside, types)
+
+    def _plain(self, terms: _Terms) -> pa.Array | list[Any] | None:
+        """The plain values beside annotations as one column, of several arguments tuples, NULL
+        where one is; None: some are formal."""
+        if not terms.columns:
+            return pa.repeat(1, len(terms.gates))
+        reading, kinds = self._formal.reading, self._formal.circuit.gates.kind
+        formal = (column for column in terms.columns if not isinstance(column, pa.Array))
+        if any((kinds[gates] != PLAIN).any() for gates in formal):
+            return None
+        if len(terms.columns) > 1:
+            rows = zip(*map(reading.listed, terms.columns), strict=True)
+            return [None if None in row else row for row in rows]
+        (column,) = terms.columns
+        if isinstance(column, pa.Array):
+            return column
+        values = reading.listed(column)
+        try:
+            return pa.array(values, terms.types[0])
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            return values
 
 
 def _is_shared(rows: WindowRows, aggregate: str, call: AggregateCall) -> bool:
@@ -144,31 +166,8 @@ class _Terms(NamedTuple):
     """Annotations, their arguments column by column, and the types of these."""
 
     gates: Array
-    columns: Sequence[Sequence[Operand] | pa.Array]
+    columns: Sequence[Column]
     types: Sequence[pa.DataType]
-
-
-def _listed(column: Sequence[Operand] | pa.Array) -> Sequence[Operand]:
-    return column.to_pylist() if isinstance(column, pa.Array) else column
-
-
-def _column(terms: _Terms) -> pa.Array | list[Any] | None:
-    """The plain values beside annotations as one column, of several arguments tuples, NULL where
-    one is; None: some are formal."""
-    if not terms.columns:
-        return pa.repeat(1, len(terms.gates))
-    if any(isinstance(value, Value) for c in terms.columns if isinstance(c, list) for value in c):
-        return None
-    if len(terms.columns) > 1:
-        rows = zip(*map(_listed, terms.columns), strict=True)
-        return [None if None in row else row for row in rows]
-    (column,) = terms.columns
-    if isinstance(column, pa.Array):
-        return column
-    try:
-        return pa.array(column, terms.types[0])
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return list(column)
 
 
 def _monoid(call: AggregateCall, kind: pa.DataType | None) -> Monoid:

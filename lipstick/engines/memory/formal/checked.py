@@ -167,7 +167,7 @@ def _compare_values(
     for output in root.outputs:
         if output.stable:
             continue
-        values = formal.columns.column(root.name, output.name, positions)
+        values = formal.reading.listed(formal.columns.column(root.name, output.name, positions))
         formal_tokens = frozenset[Token]().union(
             *(value.tokens for value in values if isinstance(value, Value))
         )

@@ -9,12 +9,16 @@ import pyarrow as pa
 
 from lipstick.engines.memory.elements import ElementRows
 from lipstick.engines.memory.formal.scopes import (
+    Column,
     GroupScope,
     MemberScope,
     Scope,
     UnionScope,
-    operands,
+    assembled,
+    gates_of,
+    values_of,
 )
+from lipstick.engines.memory.formal.tuples import remembered
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.places import NOTHING
 from lipstick.engines.memory.unions import UnionRows
@@ -24,7 +28,6 @@ from rewriter.blocks import GROUP
 from rewriter.emit import BRANCH
 from rewriter.interpret import WINDOW, Windowed
 from semiring.base import Array
-from semiring.value import Operand
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.formal import Formal
@@ -36,7 +39,7 @@ class FormalColumns:
     def __init__(self, formal: Formal) -> None:
         self._formal = formal
         self._types: dict[tuple[str, str], pa.DataType] = {}
-        self._known: dict[tuple[str, str], dict[int, Operand]] = {}
+        self._known: dict[tuple[str, str], Array] = {}
 
     def type(self, name: str, column: str) -> pa.DataType:
         """The type of a column of a block's tuples."""
@@ -47,7 +50,7 @@ class FormalColumns:
 
     def column(
         self, name: str, column: str, positions: Array, matched: dict[str, bool] | None = None
-    ) -> list[Operand]:
+    ) -> Column:
         """A column of tuples of a block.
 
         ``matched`` as in :class:`MemberScope`, for a block without grouping.
@@ -57,18 +60,25 @@ class FormalColumns:
         NeedsSparkError, CapabilityError
             Where only Spark knows a value that no deletion changes.
         """
-        if matched:
-            return self._make(name, column, positions, matched)
-        known = self._known.setdefault((name, column), {})
-        new = np.array(sorted(set(positions.tolist()) - known.keys()), dtype=np.int64)
-        if len(new):
-            new_operands = self._make(name, column, new, {})
-            known.update(zip(new.tolist(), new_operands, strict=True))
-        return [known[position] for position in positions.tolist()]
+        kind, reading = self.type(name, column), self._formal.reading
 
-    def _make(
-        self, name: str, column: str, positions: Array, matched: dict[str, bool]
-    ) -> list[Operand]:
+        def make(new: Array) -> Column:
+            made = self._make(name, column, new, matched or {})
+            plain = isinstance(made, pa.Array) and made.type == kind
+            return made if plain else gates_of(reading, made)
+
+        if matched:
+            return make(positions)
+        key = (name, column)
+        if key not in self._known:
+            distinct, places = np.unique(positions, return_inverse=True)
+            values = make(distinct) if len(distinct) else pa.array([], kind)
+            if isinstance(values, pa.Array):
+                return values.take(pa.array(places))
+            remembered(self._known, key, distinct, lambda _: values)
+        return remembered(self._known, key, positions, lambda new: gates_of(reading, make(new)))
+
+    def _make(self, name: str, column: str, positions: Array, matched: dict[str, bool]) -> Column:
         rows = self._formal.engine.rows(name)
         if isinstance(rows, UnionRows):
             return self._of_union(rows, column, positions)
@@ -85,10 +95,10 @@ class FormalColumns:
             return self._windowed(rows, column, scope, positions)
         return self._computed(name, column, scope, positions)
 
-    def _computed(self, name: str, column: str, scope: Scope, positions: Array) -> list[Operand]:
+    def _computed(self, name: str, column: str, scope: Scope, positions: Array) -> Column:
         rows = self._formal.engine.rows(name)
         try:
-            return operands(scope, rows.outputs[column])
+            return values_of(scope, rows.outputs[column])
         except NeedsSparkError:
             # What Spark computed is in the capture, for tuples that it had; it holds where no
             # deletion changes it.
@@ -96,34 +106,30 @@ class FormalColumns:
             captured = (positions < rows.base.size).all()
             if not (stable and captured and rows.base.present[positions].all()):
                 raise
-            captured_values: list[Operand] = rows.base.take(column, positions).to_pylist()
-            return captured_values
+            return rows.base.take(column, positions)
 
     def _windowed(
         self, rows: WindowRows, column: str, scope: MemberScope, positions: Array
-    ) -> list[Operand]:
+    ) -> Column:
         name = rows.block.name
         if self._formal.aggregates.over_window(rows, column):
             return self._formal.aggregates.values(name, column, positions)
         window = rows.windowed[column]
         over = _WindowScope(self._formal, rows, window, scope, positions)
-        return operands(over, window.scalar)
+        return values_of(over, window.scalar)
 
-    def _of_union(self, rows: UnionRows, column: str, positions: Array) -> list[Operand]:
+    def _of_union(self, rows: UnionRows, column: str, positions: Array) -> Column:
         if column in rows.outputs:
             scope = UnionScope(self._formal, rows, positions)
             return self._computed(rows.block.name, column, scope, positions)
         branches, inside = self._formal.domains.branches(rows)
         numbers, places = branches[positions], inside[positions]
         if column == BRANCH:
-            return [int(branch) for branch in numbers]
+            return pa.array(numbers, pa.int64())
         number, identity = rows.identity[column]
-        values: list[Operand] = [None] * len(positions)
         there = np.flatnonzero(numbers == number)
         taken = self.column(rows.block.branches[number].name, identity, places[there])
-        for index, value in zip(there.tolist(), taken, strict=True):
-            values[index] = value
-        return values
+        return assembled(self._formal.reading, len(positions), [(there, taken)])
 
 
 class _WindowScope:
@@ -149,16 +155,12 @@ class _WindowScope:
         """See :class:`Scope`."""
         return self._scope.length
 
-    def column(self, alias: str, name: str) -> list[Operand]:
+    def column(self, alias: str, name: str) -> Column:
         """See :class:`Scope`."""
         if alias != WINDOW:
             return self._scope.column(alias, name)
         call = self._found.calls[int(name)]
         return self._formal.windows.values(self._rows, call, self._positions)
-
-    def plain(self, alias: str, name: str) -> pa.Array | None:
-        """See :class:`Scope`."""
-        return None if alias == WINDOW else self._scope.plain(alias, name)
 
     def type(self, alias: str, name: str) -> pa.DataType:
         """See :class:`Scope`."""

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeGuard
 
 import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory.formal.functions import ScalarFunction
 from lipstick.engines.memory.formal.scopes import (
+    Column,
     Scope,
-    of_rows,
-    operands,
-    plain_or_operands,
+    applied,
+    gates_of,
     scalar_type,
+    values_of,
 )
 from lipstick.errors import NeedsSparkError
 from rewriter.algebra import Scalar
@@ -30,9 +30,7 @@ from rewriter.interpret import (
 from rewriter.scalars.text import scalar as parsed
 from semiring.base import Array
 from semiring.circuit import CircuitReading
-from semiring.circuit.values import CircuitChoice
-from semiring.comparison import compare_values
-from semiring.value import Operand, Value
+from semiring.circuit.gates import CHOICE, PLAIN
 
 
 class Conditions:
@@ -61,60 +59,51 @@ class Conditions:
                 return self._circuit.any_of(columns, scope.length)
             case Compared():
                 return self._compared(scope, wanted)
-        return self.of_values(plain_or_operands(scope, wanted.scalar))
+        return self.of_values(values_of(scope, wanted.scalar))
 
-    def of_values(self, values: Sequence[Operand] | pa.Array) -> Array:
+    def of_values(self, values: Column) -> Array:
         """[φ] for every truth value φ."""
-        if isinstance(values, pa.Array):
-            if not pa.types.is_boolean(values.type):
-                return self._circuit.zeros(len(values))
-            true: Array = values.fill_null(False).to_numpy(zero_copy_only=False)
-            return true.astype(np.int32)
-        gates = np.array([value is True for value in values], dtype=np.int32)
-        places = [place for place, value in enumerate(values) if isinstance(value, Value)]
-        operands = self._reading.gates_of([values[place] for place in places])
-        gates[places] = self._circuit.operands.conditions(operands)
-        return gates
+        if not isinstance(values, pa.Array):
+            return self._circuit.operands.conditions(values)
+        if not pa.types.is_boolean(values.type):
+            return self._circuit.zeros(len(values))
+        true: Array = values.fill_null(False).to_numpy(zero_copy_only=False)
+        return true.astype(np.int32)
 
     def _compared(self, scope: Scope, wanted: Compared) -> Array:
         sides = wanted.comparison.left, wanted.comparison.right
         try:
-            lefts, rights = (operands(scope, side) for side in sides)
+            left, right = (values_of(scope, side) for side in sides)
             alike = _alike(*(scalar_type(scope, side) for side in sides))
         except NeedsSparkError:
-            alike, lefts, rights = False, [], []
+            alike = False
         if not alike:
-            return self.of_values(plain_or_operands(scope, wanted.whole))
-        return self.compared(wanted.comparison.op, lefts, rights, negated=wanted.negated)
+            return self.of_values(values_of(scope, wanted.whole))
+        return self.compared(wanted.comparison.op, left, right, negated=wanted.negated)
 
-    def compared(
-        self, op: str, lefts: Sequence[Operand], rights: Sequence[Operand], *, negated: bool = False
-    ) -> Array:
+    def compared(self, op: str, left: Column, right: Column, *, negated: bool = False) -> Array:
         """[left op right], row by row; negated: that it is not so, or unknown."""
-        circuit = self._circuit
-        gates = circuit.zeros(len(lefts))
-        opposite = np.full(len(lefts), negated)
-        formal: list[int] = []
-        for place, (left, right) in enumerate(zip(lefts, rights, strict=True)):
-            if op == "<=>" and right is None and _is_present(left):
+        circuit, operands = self._circuit, self._circuit.operands
+        lefts, rights = (gates_of(self._reading, side) for side in (left, right))
+        gates, opposite = circuit.zeros(len(lefts)), np.full(len(lefts), negated)
+        rest = np.ones(len(lefts), dtype=np.bool_)
+        null, kinds = operands.plain([None])[0], circuit.gates.kind
+        choices = (rights == null) & (kinds[lefts] == CHOICE) & (op == "<=>")
+        for place in np.flatnonzero(choices).tolist():
+            edges, _ = circuit.gates.edges_of(lefts[[place]])
+            annotations, values = circuit.gates.child[edges].reshape(-1, 2).T
+            if (kinds[values] == PLAIN).all() and (values != null).all():
                 # The value is NULL where no alternative is there.
-                columns = [left.annotations[[number]] for number in range(len(left.annotations))]
-                gates[place] = circuit.any_of(columns, 1)[0]
-                opposite[place] = not negated
-            elif isinstance(left, Value) or isinstance(right, Value):
-                formal.append(place)
-            else:
-                gates[place] = compare_values(op, left, right)
-        sides = ([column[place] for place in formal] for column in (lefts, rights))
-        gates[formal] = circuit.operands.compared(op, *map(self._reading.gates_of, sides))
-        if opposite.any():
-            gates[opposite] = circuit.absent(gates[opposite])
+                gates[place] = circuit.any_of([*annotations[:, None]], 1)[0]
+                opposite[place], rest[place] = not negated, False
+        gates[rest] = operands.compared(op, lefts[rest], rights[rest])
+        gates[opposite] = circuit.absent(gates[opposite])
         return gates
 
     def equal(
         self,
-        lefts: Sequence[Operand],
-        rights: Sequence[Operand],
+        left: Column,
+        right: Column,
         types: tuple[pa.DataType, pa.DataType],
         *,
         null_safe: bool,
@@ -122,17 +111,9 @@ class Conditions:
         """[left = right], or [left <=> right], row by row."""
         op = "<=>" if null_safe else "="
         if _alike(*types):
-            return self.compared(op, lefts, rights)
+            return self.compared(op, left, right)
         function = ScalarFunction(_EQUAL[op], types)
-        rows = list(zip(lefts, rights, strict=True))
-        return self.of_values(of_rows(self._reading, function, rows))
-
-
-def _is_present(value: Operand) -> TypeGuard[CircuitChoice]:
-    """Return True if every alternative of a choice has a plain value that is not NULL."""
-    return isinstance(value, CircuitChoice) and not any(
-        isinstance(operand, Value) or operand is None for _, operand in value.alternatives
-    )
+        return self.of_values(applied(self._reading, function, [left, right]))
 
 
 def _alike(a: pa.DataType, b: pa.DataType) -> bool:

@@ -13,6 +13,7 @@ from lipstick.engines.memory import order
 from lipstick.engines.memory.formal.functions import typed
 from lipstick.engines.memory.formal.limits import MOST, too_many
 from lipstick.engines.memory.formal.precedence import Precedes
+from lipstick.engines.memory.formal.scopes import gates_of
 from lipstick.engines.memory.formal.tokens import Annotation
 from lipstick.engines.memory.state import SORT
 from lipstick.engines.memory.store import every
@@ -20,13 +21,14 @@ from rewriter.analysis.conditional import conditional
 from rewriter.blocks import Block
 from semiring.base import Array
 from semiring.circuit import CircuitReading
+from semiring.circuit.gates import PLAIN
 from semiring.circuit.ranges import range_tensors, row_count
 from semiring.circuit.values import CircuitTensor
 from semiring.monoid import COUNT
 from semiring.render import REPR_TERMS
 from semiring.segments import bounds
 from semiring.tensor import Tensor
-from semiring.value import Operand, Value, called
+from semiring.value import Operand, called
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.formal import Formal
@@ -132,20 +134,23 @@ class _Sorted:
             (f"{SORT}{n}", k.descending, k.nulls_first) for n, k in enumerate(self._block.order)
         ]
         sorting += [(column, False, True) for column in self._block.tie_break]
-        self._columns = [formal.columns.column(name, column, places) for column, _, _ in sorting]
+        columns = [formal.columns.column(name, column, places) for column, _, _ in sorting]
         self._types = [formal.columns.type(name, column) for column, _, _ in sorting]
         self._directions = [(descending, nulls_first) for _, descending, nulls_first in sorting]
         if not self._block.unique_identity:
             # Rows that are equal in all of this come in the order of their positions.
-            self._columns.append(places.tolist())
+            columns.append(pa.array(places))
             self._types.append(pa.int64())
             self._directions.append((False, True))
-        self._formal_order = any(isinstance(v, Value) for column in self._columns for v in column)
+        kinds = formal.circuit.gates.kind
+        formal_ones = (column for column in columns if not isinstance(column, pa.Array))
+        self._formal_order = any((kinds[gates] != PLAIN).any() for gates in formal_ones)
+        self._columns = list(map(formal.reading.listed, columns))
         if self._formal_order:
             if size > MOST:
                 raise too_many(f"LIMIT cuts {size:,} rows of {name} in an order that may change")
             self._gates = formal.tuples.uncut(name, places)
-            self._rows: list[tuple[Operand, ...]] = list(zip(*self._columns, strict=True))
+            self._keys = [gates_of(formal.reading, column) for column in columns]
             return
         keys = [
             order.Key(typed(column, kind), descending, nulls_first)
@@ -204,11 +209,9 @@ class _Sorted:
     def _before(self, position: int) -> Array:
         """That rows are there and come before a tuple in an order that a deletion may change."""
         precedes = Precedes(self._directions, self._types)
-        own_keys = self._rows[position]
         others = np.flatnonzero(self._gates)
-        others = others[others != position]
-        pairs = [(*self._rows[rank], *own_keys) for rank in others.tolist()]
-        before = self._formal.reading.applied(precedes, pairs)
-        return self._formal.circuit.times(
-            self._gates[others], self._formal.conditions.of_values(before)
-        )
+        others, circuit = others[others != position], self._formal.circuit
+        own_keys = [np.repeat(key[position], len(others)) for key in self._keys]
+        sides = [*(key[others] for key in self._keys), *own_keys]
+        before = circuit.operands.conditions(circuit.operands.applied(precedes, sides))
+        return circuit.times(self._gates[others], before)

@@ -18,7 +18,13 @@ from lipstick.engines.memory.elements import ElementRows
 from lipstick.engines.memory.formal.functions import typed, typed_values
 from lipstick.engines.memory.formal.limits import MOST, too_many
 from lipstick.engines.memory.formal.possible import possible
-from lipstick.engines.memory.formal.scopes import MemberScope, operands
+from lipstick.engines.memory.formal.scopes import (
+    MemberScope,
+    assembled,
+    gates_of,
+    of_type,
+    values_of,
+)
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.places import NOTHING
@@ -108,16 +114,12 @@ class Domains:
         block = self._formal.engine.blocks[name]
 
         def take(column: str, positions: Array) -> pa.Array:
-            kind = base.take(column, NOTHING).type
-            inside = np.flatnonzero(positions < base.size)
-            taken = base.take(column, positions[inside])
-            index = np.full(len(positions), -1, dtype=np.int64)
-            index[inside] = np.arange(len(inside))
-            values = taken.take(pa.array(index, mask=index < 0))
             rows = self._formal.engine.rows(name)
             if isinstance(rows, GroupRows) and column in dict(block.keys):
-                values = typed(self.keys(rows, column, positions), kind)
-            return values
+                return self.keys(rows, column, positions)
+            inside = np.flatnonzero(positions < base.size)
+            taken = base.take(column, positions[inside])
+            return assembled(self._formal.reading, len(positions), [(inside, taken)])
 
         present = np.zeros(size, dtype=np.bool_)
         return State(replace(block, limit=None, offset=0), size, present, take)
@@ -160,20 +162,18 @@ class Domains:
                 possible &= membership.passed(there, chosen, members.base)
         return possible
 
-    def keys(self, rows: GroupRows, name: str, positions: Array) -> list[Any]:
+    def keys(self, rows: GroupRows, name: str, positions: Array) -> pa.Array:
         """A key of some groups."""
         base = rows.base.size
-        inside = np.flatnonzero(positions < base)
-        keys: list[Any] = [None] * len(positions)
-        taken = rows.base.take(name, positions[inside]).to_pylist()
-        for index, value in zip(inside.tolist(), taken, strict=True):
-            keys[index] = value
-        if len(inside) < len(positions):
-            index = [key for key, _ in rows.block.keys].index(name)
-            new_keys = self._others(rows)
-            for at in np.flatnonzero(positions >= base).tolist():
-                keys[at] = new_keys[int(positions[at]) - base][index]
-        return keys
+        inside = positions < base
+        taken = rows.base.take(name, positions[inside])
+        if inside.all():
+            return taken
+        index = [key for key, _ in rows.block.keys].index(name)
+        others = self._others(rows)
+        keys = typed([others[at][index] for at in (positions[~inside] - base).tolist()], taken.type)
+        places = np.argsort(np.argsort(~inside, kind="stable"), kind="stable")
+        return pa.concat_arrays([taken, keys]).take(pa.array(places))
 
     def _changes(self, rows: GroupRows) -> bool:
         """Return True if a deletion may change the keys of members, or lets keys be computed."""
@@ -215,11 +215,12 @@ class _Changing:
         self._members = np.repeat(chosen, rows.grouping.sets)
         self._sets = np.tile(np.arange(rows.grouping.sets), len(chosen))
         scope = MemberScope(formal, members, self._members, self._sets)
-        columns = []
-        for name, scalar in rows.grouping.keys:
-            kind = rows.type(name)
-            columns.append([_typed(value, kind) for value in operands(scope, scalar)])
-        self._keys: list[tuple[Operand, ...]] = list(zip(*columns, strict=True))
+        columns = [
+            of_type(formal.reading, values_of(scope, scalar), rows.type(name))
+            for name, scalar in rows.grouping.keys
+        ]
+        listed = map(formal.reading.listed, columns)
+        self._keys: list[tuple[Operand, ...]] = list(zip(*listed, strict=True))
         self._by_key: dict[tuple[Any, ...], list[int]] = {}
         self._formal_keys: list[int] = []
         for index, key in enumerate(self._keys):
@@ -227,6 +228,8 @@ class _Changing:
                 self._formal_keys.append(index)
             else:
                 self._by_key.setdefault(_normal(key), []).append(index)
+        places = np.array(self._formal_keys, dtype=np.int64)
+        self._formal_parts = [gates_of(formal.reading, column.take(places)) for column in columns]
         self._found: list[Key] | None = None
 
     @property
@@ -284,7 +287,8 @@ class _Changing:
         """See :meth:`Domains.grouped`."""
         rows = self._rows
         self._check(len(self._formal_keys) * len(positions), _COMPARED)
-        columns = [self._formal.domains.keys(rows, name, positions) for name, _ in rows.block.keys]
+        domains = self._formal.domains
+        columns = [domains.keys(rows, name, positions).to_pylist() for name, _ in rows.block.keys]
         circuit = self._formal.circuit
         indices: list[Array] = [NOTHING]
         factors: list[Array] = [circuit.zeros(0)]
@@ -307,22 +311,15 @@ class _Changing:
 
     def _equal(self, key: Key) -> tuple[Array, Array]:
         """The members whose keys, which a deletion may change, may be a group's; that they are."""
-        places = np.array(self._formal_keys, dtype=np.int64)
-        held = self._formal.circuit.ones(len(places))
-        for number, value in enumerate(key):
-            parts = [self._keys[place][number] for place in places.tolist()]
+        rest = every(len(self._formal_keys))
+        held = self._formal.circuit.ones(len(rest))
+        for part, value in zip(self._formal_parts, key, strict=True):
             op = "<=>" if value is None else "="
-            same = self._formal.conditions.compared(op, parts, [value] * len(parts))
+            values = np.repeat(self._formal.circuit.operands.plain([value]), len(rest))
+            same = self._formal.conditions.compared(op, part[rest], values)
             held = self._formal.circuit.times(held, same)
-            places, held = places[held != 0], held[held != 0]
-        return places, held
-
-
-def _typed(value: Operand, kind: Any) -> Operand:
-    if isinstance(value, Value) or value is None:
-        return value
-    typed_value: Operand = typed([value], kind)[0].as_py()
-    return typed_value
+            rest, held = rest[held != 0], held[held != 0]
+        return np.array(self._formal_keys, dtype=np.int64)[rest], held
 
 
 def _normal(key: Iterable[Any]) -> tuple[Any, ...]:

@@ -6,16 +6,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from lipstick.engines.memory.elements import ElementRows
 from lipstick.engines.memory.formal.functions import Aggregation, Case, ScalarFunction
 from lipstick.engines.memory.formal.limits import MOST, too_many
 from lipstick.engines.memory.formal.possible import possible
+from lipstick.engines.memory.formal.scopes import Column, gates_of
 from lipstick.engines.memory.store import every
 from rewriter.analysis.conditional import fixed_length
 from rewriter.passes.split_generators import ARRAY
 from semiring.analysis.most import most
 from semiring.base import Array
+from semiring.circuit.gates import ONE, PLAIN
 from semiring.circuit.values import CircuitAggregated, CircuitApplied, CircuitChoice
 from semiring.segments import bounds, places_of
 from semiring.value import Operand, Value
@@ -48,7 +51,7 @@ class Elements:
         factors = known.longer(owners, places)
         return self._formal.circuit.times(of_rows, factors)
 
-    def column(self, rows: ElementRows, name: str, positions: Array) -> list[Operand]:
+    def column(self, rows: ElementRows, name: str, positions: Array) -> Column:
         """A column of elements."""
         known = self._of(rows)
         owners, places = known.owners[positions], known.places[positions]
@@ -56,14 +59,13 @@ class Elements:
             return self._formal.columns.column(rows.inner, rows.passed[name], owners)
         part = None if name == rows.place else rows.made.index(name)
         whole = len(rows.made) == 1 and not rows.generator.inline
-        results: list[Operand] = [None] * len(positions)
+        gates = self._formal.circuit.zeros(len(positions))
         for place in np.unique(places).tolist():
-            chosen = np.flatnonzero(places == place).tolist()
-            arrays = [(known.array(int(owners[at])),) for at in chosen]
-            of_place = self._formal.reading.applied(Element(place, part, whole=whole), arrays)
-            for at, value in zip(chosen, of_place, strict=True):
-                results[at] = value
-        return results
+            chosen = places == place
+            function = Element(place, part, whole=whole)
+            arrays = known.arrays[owners[chosen]]
+            gates[chosen] = self._formal.circuit.operands.applied(function, [arrays])
+        return gates
 
 
 class _Possible:
@@ -78,14 +80,16 @@ class _Possible:
         if count > MOST:
             raise too_many(f"The arrays of {count:,} rows are taken apart in {rows.block.name}")
         gates = formal.tuples.of(rows.inner, every(count))
-        there = np.flatnonzero(gates).tolist()
-        values = formal.columns.column(rows.inner, ARRAY, np.array(there, dtype=np.int64))
-        self._arrays: dict[int, Operand] = dict(zip(there, values, strict=True))
+        there = np.flatnonzero(gates)
+        # The arrays of rows; NULL of those that are in no world.
+        self.arrays = np.repeat(formal.circuit.operands.plain([None]), count)
+        column = formal.columns.column(rows.inner, ARRAY, there)
+        self.arrays[there] = gates_of(formal.reading, column)
         known, elements = rows.known
         sizes = np.zeros(count, dtype=np.int64)
         sizes[known] = elements.sizes
         longest = sizes.copy()
-        for index in there:
+        for index in there.tolist():
             longest[index] = max(sizes[index], self._longest(index, int(gates[index])))
         more = longest - sizes
         new = np.repeat(every(count), more)
@@ -94,7 +98,7 @@ class _Possible:
         self.places = np.concatenate([places_of(elements.offsets), places])
 
     def _longest(self, owner: int, gate: int) -> int:
-        array = self._arrays[owner]
+        array = self._formal.reading.operand(int(self.arrays[owner]))
         if not isinstance(array, Value):
             return self._size(array)
         length = self._fixed
@@ -102,35 +106,25 @@ class _Possible:
             length = _at_most(array)
         if length is None:
             there = self._formal.reading.annotation(gate)
-            (size,) = self._formal.reading.applied(Size(), [(array,)])
-            length = max(possible(size, there), default=0)
+            sizes = self._formal.circuit.operands.applied(Size(), [self.arrays[[owner]]])
+            length = max(possible(self._formal.reading.operand(int(sizes[0])), there), default=0)
         return max(length, 1) if self._outer else length
 
     def _size(self, array: Sequence[Any] | None) -> int:
         size = 0 if array is None else len(array)
         return max(size, 1) if self._outer else size
 
-    def array(self, owner: int) -> Operand:
-        """The array of a row; NULL of one that is in no world."""
-        return self._arrays.get(owner)
-
     def longer(self, owners: Array, places: Array) -> Array:
         """[the arrays of rows have an element at some places]."""
-        held = self._formal.circuit.zeros(len(owners))
-        formal: list[int] = []
-        for at, (owner, place) in enumerate(zip(owners.tolist(), places.tolist(), strict=True)):
-            array = self.array(owner)
-            if place == 0 and self._outer:
-                held[at] = 1
-            elif not isinstance(array, Value):
-                held[at] = place < self._size(array)
-            elif self._fixed is not None:
-                held[at] = place < self._fixed
-            else:
-                formal.append(at)
-        arrays = [(self.array(int(owners[at])),) for at in formal]
-        sizes = self._formal.reading.applied(Size(), arrays)
-        held[formal] = self._formal.conditions.compared(">", sizes, places[formal].tolist())
+        circuit, arrays = self._formal.circuit, self.arrays[owners]
+        held = circuit.zeros(len(owners))
+        fixed = (circuit.gates.kind[arrays] != PLAIN) & (self._fixed is not None)
+        held[fixed] = places[fixed] < (self._fixed or 0)
+        sizes = circuit.operands.applied(Size(), [arrays[~fixed]])
+        at = pa.array(places[~fixed])
+        held[~fixed] = self._formal.conditions.compared(">", sizes, at)
+        if self._outer:
+            held[places == 0] = ONE
         return held
 
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory.formal.limits import MOST, too_many
-from lipstick.engines.memory.formal.scopes import MemberScope, operands, scalar_type
+from lipstick.engines.memory.formal.scopes import MemberScope, gates_of, scalar_type, values_of
 from lipstick.engines.memory.formal.tuples import segments
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.memberships import Membership
 from lipstick.engines.memory.store import every
 from semiring.base import Array
-from semiring.value import Operand, Value
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.formal import Formal
@@ -135,29 +134,21 @@ class Matches:
         scope = MemberScope(self._formal, members, chosen)
         places = every(domain)
         gates = self._formal.tuples.of(inner.name, places)
-        lefts = [operands(scope, side) for side in membership.sides]
+        reading, columns = self._formal.reading, self._formal.columns
+        lefts = [gates_of(reading, values_of(scope, side)) for side in membership.sides]
         kinds = [scalar_type(scope, side) for side in membership.sides]
-        rights = [
-            self._formal.columns.column(inner.name, its, places)
-            for _, its in membership.asked.pairs
-        ]
+        theirs = [its for _, its in membership.asked.pairs]
+        rights = [gates_of(reading, columns.column(inner.name, its, places)) for its in theirs]
         types = [
-            (kind, self._formal.columns.type(inner.name, its))
-            for kind, (_, its) in zip(kinds, membership.asked.pairs, strict=True)
+            (kind, columns.type(inner.name, its)) for kind, its in zip(kinds, theirs, strict=True)
         ]
-        left_rows = list(zip(*lefts, strict=True)) if lefts else [()] * len(chosen)
-        null_safe = membership.asked.null_safe
-        known: dict[Any, tuple[Array, Array]] = {}
-        found: list[tuple[Array, Array]] = []
+        sides = (side.tolist() for side in lefts)
+        left_rows = list(zip(*sides, strict=True)) if lefts else [()] * len(chosen)
+        known: dict[tuple[int, ...], tuple[Array, Array]] = {}
         for row in left_rows:
-            plain = not any(isinstance(part, Value) for part in row)
-            key = repr(row) if plain else None
-            pairs = known.get(key) if plain else None
-            if pairs is None:
-                pairs = self._equal(row, rights, gates, types, null_safe)
-                if plain:
-                    known[key] = pairs
-            found.append(pairs)
+            if row not in known:
+                known[row] = self._equal(row, rights, gates, types, membership.asked.null_safe)
+        found = [known[row] for row in left_rows]
         none = np.zeros(0, dtype=np.int64)
         sizes = [len(positions) for positions, _ in found]
         return Partners(
@@ -168,8 +159,8 @@ class Matches:
 
     def _equal(
         self,
-        row: tuple[Operand, ...],
-        columns: Sequence[Sequence[Operand]],
+        row: tuple[int, ...],
+        columns: Sequence[Array],
         gates: Array,
         types: Sequence[tuple[pa.DataType, pa.DataType]],
         null_safe: bool,
@@ -178,9 +169,8 @@ class Matches:
         places = np.flatnonzero(gates)
         held = gates[places]
         for value, column, kinds in zip(row, columns, types, strict=True):
-            rights = [column[place] for place in places.tolist()]
             same = self._formal.conditions.equal(
-                [value] * len(rights), rights, kinds, null_safe=null_safe
+                np.repeat(value, len(places)), column[places], kinds, null_safe=null_safe
             )
             held = self._formal.circuit.times(held, same)
             places, held = places[held != 0], held[held != 0]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
-from lipstick.engines.memory.formal.functions import ScalarFunction
+from lipstick.engines.memory.formal.functions import ScalarFunction, typed
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.places import NOTHING
@@ -19,15 +19,19 @@ from rewriter.blocks import EXPANDED, GROUP, MEMBER, Lookup
 from rewriter.interpret import Interpreted, UninterpretableError, unify
 from semiring.base import Array
 from semiring.circuit import CircuitReading
+from semiring.circuit.gates import PLAIN
 from semiring.segments import bounds
-from semiring.value import Operand
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.formal import Formal
 
 
+Column: TypeAlias = pa.Array | Array
+"""Plain values, or an int32 array of the gates of values."""
+
+
 class Scope(Protocol):
-    """The rows that scalars are computed over, one by one."""
+    """The rows that scalars are computed over."""
 
     reading: CircuitReading
 
@@ -35,64 +39,82 @@ class Scope(Protocol):
     def length(self) -> int:
         """The number of rows."""
 
-    def column(self, alias: str, name: str) -> list[Operand]:
+    def column(self, alias: str, name: str) -> Column:
         """The values of a column."""
-
-    def plain(self, alias: str, name: str) -> pa.Array | None:
-        """The values of a column where they are known to be plain."""
 
     def type(self, alias: str, name: str) -> pa.DataType:
         """The type of a column."""
 
 
-def operands(scope: Scope, scalar: Interpreted) -> list[Operand]:
-    """A scalar row by row: plain values where all that it reads is plain.
+def values_of(scope: Scope, scalar: Interpreted) -> Column:
+    """Return a scalar row by row: plain values where all that it reads is known to be plain.
 
     Raises
     ------
     NeedsSparkError
         Where only Spark knows a plain value.
     """
-    values = plain_or_operands(scope, scalar)
-    return values.to_pylist() if isinstance(values, pa.Array) else values
-
-
-def plain_or_operands(scope: Scope, scalar: Interpreted) -> list[Operand] | pa.Array:
-    """A scalar row by row: as one Arrow column where all that it reads is known to be plain.
-
-    Raises
-    ------
-    NeedsSparkError
-        Where only Spark knows a plain value.
-    """
-    plain = [scope.plain(*column) for column in scalar.columns]
-    known = [column for column in plain if column is not None]
+    columns = [scope.column(*column) for column in scalar.columns]
     if scalar.column is not None:
-        return known[0] if known else scope.column(*scalar.column)
-    function = ScalarFunction(scalar, [scope.type(*column) for column in scalar.columns])
-    if len(known) == len(plain):
+        return columns[0]
+    types = [scope.type(*column) for column in scalar.columns]
+    function = ScalarFunction(scalar, types)
+    if all(isinstance(column, pa.Array) for column in columns):
+        pairs = zip(columns, types, strict=True)
+        plain = [of_type(scope.reading, column, kind) for column, kind in pairs]
         try:
-            return function.of_columns(known, scope.length)
+            return function.of_columns(plain, scope.length)
         except CapabilityError as error:
             raise needs_spark(function.sql) from error
-    columns = [scope.column(*column) for column in scalar.columns]
-    return of_rows(scope.reading, function, list(zip(*columns, strict=True)))
+    return applied(scope.reading, function, columns)
 
 
-def of_rows(
-    reading: CircuitReading, function: ScalarFunction, rows: Sequence[tuple[Operand, ...]]
-) -> list[Operand]:
-    """Return the values of a function of rows of operands.
+def applied(reading: CircuitReading, function: ScalarFunction, columns: Sequence[Column]) -> Array:
+    """Return the gates of a function of the rows of columns.
 
     Raises
     ------
     NeedsSparkError
         Where only Spark knows a plain value.
     """
+    gates = [gates_of(reading, column) for column in columns]
     try:
-        return reading.applied(function, rows)
+        return reading.circuit.operands.applied(function, gates)
     except CapabilityError as error:
         raise needs_spark(function.sql) from error
+
+
+def gates_of(reading: CircuitReading, column: Column) -> Array:
+    """Return the gates of the values of a column."""
+    return reading.circuit.operands.plain(column) if isinstance(column, pa.Array) else column
+
+
+def of_type(reading: CircuitReading, column: Column, kind: pa.DataType) -> Column:
+    """Return a column with its plain values in a type."""
+    if isinstance(column, pa.Array):
+        return column if column.type == kind else typed(column.to_pylist(), kind)
+    operands, is_plain = reading.circuit.operands, reading.circuit.gates.kind[column] == PLAIN
+    if is_plain.any():
+        column = column.copy()
+        column[is_plain] = operands.plain(typed(operands.listed(column[is_plain]), kind))
+    return column
+
+
+def assembled(
+    reading: CircuitReading, length: int, parts: Sequence[tuple[Array, Column]]
+) -> Column:
+    """Return a column of a length from columns and the places of their values; NULL elsewhere."""
+    columns = [column for _, column in parts if len(column)]
+    kinds = {column.type if isinstance(column, pa.Array) else None for column in columns}
+    if len(kinds) == 1 and None not in kinds:
+        where = np.concatenate([places for places, _ in parts])
+        index = np.full(length, -1, dtype=np.int64)
+        index[where] = np.arange(len(where))
+        return pa.concat_arrays(columns).take(pa.array(index, mask=index < 0))
+    gates = np.repeat(reading.circuit.operands.plain([None]), length)
+    for places, column in parts:
+        gates[places] = gates_of(reading, column)
+    return gates
 
 
 def scalar_type(scope: Scope, scalar: Interpreted) -> pa.DataType:
@@ -143,70 +165,58 @@ class MemberScope:
             lookup.alias: lookup for lookup in members.block.lookups if not lookup.scalar
         }
         self._scalars = {lookup.alias: lookup for lookup in members.block.lookups if lookup.scalar}
-        self._known: dict[tuple[str, str], list[Operand]] = {}
+        self._known: dict[tuple[str, str], Column] = {}
 
     @property
     def length(self) -> int:
         """See :class:`Scope`."""
         return len(self._chosen)
 
-    def column(self, alias: str, name: str) -> list[Operand]:
+    def column(self, alias: str, name: str) -> Column:
         """See :class:`Scope`."""
         if (alias, name) not in self._known:
             self._known[alias, name] = self._column(alias, name)
         return self._known[alias, name]
 
-    def plain(self, alias: str, name: str) -> pa.Array | None:
-        """A column as plain values, where no deletion changes the value of a row that is there."""
-        members = self._members
+    def _column(self, alias: str, name: str) -> Column:
+        formal, members = self._formal, self._members
         if alias == EXPANDED:
-            return None if self._sets is None else pa.array(self._sets, pa.int32())
+            return pa.array(self._sets, pa.int32())
         if alias == MEMBER:
             return members.resolve(self._chosen, members.base)(alias, name).to_arrow(self.length)
-        lookup = self._lookups.get(alias)
-        if lookup is None or not members.is_stable_column(alias, name):
-            return None
-        positions = self._formal.domains.refer(members, lookup, self._chosen)
-        base = self._formal.engine.base(lookup.block.name)
-        if len(positions) and (positions.min() < 0 or positions.max() >= base.size):
-            return None
-        return base.take(name, positions) if base.before_limit[positions].all() else None
-
-    def _column(self, alias: str, name: str) -> list[Operand]:
-        formal, members = self._formal, self._members
-        if alias in (MEMBER, EXPANDED):
-            column = self.plain(alias, name)
-            assert column is not None
-            values: list[Operand] = column.to_pylist()
-            return values
         if alias in self._scalars:
-            return [formal.scalar(self._scalars[alias].block, name)] * self.length
-        if alias in self._lookups:
-            lookup = self._lookups[alias]
-            positions = formal.domains.refer(members, lookup, self._chosen)
-            there = np.flatnonzero(positions >= 0)
-            results: list[Operand] = [None] * self.length
-            taken = formal.columns.column(lookup.block.name, name, positions[there])
-            for index, value in zip(there.tolist(), taken, strict=True):
-                results[index] = value
-            return results
-        return self._looked_up(alias, name)
+            return np.repeat(formal.scalar(self._scalars[alias].block, name), self.length)
+        if alias not in self._lookups:
+            return self._looked_up(alias, name)
+        lookup = self._lookups[alias]
+        positions = formal.domains.refer(members, lookup, self._chosen)
+        there = np.flatnonzero(positions >= 0)
+        base = formal.engine.base(lookup.block.name)
+        captured = len(there) == len(positions) and bool((positions < base.size).all())
+        stable = captured and members.is_stable_column(alias, name)
+        if stable and base.before_limit[positions].all():
+            # No deletion changes the value of a row that is there.
+            return base.take(name, positions)
+        taken = formal.columns.column(lookup.block.name, name, positions[there])
+        return assembled(self.reading, self.length, [(there, taken)])
 
-    def _looked_up(self, alias: str, name: str) -> list[Operand]:
+    def _looked_up(self, alias: str, name: str) -> Column:
         """Return a column of the partners that an outer lookup finds."""
         if self._matched.get(alias) is False:
-            return [None] * self.length
+            return pa.nulls(self.length, self.type(alias, name))
         membership = self._members.outer_lookups[alias]
         formal = self._formal
         partners = formal.matches.partners(self._members, membership, self._chosen)
         values = formal.columns.column(membership.asked.block.name, name, partners.positions)
         offsets = bounds(np.bincount(partners.owners, minlength=self.length))
-        if self._matched.get(alias) is True and bool((np.diff(offsets) == 1).all()):
+        sole = np.flatnonzero(np.diff(offsets) == 1)
+        matched = self._matched.get(alias) is True
+        if matched and len(sole) == self.length:
             return values
-        looked_up = formal.reading.choices(partners.gates, values, offsets)
-        if self._matched.get(alias) is True:
-            for owner in np.flatnonzero(np.diff(offsets) == 1).tolist():
-                looked_up[owner] = values[offsets[owner]]
+        gates = gates_of(self.reading, values)
+        looked_up = self.reading.circuit.operands.choices(partners.gates, gates, offsets)
+        if matched:
+            looked_up[sole] = gates[offsets[sole]]
         return looked_up
 
     def type(self, alias: str, name: str) -> pa.DataType:
@@ -240,20 +250,13 @@ class GroupScope:
         """See :class:`Scope`."""
         return len(self._positions)
 
-    def column(self, alias: str, name: str) -> list[Operand]:
+    def column(self, alias: str, name: str) -> Column:
         """See :class:`Scope`."""
         if alias != GROUP:
-            return [self._formal.scalar(self._scalars[alias].block, name)] * self.length
+            return np.repeat(self._formal.scalar(self._scalars[alias].block, name), self.length)
         if name in self._rows.calls:
             return self._formal.aggregates.values(self._rows.block.name, name, self._positions)
         return self._formal.domains.keys(self._rows, name, self._positions)
-
-    def plain(self, alias: str, name: str) -> pa.Array | None:
-        """See :class:`Scope`."""
-        captured = bool((self._positions < self._rows.base.size).all())
-        if alias != GROUP or name in self._rows.calls or not captured:
-            return None
-        return self._rows.base.take(name, self._positions)
 
     def type(self, alias: str, name: str) -> pa.DataType:
         """See :class:`Scope`."""
@@ -280,21 +283,17 @@ class UnionScope:
         """See :class:`Scope`."""
         return len(self._branches)
 
-    def column(self, alias: str, name: str) -> list[Operand]:
+    def column(self, alias: str, name: str) -> Column:
         """See :class:`Scope`."""
         if alias in self._scalars:
-            return [self._formal.scalar(self._scalars[alias].block, name)] * self.length
-        values: list[Any] = [None] * self.length
+            return np.repeat(self._formal.scalar(self._scalars[alias].block, name), self.length)
+        parts = []
         for number, branch in enumerate(self._rows.block.branches):
             in_branch = np.flatnonzero(self._branches == number)
             output = branch.outputs[self._places[name]].name
             taken = self._formal.columns.column(branch.name, output, self._inside[in_branch])
-            for index, value in zip(in_branch.tolist(), taken, strict=True):
-                values[index] = value
-        return values
-
-    def plain(self, alias: str, name: str) -> None:
-        """See :class:`Scope`: branches may have formal values."""
+            parts.append((in_branch, taken))
+        return assembled(self.reading, self.length, parts)
 
     def type(self, alias: str, name: str) -> pa.DataType:
         """See :class:`Scope`."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from lipstick.engines.memory.elements import ElementRows
-from lipstick.engines.memory.formal.scopes import GroupScope, MemberScope, UnionScope, operands
+from lipstick.engines.memory.formal.scopes import GroupScope, MemberScope, UnionScope, values_of
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.unions import UnionRows
 from rewriter.analysis.data_flow import dependent
@@ -40,11 +40,11 @@ class Tuples:
             factors = self._formal.cuts.factors(name, new)
             return self._formal.circuit.times(self.uncut(name, new), factors)
 
-        return _remembered(self._tuples, name, positions, make)
+        return remembered(self._tuples, name, positions, make)
 
     def uncut(self, name: str, positions: Array) -> Array:
         """The annotations of tuples of a block before LIMIT."""
-        return _remembered(self._uncut, name, positions, lambda new: self._make(name, new))
+        return remembered(self._uncut, name, positions, lambda new: self._make(name, new))
 
     def _make(self, name: str, positions: Array) -> Array:
         rows = self._formal.engine.rows(name)
@@ -96,10 +96,11 @@ class Tuples:
         annotations, owners = self.of_groups(rows, positions)
         members = self._formal.domains.grouped(rows, positions).members
         scope = MemberScope(self._formal, self._formal.domains.members(rows.block.name), members)
-        sides = np.array(operands(scope, interpret(difference.side)), dtype=np.int64)
+        sides = self._formal.reading.listed(values_of(scope, interpret(difference.side)))
+        side = np.array(sides, dtype=np.int64)
         left, right = (
-            circuit.sum(annotations[sides == side], segments(owners[sides == side], len(positions)))
-            for side in (0, 1)
+            circuit.sum(annotations[side == of], segments(owners[side == of], len(positions)))
+            for of in (0, 1)
         )
         less = circuit.monus(left, right)
         return circuit.monus(left, less) if difference.common else less
@@ -113,7 +114,7 @@ class Tuples:
         """
         choice = matched or {}
         key = (name, tuple(sorted(choice.items())))
-        return _remembered(
+        return remembered(
             self._members, key, chosen, lambda new: self._make_members(name, new, choice)
         )
 
@@ -161,7 +162,7 @@ def segments(owners: Array, count: int) -> Array:
     return bounds(np.bincount(owners, minlength=count))
 
 
-def _remembered(
+def remembered(
     known: dict[K, Array], key: K, positions: Array, make: Callable[[Array], Array]
 ) -> Array:
     """Return the gates at some positions, each made once."""

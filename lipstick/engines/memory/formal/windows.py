@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory.formal.limits import MOST, too_many
 from lipstick.engines.memory.formal.over_rows import OverRows, operands_of
-from lipstick.engines.memory.formal.scopes import MemberScope, operands, scalar_type
+from lipstick.engines.memory.formal.scopes import MemberScope, gates_of, scalar_type, values_of
 from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.places import NOTHING
 from lipstick.engines.memory.state import values
@@ -17,7 +17,6 @@ from lipstick.engines.memory.store import every
 from lipstick.engines.memory.window_rows import WindowRows
 from rewriter.interpret import UninterpretableError, WindowCall
 from semiring.base import Array
-from semiring.value import Operand
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.formal import Formal
@@ -30,7 +29,7 @@ class Windows:
         self._formal = formal
         self._functions: dict[tuple[str, str], OverRows] = {}
         self._partitions: dict[tuple[str, str], Array | None] = {}
-        self._among: dict[tuple[str, str, Any], dict[int, Operand]] = {}
+        self._values: dict[tuple[str, str], Array] = {}
 
     def type(self, rows: WindowRows, call: WindowCall) -> pa.DataType:
         """The type of a window function's values."""
@@ -45,17 +44,16 @@ class Windows:
             self._functions[key] = OverRows(call, types)
         return self._functions[key]
 
-    def values(self, rows: WindowRows, call: WindowCall, positions: Array) -> list[Operand]:
-        """The values of a window function for some rows of a block."""
+    def values(self, rows: WindowRows, call: WindowCall, positions: Array) -> Array:
+        """The gates of the values of a window function for some rows of a block."""
+        name = rows.block.name
+        domain = every(self._formal.domains.size(name))
+        known = self._values.setdefault((name, call.text), np.full(len(domain), -1, np.int32))
         partitions = self._partition(rows, call)
-        window_values: list[Operand] = []
-        for position in positions.tolist():
-            part = None if partitions is None else int(partitions[position])
-            key = (rows.block.name, call.text, part)
-            if key not in self._among:
-                self._among[key] = self._made(rows, call, partitions, part)
-            window_values.append(self._among[key].get(position))
-        return window_values
+        while len(new := positions[known[positions] < 0]):
+            among = domain if partitions is None else partitions == partitions[new[0]]
+            self._compute(rows, call, domain[among], known)
+        return known[positions]
 
     def _partition(self, rows: WindowRows, call: WindowCall) -> Array | None:
         """The number of every row's partition; None where a deletion may change it."""
@@ -76,19 +74,17 @@ class Windows:
             return None
         return distinct(columns, size)[0]
 
-    def _made(
-        self, rows: WindowRows, call: WindowCall, partitions: Array | None, part: int | None
-    ) -> dict[int, Operand]:
-        name = rows.block.name
-        chosen = every(self._formal.domains.size(name))
-        if partitions is not None:
-            chosen = np.flatnonzero(partitions == part)
+    def _compute(self, rows: WindowRows, call: WindowCall, chosen: Array, values: Array) -> None:
+        """Set the values of the rows of a partition, of those in no world NULL."""
+        name, reading = rows.block.name, self._formal.reading
         if len(chosen) > MOST:
             raise too_many(f"{call.text} in {name} is over {len(chosen):,} rows")
         gates = self._formal.tuples.members(name, chosen)
-        kept, gates = chosen[gates != 0], gates[gates != 0]
-        scope = MemberScope(self._formal, self._formal.domains.members(rows.block.name), kept)
-        reading = self._formal.reading
-        columns = [reading.gates_of(operands(scope, scalar)) for scalar in operands_of(call)]
-        made = reading.circuit.operands.windowed(self._function(rows, call), gates, columns)
-        return dict(zip(kept.tolist(), reading.operands(made), strict=True))
+        there = gates != 0
+        members = self._formal.domains.members(name)
+        scope = MemberScope(self._formal, members, chosen[there])
+        columns = [gates_of(reading, values_of(scope, scalar)) for scalar in operands_of(call)]
+        operands = reading.circuit.operands
+        found = np.repeat(operands.plain([None]), len(chosen))
+        found[there] = operands.windowed(self._function(rows, call), gates[there], columns)
+        values[chosen] = found

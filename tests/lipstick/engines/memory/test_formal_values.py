@@ -89,7 +89,8 @@ def test_equality_is_that_of_spark(
     left: Any, right: Any, types: tuple[pa.DataType, pa.DataType], null_safe: bool, expected: bool
 ) -> None:
     conditions = Conditions(CircuitReading(AnnotationCircuit(0), lambda _: []))
-    assert conditions.equal([left], [right], types, null_safe=null_safe).tolist() == [expected]
+    sides = (pa.array([side], kind) for side, kind in zip((left, right), types, strict=True))
+    assert conditions.equal(*sides, types, null_safe=null_safe).tolist() == [expected]
 
 
 def test_equality_with_a_tensor_is_a_condition() -> None:
@@ -101,12 +102,12 @@ def test_equality_with_a_tensor_is_a_condition() -> None:
     gates = circuit.tokens(np.arange(2))
     types = (pa.int32(), pa.int32())
     of_circuit = circuit.tensors(MIN, gates, pa.array([3, 5], pa.int32()), np.array([0, 2]))
-    (least,) = reading.tensors(of_circuit)
-    for sides in ([least], [3]), ([3], [least]):
+    for sides in (of_circuit, pa.array([3])), (pa.array([3]), of_circuit):
         (gate,) = conditions.equal(*sides, types, null_safe=False)
         assert str(reading.annotation(gate)) == "[MIN(r:0⊗3 + r:1⊗5) = 3]"
-    (least,) = reading.tensors(circuit.tensors(MIN, gates, ["a", "b"], np.array([0, 2])))
-    (gate,) = conditions.equal([least], ["a"], (pa.string(), pa.string()), null_safe=True)
+    least = circuit.tensors(MIN, gates, ["a", "b"], np.array([0, 2]))
+    types = (pa.string(), pa.string())
+    (gate,) = conditions.equal(least, pa.array(["a"]), types, null_safe=True)
     assert str(reading.annotation(gate)) == "[MIN(r:0⊗a + r:1⊗b) <=> a]"
 
 
@@ -117,7 +118,7 @@ def test_the_switch_finds_wrong_values(tmp_path: Path, monkeypatch: pytest.Monke
     positions = memory._engine.base(memory._engine.root.name).ordered
     annotations = formal.shown(positions)
     checked.check(formal, positions, annotations)
-    monkeypatch.setattr(formal.columns, "column", lambda *_: [77] * len(positions))
+    monkeypatch.setattr(formal.columns, "column", lambda *_: pa.repeat(77, len(positions)))
     with pytest.raises(InconsistentError, match=r"A value is .* and said to be 77"):
         checked.check(formal, positions, annotations)
 
