@@ -50,6 +50,19 @@ def places_in(offsets: Array, segments: Array) -> tuple[Array, Array]:
     return rows, own_offsets
 
 
+def expand(low: Array, high: Array) -> tuple[Array, Array]:
+    """Return all positions of ranges ``[low, high)``, one range after the other.
+
+    Returns
+    -------
+    positions, owners
+        `owners` has the index of the range of each position.
+    """
+    offsets = bounds(np.maximum(high - low, 0))
+    owners = owners_of(offsets)
+    return np.arange(offsets[-1]) + (low - offsets[:-1])[owners], owners
+
+
 def list_layout(array: pa.Array) -> tuple[Array, pa.Array]:
     """Return the CSR offsets and the members of a list array; NULL lists and slices accounted
     for.

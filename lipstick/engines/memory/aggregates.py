@@ -37,6 +37,7 @@ from semiring.aggregates import aggregate, distinct_members, subtract_members
 from semiring.arrow import decoded, normal
 from semiring.base import Array
 from semiring.errors import AnnotationError
+from semiring.segments import bounds
 
 COUNT_SUFFIX = "__count"
 SUM_SUFFIX = "__sum"
@@ -247,8 +248,7 @@ class Touched:
     def _computed(self, call: AggregateCall, places: Array, kind: pa.DataType) -> pa.Array:
         """An aggregate from the members left in some groups."""
         part = self._survivors(places)
-        offsets = np.zeros(len(places) + 1, dtype=np.int64)
-        np.cumsum(np.bincount(part.groups, minlength=len(places)), out=offsets[1:])
+        offsets = bounds(np.bincount(part.groups, minlength=len(places)))
         columns = [part.values(argument) for argument in call.arguments]
         array = reaggregate(call, columns, offsets)
         return array if array.type == kind else cast(from_arrow(array), kind).to_arrow(len(array))

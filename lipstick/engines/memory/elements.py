@@ -10,7 +10,6 @@ from functools import cached_property, partial
 import numpy as np
 import pyarrow as pa
 
-from lipstick.engines.memory.index import spread
 from lipstick.engines.memory.member_rows import MemberRows
 from lipstick.engines.memory.places import beside, matches, pack, positions_of, scenarios_of, union
 from lipstick.engines.memory.scenarios import Deleted
@@ -22,7 +21,7 @@ from rewriter.interpret import interpret
 from rewriter.passes.split_generators import ARRAY
 from semiring.arrow import decoded
 from semiring.base import Array
-from semiring.segments import bounds, entries_of, list_layout, places_of
+from semiring.segments import bounds, entries_of, expand, list_layout, places_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,13 +185,13 @@ class ElementRows(Rows):
         start = before.copy()
         at, index = matches(positions_of(affected), rows)
         before[at], start[at] = known.sizes[index], known.offsets[:-1][index]
-        positions, owner = spread(start, start + before)
+        positions, owner = expand(start, start + before)
         number = positions - start[owner]
         kept = number < sizes[owner]
         old_places = beside(affected[owner], positions)
         old_index = np.where(kept, first[owner] + number, -1)
         # Elements that were not.
-        new, maker = spread(np.minimum(before, sizes), sizes)
+        new, maker = expand(np.minimum(before, sizes), sizes)
         identity = pack(positions_of(affected[maker]), new)
         distinct_new, codes = np.unique(identity, return_inverse=True)
         new_places = beside(affected[maker], len(known.places) + codes)

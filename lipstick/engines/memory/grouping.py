@@ -31,6 +31,7 @@ from rewriter.interpret import (
 )
 from semiring.arrow import normal
 from semiring.base import Array
+from semiring.segments import bounds
 
 _EXACT = 2.0**53
 """Below it sums of integers are exact as floats."""
@@ -76,8 +77,7 @@ class _Grouped:
         self._length = len(codes)
         sorted_already = bool((codes[1:] >= codes[:-1]).all())
         self._order = None if sorted_already else pa.array(argsort(codes))
-        self._offsets = np.zeros(count + 1, dtype=np.int64)
-        np.cumsum(np.bincount(codes, minlength=count), out=self._offsets[1:])
+        self._offsets = bounds(np.bincount(codes, minlength=count))
         self._arguments: dict[str, pa.Array] = {}
         self._aggregates: dict[str, pa.Array] = {}
 

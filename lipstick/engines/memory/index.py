@@ -12,21 +12,12 @@ import pyarrow as pa
 from lipstick.engines.memory.keys import KeyTable, distinct
 from lipstick.errors import CaptureError
 from semiring.base import Array
+from semiring.segments import expand
 
 _LARGEST = 2**62
 
 _UNSORTED = 1 << 12
 """So many tokens are sorted before they are searched for."""
-
-
-def spread(starts: Array, stops: Array) -> tuple[Array, Array]:
-    """The numbers of all segments, one after the other, and the segment of each."""
-    lengths = stops - starts
-    owners = np.repeat(np.arange(len(starts), dtype=np.int64), lengths)
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    numbers = np.arange(total, dtype=np.int64) + np.repeat(starts - (ends - lengths), lengths)
-    return numbers, owners
 
 
 class SortedIndex:
@@ -57,7 +48,7 @@ class SortedIndex:
             return (wanted[inside] - self._sorted[0]).astype(np.int64, copy=False), inside
         starts = np.searchsorted(self._sorted, wanted, side="left")
         stops = np.searchsorted(self._sorted, wanted, side="right")
-        positions, owners = spread(starts, stops)
+        positions, owners = expand(starts, stops)
         return (positions if self._order is None else self._order[positions]), owners
 
 

@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory import order
-from lipstick.engines.memory.index import spread
 from lipstick.engines.memory.places import (
     NOTHING,
     contains,
@@ -30,6 +29,7 @@ from rewriter.blocks import Block, Kind
 from rewriter.interpret import FailedError, Interpreted, Resolve, UninterpretableError, cast
 from semiring.base import Array
 from semiring.ranks import ranked
+from semiring.segments import expand
 
 Take: TypeAlias = Callable[[str, Array], pa.Array]
 """From the name of a column of a block's rows, and places, to values."""
@@ -194,7 +194,7 @@ class Supposed(State):
         stop = len(sequence) if block.limit is None else block.offset + block.limit
         numbers, counts = np.unique(scenarios_of(touched), return_counts=True)
         stops = np.minimum(stop + counts, len(sequence))
-        first, owners = spread(np.zeros(len(numbers), dtype=np.int64), stops)
+        first, owners = expand(np.zeros(len(numbers), dtype=np.int64), stops)
         candidates = union(touched, pack(numbers[owners], sequence[first]))
         shown = candidates[_there(base.before_limit, flipped, candidates)]
         keys = [order.Key(pa.array(scenarios_of(shown)))]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from lipstick.engines.memory.index import argsort, spread
+from lipstick.engines.memory.index import argsort
 from semiring.base import Array
+from semiring.segments import bounds, expand
 
 _CHUNK = 256
 
@@ -43,10 +44,10 @@ class ChunkedSums:
             self._values, inside = values[order], codes[order]
         lengths = np.bincount(inside, minlength=count)
         chunks = -(-lengths // _CHUNK)
-        self._first = np.concatenate([[0], np.cumsum(chunks)]).astype(np.int64)
+        self._first = bounds(chunks)
         self._lengths = lengths
         ends = np.cumsum(lengths)
-        number, owners = spread(np.zeros(count, dtype=np.int64), chunks)
+        number, owners = expand(np.zeros(count, dtype=np.int64), chunks)
         self._starts = (ends - lengths)[owners] + number * _CHUNK
         self._stops = np.minimum(self._starts + _CHUNK, ends[owners])
         self._partial = _reduced(self._values, self._starts)
@@ -90,7 +91,7 @@ class ChunkedSums:
     def _few(self, groups: Array, owners: Array, lost: Array) -> Array:
         """Return the sums of groups without few members: their chunks are added up anew."""
         first = self._first[groups]
-        chunks, where = spread(first, self._first[groups + 1])
+        chunks, where = expand(first, self._first[groups + 1])
         partial = self._partial[chunks]
         starts = np.searchsorted(where, np.arange(len(groups)))
         # Where the chunk of each lost member stands in `partial`.
@@ -99,7 +100,7 @@ class ChunkedSums:
         stands = starts[owners] + chunk - first[owners]
         touched = np.unique(stands)
         if len(touched):
-            places, segment = spread(self._starts[chunks[touched]], self._stops[chunks[touched]])
+            places, segment = expand(self._starts[chunks[touched]], self._stops[chunks[touched]])
             kept = self._values[places]
             offsets = np.searchsorted(segment, np.arange(len(touched)))
             own_segments = np.searchsorted(touched, stands)

@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from lipstick.engines.memory.index import SortedIndex, spread
+from lipstick.engines.memory.index import SortedIndex
 from lipstick.engines.memory.keys import KeyTable, distinct
 from lipstick.engines.memory.order import Key, order
 from rewriter.interpret import Bounds
 from semiring.base import Array
 from semiring.ranks import ranked
-from semiring.segments import bounds
+from semiring.segments import bounds, expand
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ def moves(placement: Placed, count: int, old: Array, of_old: Array, of_new: Arra
     leaving, arriving = (np.bincount(part, minlength=size) for part in np.split(number, [len(old)]))
     starts = distinct_keys & 0xFFFFFFFF
     high = np.where(leaving == arriving, high, before[placement.stop[starts]])
-    numbers, segments = spread(low, high)
+    numbers, segments = expand(low, high)
     return Moves(
         distinct_keys[segments] >> 32,
         placement.rows[at_first][numbers],

@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from lipstick.engines.memory.index import spread
 from lipstick.engines.memory.member_rows import MemberRows
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.order import Key
@@ -55,6 +54,7 @@ from rewriter.interpret import (
     windowed,
 )
 from semiring.base import Array
+from semiring.segments import expand
 
 _COUNTED = ("row_number", "rank")
 _ADDING = ("AVG", "SUM")
@@ -219,7 +219,7 @@ class WindowRows(MemberRows):
         begins = np.flatnonzero(first)
         ends = np.append(begins[1:], len(at))[: len(begins)] - 1
         low, high, near = low[begins], high[ends], near[begins]
-        numbers, segments = spread(low, high)
+        numbers, segments = expand(low, high)
         before = (numbers - low[segments] >= near[segments]) | (
             low[segments] <= placement.start[numbers]
         )

@@ -16,7 +16,6 @@ from lipstick.systems.streams.events import Events, Found, resolve
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.keys import (
     Keys,
-    expand,
     merge_ranges,
     search,
 )
@@ -26,6 +25,7 @@ from lipstick.systems.streams.recorded_keys import within_reach
 from lipstick.systems.streams.recording import Recording
 from semiring.base import Array
 from semiring.door import checked
+from semiring.segments import expand
 
 
 @dataclass(frozen=True, slots=True, eq=False)

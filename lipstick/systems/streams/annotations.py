@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from lipstick.systems.streams.codes import KeyCodes
-from lipstick.systems.streams.keys import Keys, expand
+from lipstick.systems.streams.keys import Keys
 from lipstick.systems.streams.properties import JOINS, WINDOWS, Property, Step
 from semiring.base import Array, Semiring, TokenValuation, token_values
 from semiring.door import checked
+from semiring.segments import bounds, expand
 from semiring.token import Token
 
 
@@ -90,7 +89,7 @@ class Annotation(Property):
         if bool((high - low == 1).all()):
             return values[low]
         places, _ = expand(low, high)
-        offsets = np.concatenate(([0], np.cumsum(high - low))).astype(np.int64)
+        offsets = bounds(high - low)
         return self.semiring.sum_segments(values[places], offsets)
 
 

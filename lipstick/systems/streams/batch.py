@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from lipstick.systems.streams.keys import Keys, concat_keys, expand
+from lipstick.systems.streams.keys import Keys, concat_keys
 from semiring.base import Array
+from semiring.segments import bounds, expand
 
 LIST = "events"
 """The column that a list of events is in, where content is such a list."""
@@ -54,7 +55,7 @@ class Lists:
             for column in taken.columns
         ]
         structs = pa.StructArray.from_arrays(columns, fields=list(taken.schema))
-        offsets = np.concatenate(([0], np.cumsum(self.high - self.low))).astype(np.int64)
+        offsets = bounds(self.high - self.low)
         lists = pa.LargeListArray.from_arrays(pa.array(offsets), structs)
         return pa.table({LIST: lists})
 

@@ -11,6 +11,7 @@ from lipstick.systems.streams.keys import Keys, search
 from lipstick.systems.streams.operators.merge import trigger_rank
 from lipstick.systems.streams.recording import InMemory, Recording
 from semiring.base import Array
+from semiring.segments import bounds
 
 
 def matched(keys: Keys, other_keys: Keys, rank: Array | None = None) -> tuple[Array, Array]:
@@ -77,7 +78,7 @@ def _differing_ranges(lists: Lists, other: Lists) -> Array | None:
     count = int(lists.high[shared].max()) - low
     members = lists.members.slice(low, count)
     other_members = other.members.slice(low + int(shifts[0]), count)
-    found = np.concatenate(([0], np.cumsum(differing_rows(members, other_members))))
+    found = bounds(differing_rows(members, other_members))
     differs[shared] = found[lists.high[shared] - low] > found[lists.low[shared] - low]
     return differs
 
@@ -121,7 +122,7 @@ def _differing_lists(left: pa.Array, right: pa.Array) -> Array:
     differs: Array = lengths[0] != lengths[1]
     kept = pa.array(~differs)
     values = [each.filter(kept).flatten() for each in (left, right)]
-    found = np.concatenate(([0], np.cumsum(_differing(*values))))
+    found = bounds(_differing(*values))
     ends = np.cumsum(np.where(differs, 0, lengths[0]))
     starts = np.concatenate(([0], ends[:-1]))
     differs |= found[ends] > found[starts]

@@ -209,21 +209,6 @@ def last_of_code(code: Array | None, count: int) -> Array:
     return np.repeat(ends, ends - starts)
 
 
-def expand(low: Array, high: Array) -> tuple[Array, Array]:
-    """Return all positions of ranges ``[low, high)``, one range after the other.
-
-    Returns
-    -------
-    positions, owners
-        `owners` has the index of the range of each position.
-    """
-    sizes = np.maximum(high - low, 0)
-    ends = np.cumsum(sizes)
-    total = int(ends[-1]) if len(ends) else 0
-    owners = np.repeat(np.arange(len(sizes)), sizes)
-    return np.arange(total) + np.repeat(low - (ends - sizes), sizes), owners
-
-
 def merge_ranges(owner: Array, low: Array, high: Array) -> tuple[Array, Array, Array]:
     """Return the union of ranges ``[low, high)`` of each owner, as disjoint ranges in order.
 

@@ -14,13 +14,14 @@ from lipstick.systems.streams.differences import matched
 from lipstick.systems.streams.errors import ReplayError
 from lipstick.systems.streams.events import Events, key_table, resolve
 from lipstick.systems.streams.graph import Graph
-from lipstick.systems.streams.keys import Keys, expand
+from lipstick.systems.streams.keys import Keys
 from lipstick.systems.streams.operators.base import Fired
 from lipstick.systems.streams.prefix import prefix_of
 from lipstick.systems.streams.recording import InMemory, Recording
 from lipstick.systems.streams.replay import ReplayedSpan, run
 from semiring.base import Array
 from semiring.door import checked
+from semiring.segments import expand
 
 
 @checked

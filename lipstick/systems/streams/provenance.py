@@ -13,12 +13,13 @@ from graphquery import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from lipstick.systems.streams.ancestors import EventRanges, StreamLink, walk_back
 from lipstick.systems.streams.events import Events, key_table, resolve
-from lipstick.systems.streams.keys import Keys, distinct_keys, expand, search
+from lipstick.systems.streams.keys import Keys, distinct_keys, search
 from lipstick.systems.streams.node import Node
 from lipstick.systems.streams.operators.base import Spans, at_trigger
 from lipstick.systems.streams.recording import Recording
 from semiring.base import Array
 from semiring.door import checked
+from semiring.segments import expand
 
 _WINDOWS = ("time_window", "length_window")
 _JOINS = ("time_join", "length_join")

@@ -8,6 +8,7 @@ from lipstick.systems.streams.keys import Keys, search
 from lipstick.systems.streams.operators.base import Reach
 from lipstick.systems.streams.recording import Recording
 from semiring.base import Array
+from semiring.segments import bounds
 
 
 def within_reach(recording: Recording, sid: str, outputs: Keys, reach: Reach) -> Keys:
@@ -37,7 +38,7 @@ def _last_before(recording: Recording, sid: str, outputs: Keys, count: int) -> K
     earliest = np.minimum.accumulate(parts.first_t[::-1])[::-1]
     last = np.searchsorted(earliest, trigger, "right") - 1
     last = last[last >= 0]
-    before = np.concatenate(([0], np.cumsum(parts.rows)))
+    before = bounds(parts.rows)
     wanted = count
     while True:
         first = np.searchsorted(before[1:], before[last] - wanted, "right")

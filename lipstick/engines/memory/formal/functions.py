@@ -28,6 +28,7 @@ from rewriter.interpret import (
 )
 from rewriter.scalars.text import scalar as parsed
 from semiring.errors import ExactnessError
+from semiring.segments import bounds
 
 Case: TypeAlias = tuple[Any, ...]
 
@@ -205,8 +206,7 @@ class Aggregation:
         call = self._call
         if call.function is None and call.anew is None:
             raise only_spark(call.text)
-        offsets = np.zeros(len(bags) + 1, dtype=np.int64)
-        np.cumsum([len(bag) for bag in bags], out=offsets[1:])
+        offsets = bounds(np.array([*map(len, bags)], dtype=np.int64))
         if not call.arguments:
             return [len(bag) for bag in bags]
         rows = [row for bag in bags for row in bag]

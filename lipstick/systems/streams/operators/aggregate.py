@@ -22,6 +22,7 @@ from lipstick.systems.streams.operators.base import (
 )
 from lipstick.systems.streams.operators.mapping import checked_table, name_of
 from semiring.base import Array
+from semiring.segments import bounds
 
 FUNCTIONS = ("count", "sum", "mean", "min", "max", "first", "last")
 AggregateFunction = Callable[[pa.Table], Any]
@@ -109,7 +110,7 @@ def _lists(batch: Batch) -> Lists:
             f"{', '.join(table.column_names)}.\nPut a window or a join before it."
         )
     column = table.column(0).combine_chunks()
-    offsets = np.concatenate(([0], np.cumsum(column.value_lengths().to_numpy())))
+    offsets = bounds(column.value_lengths().to_numpy())
     members = pa.Table.from_struct_array(column.flatten())
     return Lists(members, offsets[:-1], offsets[1:], newest_first=False)
 

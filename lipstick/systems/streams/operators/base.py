@@ -12,9 +12,10 @@ import pyarrow as pa
 
 from lipstick.systems.streams.batch import Batch, Lists
 from lipstick.systems.streams.codes import KeyCodes
-from lipstick.systems.streams.keys import Keys, expand, search
+from lipstick.systems.streams.keys import Keys, search
 from lipstick.systems.streams.operator_state import StageState
 from semiring.base import Array
+from semiring.segments import bounds, expand
 
 Spans = tuple[Array, Array]
 """For every output, the positions ``[low, high)`` of its ancestors among the input's events."""
@@ -79,7 +80,7 @@ class Pairs:
         """Return the pairs of the outputs at positions."""
         low, high = self.offsets[:-1][positions], self.offsets[1:][positions]
         places, _ = expand(low, high)
-        offsets = np.concatenate(([0], np.cumsum(high - low))).astype(np.int64)
+        offsets = bounds(high - low)
         return Pairs(offsets, self.left[places], self.right[places])
 
 

@@ -18,7 +18,6 @@ from lipstick.systems.streams.keys import (
     INFINITE,
     NEVER,
     Keys,
-    expand,
     first_of_time,
     last_of_code,
     search,
@@ -39,6 +38,7 @@ from lipstick.systems.streams.operators.base import (
 )
 from lipstick.systems.streams.operators.mapping import checked_mask, name_of
 from semiring.base import Array
+from semiring.segments import bounds, expand
 
 Condition = Callable[[pa.Table, pa.Table], Any] | tuple[tuple[str, str], ...] | None
 """The condition of a match: a predicate of two tables with a row for each pair; pairs of columns
@@ -222,7 +222,7 @@ class _JoinStage(Stage):
         )
         counts = np.bincount(owner, minlength=len(ticks)) if len(ticks) else owner
         emitted = np.flatnonzero(counts)
-        offsets = np.concatenate(([0], np.cumsum(counts[emitted]))).astype(np.int64)
+        offsets = bounds(counts[emitted])
         members = _pairs_table(sides[0].table(), sides[1].table(), left, right)
         content = Lists(members, offsets[:-1], offsets[1:], newest_first=False)
         parents = [
@@ -292,7 +292,7 @@ class _LengthJoinStage(_JoinStage):
             return np.zeros(len(keys), dtype=np.bool_)
         done = keys.t <= safe
         # Of those that are done, the last ones of every code.
-        before = np.concatenate(([0], np.cumsum(done)))
+        before = bounds(done)
         later = before[last_of_code(keys.code, len(keys))] - before[:-1]
         needed: Array = ~done | (later <= size)
         return needed

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lipstick.engines.memory.index import SortedIndex, TokenIndex, argsort, spread
+from lipstick.engines.memory.index import SortedIndex, TokenIndex, argsort
 from lipstick.errors import CaptureError
+from semiring.segments import expand
 
 
 def test_spread_numbers_every_segment() -> None:
-    numbers, owners = spread(np.array([3, 7, 7]), np.array([5, 7, 8]))
+    numbers, owners = expand(np.array([3, 7, 7]), np.array([5, 7, 8]))
     assert numbers.tolist() == [3, 4, 7]
     assert owners.tolist() == [0, 0, 2]
 
