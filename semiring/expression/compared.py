@@ -44,10 +44,6 @@ class Compare(Expression):
     def _inner(self) -> Iterable[Any]:
         return self.left, self.right
 
-    @property
-    def is_polynomial(self) -> bool:
-        return False
-
     def _evaluate(self, semiring: Semiring[K], value: Any) -> K:
         from semiring.semirings.counting import Counting
 
@@ -71,11 +67,6 @@ class Compare(Expression):
     def _text(self, style: Style, limit: int | None) -> str:
         left, right = (called(side, limit) for side in (self.left, self.right))
         return style.word(f"[{left} {self.op} {right}]")
-
-    def _sympy(self) -> Any:
-        import sympy
-
-        return sympy.Symbol(self.truncated(None))
 
 
 def _never_null(value: Value) -> bool:

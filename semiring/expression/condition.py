@@ -40,10 +40,6 @@ class Condition(Expression):
     def _inner(self) -> Iterable[Any]:
         return (self.value,)
 
-    @property
-    def is_polynomial(self) -> bool:
-        return False
-
     def _evaluate(self, semiring: Semiring[K], value: Any) -> K:
         if semiring.symbolic:
             return condition(self.value.substituted(value))  # type: ignore[return-value]
@@ -55,11 +51,6 @@ class Condition(Expression):
 
     def _text(self, style: Style, limit: int | None) -> str:
         return style.word(f"[{self.value.truncated(limit)}]")
-
-    def _sympy(self) -> Any:
-        import sympy
-
-        return sympy.Symbol(self.truncated(None))
 
 
 def condition(value: Operand) -> Expression:

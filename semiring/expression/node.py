@@ -27,6 +27,7 @@ class Node(ABC):
     _key: tuple[Any, ...]
     _hash: int
     rank: ClassVar[int]
+    """The place of its kind in the canonical order; from 4 on they are in no polynomial."""
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("an Expression is immutable")
@@ -79,7 +80,7 @@ class Node(ABC):
     @property
     def is_polynomial(self) -> bool:
         """True if neither δ nor ⊖ nor a comparison occurs."""
-        return all(child.is_polynomial for child in self.children)
+        return self.rank < 4 and all(child.is_polynomial for child in self.children)
 
     def constant_value(self) -> int | None:
         """n if this is the constant n, else None."""
@@ -162,8 +163,10 @@ class Node(ABC):
         name_tokens(self.tokens)
         return self._sympy()
 
-    @abstractmethod
-    def _sympy(self) -> Any: ...
+    def _sympy(self) -> Any:
+        import sympy
+
+        return sympy.Symbol(self.truncated(None))
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Node):

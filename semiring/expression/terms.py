@@ -222,11 +222,6 @@ class Atom(Expression):
     def _text(self, style: Style, limit: int | None) -> str:
         return style.word(str(self.of_token))
 
-    def _sympy(self) -> Any:
-        import sympy
-
-        return sympy.Symbol(str(self.of_token))
-
 
 class Product(Expression):
     """Factors with exponents; built by `product_of`."""
@@ -359,10 +354,6 @@ class Delta(Expression):
     def children(self) -> tuple[Expression, ...]:
         return (self.operand,)
 
-    @property
-    def is_polynomial(self) -> bool:
-        return False
-
     def _evaluate(self, semiring: Semiring[K], value: Any) -> K:
         return semiring.delta(self.operand._evaluate(semiring, value))
 
@@ -399,10 +390,6 @@ class Monus(Expression):
 
     @property
     def is_factor(self) -> bool:
-        return False
-
-    @property
-    def is_polynomial(self) -> bool:
         return False
 
     def _evaluate(self, semiring: Semiring[K], value: Any) -> K:

@@ -19,16 +19,8 @@ from semiring.quotients import Quotient
 from semiring.token import Token
 
 
-class Polynomials(Quotient[Polynomial]):
-    """Polynomials, or how-provenance: (N[X], +, ·, 0, 1). A token is itself by default.
-
-    δ is defined on constants alone: δ of another polynomial is not a polynomial. There is no
-    monus that commutes with evaluation. For annotations with either see `Expressions`.
-    """
-
-    name = "Polynomials"
-    total_delta = False
-    no_monus = "⊖ taken coefficient by coefficient in N[X] does not commute with evaluation"
+class SumsOfMonomials(Quotient[Polynomial]):
+    """The common part of semirings whose elements are polynomials, added as such."""
 
     @property
     def zero(self) -> Polynomial:
@@ -40,6 +32,40 @@ class Polynomials(Quotient[Polynomial]):
 
     def plus(self, a: Polynomial, b: Polynomial) -> Polynomial:
         return a + b
+
+    def default(self, token: Token) -> Polynomial:
+        return Polynomial.token(token)
+
+    def from_int(self, n: int) -> Polynomial:
+        return Polynomial.constant(n)
+
+    def repeat(self, a: Polynomial, n: int) -> Polynomial:
+        return a * n
+
+    def sum(self, values: Iterable[Polynomial]) -> Polynomial:
+        return Polynomial.sum(values)
+
+    def terms(self, value: Polynomial) -> Terms:
+        return value.terms
+
+    def delta_column(self, derivations: Derivations) -> Derivations:
+        there = np.minimum(np.diff(derivations.offsets), 1)
+        return Derivations.of_constants(derivations.vocabulary, there).once()
+
+    def write(self, derivations: Derivations) -> pa.Array:
+        return polynomials(derivations)
+
+
+class Polynomials(SumsOfMonomials):
+    """Polynomials, or how-provenance: (N[X], +, ·, 0, 1). A token is itself by default.
+
+    δ is defined on constants alone: δ of another polynomial is not a polynomial. There is no
+    monus that commutes with evaluation. For annotations with either see `Expressions`.
+    """
+
+    name = "Polynomials"
+    total_delta = False
+    no_monus = "⊖ taken coefficient by coefficient in N[X] does not commute with evaluation"
 
     def times(self, a: Polynomial, b: Polynomial) -> Polynomial:
         return a * b
@@ -57,34 +83,15 @@ class Polynomials(Quotient[Polynomial]):
             " evaluate in another semiring"
         )
 
-    def default(self, token: Token) -> Polynomial:
-        return Polynomial.token(token)
-
-    def from_int(self, n: int) -> Polynomial:
-        return Polynomial.constant(n)
-
-    def repeat(self, a: Polynomial, n: int) -> Polynomial:
-        return a * n
-
     def power(self, a: Polynomial, n: int) -> Polynomial:
         return a**n
-
-    def sum(self, values: Iterable[Polynomial]) -> Polynomial:
-        return Polynomial.sum(values)
-
-    def terms(self, value: Polynomial) -> Terms:
-        return value.terms
 
     def delta_column(self, derivations: Derivations) -> Derivations:
         variable = np.flatnonzero(derivations.degrees)
         if len(variable):
             segment = derivations.owners[variable[:1]]
             raise self._no_delta(polynomials(derivations.take(segment), 3)[0].as_py())
-        there = np.minimum(np.diff(derivations.offsets), 1)
-        return Derivations.of_constants(derivations.vocabulary, there).once()
-
-    def write(self, derivations: Derivations) -> pa.Array:
-        return polynomials(derivations)
+        return super().delta_column(derivations)
 
     def check(self, value: Any) -> Polynomial:
         if isinstance(value, Polynomial):
