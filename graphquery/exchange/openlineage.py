@@ -11,23 +11,25 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from graphquery.exchange.errors import ExchangeError
+from graphquery.exchange.openlineage_events import (
+    PRODUCER,
+    LineageRun,
+    OutputLineage,
+    Parts,
+    parent_run,
+    run_events,
+)
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import Kind, Segment
 from graphquery.storage import role
 from semiring.base import Array
 
-PRODUCER = "urn:lipstick:producer"
-_SPEC = "https://openlineage.io/spec"
-_EVENT = f"{_SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent"
-_PARENT = f"{_SPEC}/facets/1-2-0/ParentRunFacet.json#/$defs/ParentRunFacet"
-COLUMN_LINEAGE = (
-    f"{_SPEC}/facets/1-2-0/ColumnLineageDatasetFacet.json#/$defs/ColumnLineageDatasetFacet"
-)
+if TYPE_CHECKING:
+    from openlineage.client.event_v2 import RunEvent
 
 Times: TypeAlias = Callable[[str], tuple[datetime, datetime]]
 """From the name of an invocation, ``dealer1#3``, to when it started and when it was done."""
@@ -50,8 +52,8 @@ def to_openlineage(
     namespace: str = "lipstick",
     workflow: str = "workflow",
     producer: str = PRODUCER,
-) -> list[dict[str, Any]]:
-    """Return a START and a COMPLETE event for every invocation, as JSON documents.
+) -> list[RunEvent]:
+    """Return a START and a COMPLETE event for every invocation, of ``openlineage-python``.
 
     Parameters
     ----------
@@ -74,81 +76,39 @@ def to_openlineage(
     Raises
     ------
     ExchangeError
-        A time has no time zone, or an end is before its start.
+        A time has no time zone, an end is before its start, or the package
+        ``openlineage-python`` is missing.
 
     Notes
     -----
     Reads segments and which of them edges join, not the edges themselves.
     """
-    runs = _runs(graph)
-    events = []
-    for run in runs:
-        start, end = _checked(run.invocation.name, times(run.invocation.name))
-        for kind, time in (("START", start), ("COMPLETE", end)):
-            events.append(
-                {
-                    "eventType": kind,
-                    "eventTime": time.isoformat(),
-                    "producer": producer,
-                    "schemaURL": _EVENT,
-                    "run": _run_document(run, namespace, workflow, producer),
-                    "job": {"namespace": namespace, "name": _module(run.invocation)},
-                    "inputs": [{"namespace": namespace, "name": name} for name in run.inputs],
-                    "outputs": [_output(run, name, namespace, producer) for name in run.outputs],
-                }
-            )
+    events: list[RunEvent] = []
+    for run in _runs(graph):
+        name, execution = run.invocation.name, run.invocation.execution
+        start, end = times(name)
+        parent = None
+        if execution is not None:
+            identity = _identity(namespace, f"{workflow}/{execution}")
+            parent = parent_run(namespace, workflow, identity, producer=producer)
+        recorded = LineageRun(
+            identity=_identity(namespace, name),
+            job=_module(run.invocation),
+            start=start,
+            end=end,
+            inputs={each: {} for each in run.inputs},
+            outputs={each: OutputLineage(columns=_parts(run, each)) for each in run.outputs},
+            parent=parent,
+        )
+        events += run_events(recorded, namespace, producer)
     return events
 
 
-def _checked(name: str, times: tuple[datetime, datetime]) -> tuple[datetime, datetime]:
-    start, end = times
-    if start.tzinfo is None or end.tzinfo is None:
-        raise ExchangeError(f"The times of {name} have no time zone.\nGive them in UTC.")
-    if end < start:
-        raise ExchangeError(f"{name} ended at {end}, before it started at {start}.")
-    return start, end
-
-
-def _run_document(run: _Run, namespace: str, workflow: str, producer: str) -> dict[str, Any]:
-    document: dict[str, Any] = {"runId": _identity(namespace, run.invocation.name)}
-    execution = run.invocation.execution
-    if execution is not None:
-        document["facets"] = {
-            "parent": {
-                "_producer": producer,
-                "_schemaURL": _PARENT,
-                "run": {"runId": _identity(namespace, f"{workflow}/{execution}")},
-                "job": {"namespace": namespace, "name": workflow},
-            }
-        }
-    return document
-
-
-def _output(run: _Run, name: str, namespace: str, producer: str) -> dict[str, Any]:
-    document: dict[str, Any] = {"namespace": namespace, "name": name}
-    if name in run.columns:
-        transformations = [{"type": "DIRECT"}]
-        document["facets"] = {
-            "columnLineage": {
-                "_producer": producer,
-                "_schemaURL": COLUMN_LINEAGE,
-                "fields": {
-                    column: {
-                        "inputFields": [
-                            {
-                                "namespace": namespace,
-                                "name": dataset,
-                                "field": source,
-                                "transformations": transformations,
-                            }
-                            for dataset, source in sorted(sources)
-                        ]
-                    }
-                    for column, sources in run.columns[name].items()
-                },
-            }
-        }
-    return document
+def _parts(run: _Run, name: str) -> dict[str, Parts]:
+    return {
+        column: dict.fromkeys(sorted(sources), (("DIRECT", None),))
+        for column, sources in run.columns.get(name, {}).items()
+    }
 
 
 def _identity(namespace: str, name: str) -> str:

@@ -15,6 +15,7 @@ from lipstick.cli.demo import demo
 from lipstick.cli.erase import erase
 from lipstick.cli.explore import explore
 from lipstick.cli.graph import graph
+from lipstick.cli.openlineage import openlineage
 from lipstick.cli.store import compact, fsck, vacuum
 from lipstick.cli.why import why
 from lipstick.cli.workflow import workflow
@@ -67,6 +68,7 @@ for command in (
     what_if,
     diff,
     where,
+    openlineage,
     workflow,
     graph,
     fsck,

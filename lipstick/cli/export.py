@@ -102,11 +102,12 @@ def _text(graph: ProvenanceGraph, kind: str, limits: dict[str, Any]) -> str:
 
 def _openlineage(graph: ProvenanceGraph, snapshot: Snapshot, namespace: str) -> str:
     from graphquery.exchange import to_openlineage
+    from lipstick.openlineage import emit
 
     events = to_openlineage(
         graph, _times(snapshot), namespace=namespace, workflow=_workflow_name(snapshot)
     )
-    return "".join(f"{json.dumps(event, ensure_ascii=False)}\n" for event in events)
+    return emit(events, None, send=False)
 
 
 def _workflow_name(snapshot: Snapshot) -> str:

@@ -33,7 +33,7 @@ from lipstick.questions.asking import question
 from lipstick.questions.deletion import resolve_deletion
 from lipstick.tracking.formats.probe import versioned_table
 from lipstick.tracking.unknown_keys import check_deletion
-from rewriter.statements import over_relations
+from rewriter.statements import Insert, Relations, Replace, over_relations, sources_of
 from semiring.door import checked
 
 if TYPE_CHECKING:
@@ -358,6 +358,45 @@ class TableHistory(GrowingHistory):
     def chain(self, table: str) -> Chain:
         """Return the versions of a table."""
         return self._chains[self.name_of(table)]
+
+    def read_by(self, step: HistoryStep) -> tuple[str, ...]:
+        """Return the tables and relations that a statement read; rows that it added none."""
+        read = {step.reads.get(name, name) for name in sources_of(step.statement)}
+        if not isinstance(step.statement, Replace | Insert):
+            read.add(step.table)
+        return tuple(sorted(self._names.get(name, name) for name in read))
+
+    def annotated_step(self, step: HistoryStep) -> tuple[AnnotatedFrame, dict[str, str]]:
+        """Annotate the rows after a statement as a query over what it read, for its columns alone.
+
+        Returns
+        -------
+        tuple
+            The rows, and by relation that stands for an earlier version of a table the table.
+        """
+        stands_for: dict[str, str] = {}
+        number = self._steps.index(step)
+
+        def relation(name: str) -> str:
+            if name not in self._chains:
+                return name
+            chain, own = self._chains[name], f"{name.replace('.', '_')}_before"
+            earlier = [each.version for each in self._steps[:number] if each.table == name]
+            version = chain.before_step(step) if name == step.table else [chain.first, *earlier][-1]
+            if own not in stands_for:
+                rows = self.spark.table(chain.versions[version])
+                self._session.track(own, rows, "*")
+                stands_for[own] = self._names[name]
+            return own
+
+        try:
+            views = {n: relation(step.reads.get(n, n)) for n in sources_of(step.statement)}
+            over = Relations(relation(step.table), views)
+            text = self.replay_before(step).reenacted(step, None, over).rows
+            return self._session.sql(text), stands_for
+        finally:
+            for own in stands_for:
+                self._session.untrack(own)
 
     def key_columns(self, table: str) -> tuple[str, ...]:
         """Return the columns of a table's key.

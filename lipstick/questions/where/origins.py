@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 import pyarrow as pa
 
-from graphquery.exchange.openlineage import COLUMN_LINEAGE, PRODUCER
+from graphquery.exchange.openlineage_events import column_facet
 from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.memory import Memory
 from lipstick.errors import CaptureError, TrackingError
 from lipstick.questions.where.cell_tracer import Cells, CellTracer
+from lipstick.questions.where.output_lineage import output_lineage
 from lipstick.questions.why.answer import described
 from lipstick.questions.why.measure import column_of, rows_with
 from lipstick.questions.why.sources import SourceRows, read_sources
@@ -225,19 +226,8 @@ def _behind(memory: Memory) -> Iterator[tuple[str, set[SourceColumn]]]:
 def lineage_facet(memory: Memory, namespace: str) -> dict[str, Any]:
     """Return the facet; see :meth:`lipstick.Capture.column_lineage_facet`."""
 
-    def fields(found: set[SourceColumn]) -> list[dict[str, Any]]:
-        transformations: dict[tuple[str, str], list[dict[str, str]]] = {}
-        for each in sorted(found):
-            kind = {"type": each.kind, "subtype": each.subtype}
-            transformations.setdefault((each.relation, each.column), []).append(kind)
-        return [
-            {"namespace": namespace, "name": name, "field": column, "transformations": each}
-            for (name, column), each in transformations.items()
-        ]
+    from openlineage.client.serde import Serde
 
-    return {
-        "_producer": PRODUCER,
-        "_schemaURL": COLUMN_LINEAGE,
-        "fields": {name: {"inputFields": fields(found)} for name, found in _behind(memory)},
-        "dataset": fields(deciding_columns(memory.engine.root)),
-    }
+    engine = memory.engine
+    output = output_lineage(engine.root, engine.manifest.names, engine.manifest.relations, {})
+    return Serde.to_dict(column_facet(output, namespace))

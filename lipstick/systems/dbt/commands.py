@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lipstick.cli.errors import reported
+from lipstick.cli.openlineage import event_options, send_events
 from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, changed_rows, counted
 from lipstick.cli.why import table_option
 
@@ -38,9 +39,13 @@ Command = Callable[..., None]
 
 def _options(function: Command) -> Command:
     """Add the project, its sources, and the form of the answer."""
-    function = answer_options(_FORMATS)(function)
+    form = click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+    return _project_options(form(answer_options(_FORMATS)(function)))
+
+
+def _project_options(function: Command) -> Command:
+    """Add the project and its sources."""
     for option in (
-        click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
         click.option(
             "--target", default="target", show_default=True, help="The folder of dbt's artifacts."
         ),
@@ -210,6 +215,20 @@ def run(project: Path, store: Path, models: tuple[str, ...], read: Read, **form:
         else:
             noun = counted(len(rows), "module")
             _send(shown, [f"{noun} in {store}: lipstick explore {store} shows them.", ("", rows)])
+
+
+@dbt.command()
+@event_options
+@_project_options
+def openlineage(project: Path, read: Read, namespace: str, send: bool, output: Path | None) -> None:
+    """Write the last run of PROJECT and of its models as events of OpenLineage, a line each.
+
+    Of a project that was compiled and not run, its datasets with their lineage.
+    """
+    from lipstick.systems.dbt.openlineage import project_events
+
+    with reported(), _opened(project, **read) as opened:
+        send_events(project_events(opened, namespace), output, send=send)
 
 
 @dbt.command()

@@ -91,6 +91,7 @@ class DbtProject:
         archived: bool = False,
     ) -> None:
         self.folder = Path(folder)
+        self.target = self.folder / target
         self.manifest: DbtManifest = read_manifest(self.folder, target, archived=archived)
         self._texts: dict[str, tuple[str, frozenset[str]] | Refusal] = {}
         self._columns: dict[str, tuple[str, ...]] = {}
@@ -421,9 +422,8 @@ def merge_problem(node: DbtNode) -> str | None:
         return f"its incremental_strategy is {strategy}"
     if strategy == "delete+insert" and not key_columns(node):
         return "it has no unique_key"
-    for option in ("merge_update_columns", "merge_exclude_columns", "incremental_predicates"):
-        if node.config.get(option):
-            return f"it has {option}"
+    if node.config.get("incremental_predicates"):
+        return "it has incremental_predicates"
     if node.config.get("on_schema_change") not in (None, "ignore", "fail"):
         return f"its on_schema_change is {node.config['on_schema_change']}"
     return None
@@ -445,12 +445,27 @@ def merged(node: DbtNode, before: str, increment: str, columns: Sequence[str]) -
     if strategy == "insert_overwrite" and not key:
         return new
     old = f"SELECT {items} FROM `{before}` AS old"
-    if strategy != "append" and key:
-        # A key that is NULL matches nothing; a partition that is NULL is a partition.
-        equal = "<=>" if strategy == "insert_overwrite" else "="
-        same = " AND ".join(f"new.`{name}` {equal} old.`{name}`" for name in key)
-        old += f"\nWHERE NOT EXISTS (SELECT 1 FROM `{increment}` AS new WHERE {same})"
-    return f"{old}\nUNION ALL {new}"
+    if strategy == "append" or not key:
+        return f"{old}\nUNION ALL {new}"
+    # A key that is NULL matches nothing; a partition that is NULL is a partition.
+    equal = "<=>" if strategy == "insert_overwrite" else "="
+    same = " AND ".join(f"new.`{name}` {equal} old.`{name}`" for name in key)
+    old += f"\nWHERE NOT EXISTS (SELECT 1 FROM `{increment}` AS new WHERE {same})"
+    if strategy != "merge" or (updated := _updated(node, columns)) is None:
+        return f"{old}\nUNION ALL {new}"
+    new += f" AS new\nWHERE NOT EXISTS (SELECT 1 FROM `{before}` AS old WHERE {same})"
+    both = ", ".join(
+        f"{'new' if name.lower() in updated else 'old'}.`{name}` AS `{name}`" for name in columns
+    )
+    matched = f"SELECT {both} FROM `{before}` AS old JOIN `{increment}` AS new ON {same}"
+    return f"{old}\nUNION ALL {new}\nUNION ALL {matched}"
+
+
+def _updated(node: DbtNode, columns: Sequence[str]) -> set[str] | None:
+    """Return the columns that a merge updates in rows that are there; None: all of them."""
+    options = ("merge_update_columns", "merge_exclude_columns")
+    updated, kept = ({name.lower() for name in key_columns(node, each)} for each in options)
+    return updated or ({name.lower() for name in columns} - kept if kept else None)
 
 
 def _strategy(node: DbtNode) -> str:

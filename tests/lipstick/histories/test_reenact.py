@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import pyarrow as pa
@@ -10,8 +11,16 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import lipstick
-from lipstick.errors import LipstickError, StatementError, TrackingError, UnsupportedError
+from lipstick.errors import (
+    CaptureError,
+    LipstickError,
+    StatementError,
+    TrackingError,
+    UnsupportedError,
+)
 from lipstick.histories.steps import check_replacements
+from lipstick.openlineage import statement_events
+from tests.openlineage_schemas import validated
 
 pytestmark = pytest.mark.engines("memory")
 
@@ -64,6 +73,7 @@ def test_history_answers(ls: lipstick.Session, spark: SparkSession) -> None:
     classic = hasattr(spark, "_jsparkSession")
     if classic:
         _check_replaced(history)
+    _check_events(history)
     _check_refusals(ls, history, classic=classic)
 
 
@@ -75,6 +85,29 @@ def _check_hypothetical(ls: lipstick.Session, history: lipstick.TableHistory) ->
     only_gone = query.what_if(delete={"news": "k = 5"})
     assert only_gone.method == "annotations"
     assert rows_of(only_gone.df) == [(3, 4)]
+
+
+def _check_events(history: lipstick.TableHistory) -> None:
+    """A MERGE reads its own output, and the relations in its source."""
+    with pytest.raises(CaptureError, match="When 's1' ran is not known"):
+        statement_events(history)
+    times = dict.fromkeys(history.statements, (datetime(2026, 1, 2, tzinfo=UTC),) * 2)
+    events = [validated(event) for event in statement_events(history, "warehouse", times)]
+    assert [(e["job"]["name"], e["eventType"]) for e in events[2:4]] == [
+        ("db.orders.s2", "START"),
+        ("db.orders.s2", "COMPLETE"),
+    ]
+    late = events[3]
+    assert {each["name"] for each in late["inputs"]} == {"db.orders", "late"}
+    assert [o["facets"]["version"]["datasetVersion"] for o in late["outputs"]] == ["2"]
+    (entry,) = late["job"]["facets"]["lineage"]["entries"]
+    amount = entry["fields"]["amount"]["inputs"]
+    assert {(i["name"], i["field"]) for i in amount} >= {
+        ("db.orders", "amount"),
+        ("late", "amount"),
+    }
+    cleanup = events[5]["job"]["facets"]["lineage"]["entries"][0]
+    assert ("db.orders", "name") in {(i["name"], i.get("field")) for i in cleanup["inputs"]}
 
 
 def _check_replaced(history: lipstick.TableHistory) -> None:

@@ -19,6 +19,7 @@ from lipstick.systems.dbt import BaseTable, DbtError, DbtProject, TrackedProject
 from lipstick.systems.dbt.snapshots import MADE_FROM, source_states
 from lipstick.workflow import open_run
 from tests.lipstick.systems.dbt.impacts import ProjectImpacts
+from tests.openlineage_schemas import validated
 
 _REFUSED = "select *\nfrom shop.stg_orders\nwhere order_id > 0 and input_file_name() <> ''"
 
@@ -105,6 +106,36 @@ def test_a_project_runs_as_a_workflow(
     assert (len(rows.names()), len(left.select(module="order_amounts", kind="o").names())) == (6, 5)
     coarse = graph.zoom_out("order_amounts", "stg_orders")
     assert coarse.node_count < graph.node_count
+
+
+def test_a_run_has_events_of_openlineage(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lipstick, "session", partial(lipstick.session, spark))
+    shop, run = write_example(tmp_path / "shop"), "f99310b4-3c3c-4a1a-8b2b-c1b95c24ff11"
+    events = [validated(json.loads(e)) for e in _run("openlineage", str(shop)).splitlines()]
+    (amounts,) = (e["dataset"] for e in events if e["dataset"]["name"] == "shop.order_amounts")
+    (source,) = amounts["facets"]["lineage"]["fields"]["amount"]["inputs"]
+    assert (source["name"], source["field"]) == ("shop.raw_payments", "cents")
+    assert source["transformations"] == [{"type": "DIRECT", "subtype": "AGGREGATION"}]
+    timing = [{"started_at": f"2026-01-02T03:04:0{n}Z", "completed_at": None} for n in (1, 2)]
+    for each in timing:
+        each["completed_at"] = each["started_at"]
+    result = {"unique_id": "model.shop.order_amounts", "status": "success", "timing": timing}
+    schema = "https://schemas.getdbt.com/dbt/run-results/v6.json"
+    metadata = {"dbt_schema_version": schema, "invocation_id": run}
+    metadata["generated_at"] = "2026-01-02T03:04:05Z"
+    results = {"metadata": metadata, "results": [result], "elapsed_time": 5.0}
+    (shop / "target" / "run_results.json").write_text(json.dumps(results))
+    events = [validated(json.loads(e)) for e in _run("openlineage", str(shop)).splitlines()]
+    assert [(e["job"]["name"], e["eventType"], e["eventTime"][17:19]) for e in events] == [
+        ("shop", "START", "00"),
+        ("shop.order_amounts", "START", "01"),
+        ("shop.order_amounts", "COMPLETE", "02"),
+        ("shop", "COMPLETE", "05"),
+    ]
+    assert events[2]["run"]["facets"]["parent"]["run"]["runId"] == run
+    assert [each["name"] for each in events[2]["inputs"]] == ["shop.raw_payments"]
 
 
 def add_snapshot(shop: Path, compiled: str, **config: Any) -> None:

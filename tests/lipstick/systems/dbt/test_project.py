@@ -235,6 +235,7 @@ def test_an_increment_that_may_not_be_a_full_build_is_refused(shop: Path) -> Non
     assert refusal.reason.endswith("name its table before the run, --before orders=TABLE")
 
 
+_KEYED = {"incremental_strategy": "merge", "unique_key": "order_id"}
 _INCREMENT = """
 select o.order_id, o.customer_id, o.ordered_on, o.status, coalesce(a.amount, 0) as amount
 from shop.stg_orders o
@@ -255,6 +256,12 @@ where o.ordered_on >= (select max(ordered_on) from shop.orders where order_id < 
             "is not distinct from",
         ),
         ({"incremental_strategy": "insert_overwrite"}, "true", "="),
+        ({**_KEYED, "merge_update_columns": ["Status"]}, "order_id", "status"),
+        (
+            {**_KEYED, "merge_exclude_columns": "amount"},
+            "order_id",
+            "customer_id ordered_on status",
+        ),
     ],
 )
 def test_increments_are_merged_into_the_table_before(
@@ -293,11 +300,17 @@ def test_increments_are_merged_into_the_table_before(
                 code = to_duckdb(project.node(name, "model").compiled or "")
                 connection.execute(f"CREATE TABLE shop.{name} AS {code}")
             connection.execute(f"CREATE TABLE new AS {to_duckdb(_INCREMENT)}")
-            if key is not None:
+            new = "new"
+            if "merge_update_columns" in config or "merge_exclude_columns" in config:
+                values = ", ".join(f"{name} = new.{name}" for name in same.split())
+                met = f"new.{key} = shop.orders.{key}"
+                connection.execute(f"UPDATE shop.orders SET {values} FROM new WHERE {met}")
+                new = f"(FROM new WHERE {key} NOT IN (SELECT {key} FROM shop.orders))"
+            elif key is not None:
                 match = f"(SELECT 1 FROM new WHERE new.{key} {same} shop.orders.{key})"
                 where = key if key == "true" else f"EXISTS {match}"
                 connection.execute(f"DELETE FROM shop.orders WHERE {where}")
-            connection.execute("INSERT INTO shop.orders FROM new")
+            connection.execute(f"INSERT INTO shop.orders FROM {new}")
             code = to_duckdb(project.node("customers", "model").compiled or "")
             expected = from_arrow(connection.execute(code).fetch_arrow_table())
         tokens = deleted_tokens(database, deletion)
@@ -311,7 +324,7 @@ def test_increments_are_merged_into_the_table_before(
         ({"materialized": "table"}, "it is materialized as table"),
         ({"incremental_strategy": "microbatch"}, "its incremental_strategy is microbatch"),
         ({"incremental_strategy": "delete+insert"}, "it has no unique_key"),
-        ({"merge_exclude_columns": ["status"]}, "it has merge_exclude_columns"),
+        ({"incremental_predicates": ["true"]}, "it has incremental_predicates"),
         ({"on_schema_change": "sync_all_columns"}, "its on_schema_change is sync_all_columns"),
     ],
 )

@@ -1,0 +1,161 @@
+"""Runs of dbt as events of OpenLineage: what each model reads, and the lineage of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import PySparkException
+
+from lipstick.openlineage import (
+    LineageRun,
+    OutputLineage,
+    dataset_event,
+    output_lineage,
+    parent_from_environment,
+    parent_run,
+    run_events,
+    run_identity,
+)
+from lipstick.questions.checks.dbt import read_artifact
+from lipstick.systems.dbt.errors import DbtError
+from lipstick.systems.dbt.manifest import BEFORE
+from lipstick.systems.dbt.project import Refusal
+from semiring.errors import LipstickError
+
+if TYPE_CHECKING:
+    from openlineage.client.client import Event
+
+    from lipstick.systems.dbt.manifest import DbtNode
+    from lipstick.systems.dbt.questions import TrackedProject
+
+
+def project_events(tracked: TrackedProject, namespace: str = "lipstick") -> list[Event]:
+    """Return the events of the last run of a project, and of every model that it built.
+
+    The runs of models are part of dbt's run, and that of the run that an orchestrator names in the
+    environment. A project that was compiled and not run has events of its datasets instead.
+
+    Parameters
+    ----------
+    namespace
+        The namespace of jobs and datasets; these are called as dbt calls their tables.
+
+    Raises
+    ------
+    ExchangeError
+        ``openlineage-python`` is missing, or a parent run in the environment cannot be read.
+    DbtError
+        The results of the run are of another form than dbt Core 1.x writes.
+    """
+    lineage = {node.id: _lineage(tracked, node) for node in _built(tracked)}
+    path = tracked.project.target / "run_results.json"
+    results = read_artifact(path, "run-results") if path.exists() else {}
+    try:
+        timed = {each["unique_id"]: each for each in results.get("results", ()) if each["timing"]}
+        ran = [node for node in _built(tracked) if node.id in timed]
+        if not ran:
+            time = datetime.fromtimestamp(
+                (tracked.project.target / "manifest.json").stat().st_mtime, UTC
+            )
+            return [
+                dataset_event(dataset_name(node), lineage[node.id], time, namespace)
+                for node in _built(tracked)
+            ]
+        return list(_run_events(tracked, namespace, results, timed, ran, lineage))
+    except (KeyError, TypeError, ValueError) as error:
+        raise DbtError(
+            f"{path} is of another form than dbt Core 1.x writes: {error!r}\nRun dbt again."
+        ) from error
+
+
+def dataset_name(node: DbtNode) -> str:
+    """Return the name of a node's table, with its schema; of seeds without one their own."""
+    return ".".join(node.relation) or node.title
+
+
+def _built(tracked: TrackedProject) -> list[DbtNode]:
+    """Return the models and snapshots that have a table or view, in an order to build them."""
+    return [node for node in tracked.project.models if node.materialized != "ephemeral"]
+
+
+def _run_events(
+    tracked: TrackedProject,
+    namespace: str,
+    results: dict[str, Any],
+    timed: dict[str, Any],
+    ran: list[DbtNode],
+    lineage: dict[str, OutputLineage],
+) -> Iterator[Event]:
+    project, metadata = tracked.project.manifest.name, results["metadata"]
+    end = datetime.fromisoformat(metadata["generated_at"])
+    start = end - timedelta(seconds=float(results.get("elapsed_time") or 0))
+    whole = LineageRun(
+        metadata["invocation_id"], project, start, end, {}, {}, parent=parent_from_environment()
+    )
+    events = run_events(whole, namespace)
+    yield events[0]
+    parent = parent_run(namespace, project, whole.identity, whole.parent)
+    for node in ran:
+        result = timed[node.id]
+        times = [datetime.fromisoformat(each["started_at"]) for each in result["timing"]]
+        done = [datetime.fromisoformat(each["completed_at"]) for each in result["timing"]]
+        failed = result["status"] not in ("success", "pass")
+        output = lineage[node.id]
+        run = LineageRun(
+            identity=run_identity(namespace, whole.identity, node.id),
+            job=f"{project}.{node.title}",
+            start=min(times),
+            end=max(done),
+            inputs={name: {} for name in output.inputs or ()},
+            outputs={dataset_name(node): output},
+            query=node.compiled,
+            parent=parent,
+            error=str(result.get("message") or result["status"]) if failed else None,
+        )
+        yield from run_events(run, namespace)
+    yield events[1]
+
+
+def _lineage(tracked: TrackedProject, node: DbtNode) -> OutputLineage:
+    """Return where a model comes from: the columns of the tables that it reads, if it is followed.
+
+    Models that it reads are stood for by relations without rows.
+    """
+    project, session = tracked.project, tracked.session
+    found = project.text(node)
+    if isinstance(found, Refusal):
+        nodes = project.manifest.nodes
+        return OutputLineage(
+            tuple(dataset_name(nodes[parent]) for parent in node.parents if parent in nodes)
+        )
+    text, read = found
+    parents = {name: project.by_name[name] for name in sorted(read)}
+    names = {
+        name: dataset_name(node if each.id.endswith(BEFORE) else each)
+        for name, each in parents.items()
+    }
+    inputs = dict.fromkeys(names.values())
+    if project.merge(node) is not None:
+        inputs[dataset_name(node)] = None
+    own = []
+    try:
+        for name, parent in parents.items():
+            if parent.kind in ("seed", "source"):
+                refusal: Any = tracked.bases.track(project, parent)
+            else:
+                refusal = tracked.annotated(parent)
+            if isinstance(refusal, Refusal):
+                return OutputLineage(tuple(inputs))
+            if refusal is not None:
+                rows = session.spark.createDataFrame([], refusal.schema)
+                session.track(name, rows, "*")
+                own.append(name)
+        frame = session.sql(text)
+        return output_lineage(frame.root, frame.columns, inputs, {}, names)
+    except (LipstickError, PySparkException):  # it has no rule: what it reads is known
+        return OutputLineage(tuple(inputs))
+    finally:
+        for name in own:
+            session.untrack(name)
