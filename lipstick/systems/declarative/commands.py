@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lipstick.cli.errors import Failure, reported
-from lipstick.cli.output import JSON, TABLE, answer, answer_options, changed_rows, counted
+from lipstick.cli.output import JSON, TABLE, answer, answer_options, changed_rows, counted, working
 
 if TYPE_CHECKING:
     from lipstick.systems.declarative import DeclarativePipeline
@@ -148,5 +148,7 @@ def _opened(project: Path, conf: tuple[str, ...]) -> Iterator[DeclarativePipelin
     settings = dict(setting.partition("=")[::2] for setting in conf)
     if "" in settings.values():
         raise Failure("A setting of --conf is written KEY=VALUE.")
-    with DeclarativePipeline(project, own_spark(settings)) as opened:
+    with working(f"reading {project}"):
+        opened = DeclarativePipeline(project, own_spark(settings))
+    with opened:
         yield opened

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from lipstick import display
 from lipstick.dataframes.jvm import analysed, frame_of
 from lipstick.dataframes.leaves import row_leaves, table_parts
 from lipstick.errors import LipstickError, first_line
@@ -242,18 +243,21 @@ class DeclarativePipeline(WrittenTables):
 
     def check(self) -> list[DatasetReport]:
         """Annotate every dataset, and return what their rows are annotated with."""
-        reports = []
-        for dataset in self.datasets:
-            try:
-                frame = self.query(dataset.name)
-            except (LipstickError, PySparkException) as error:
-                reason = dataset.refusal or first_line(error)
-                reports.append(DatasetReport(dataset, None, reason))
-                continue
-            ends = self._ends()
-            name = next((n for n in frame.relations if ends.get(n) == dataset.table), None)
-            reports.append(DatasetReport(dataset, frame, self.sources.get(name or "")))
-        return reports
+        with display.progress(after=2.0) as line:
+            reports = []
+            for number, dataset in enumerate(self.datasets, start=1):
+                line(f"following {dataset.name}, {number} of {len(self.datasets)}")
+                reports.append(self._report(dataset))
+            return reports
+
+    def _report(self, dataset: PipelineDataset) -> DatasetReport:
+        try:
+            frame = self.query(dataset.name)
+        except (LipstickError, PySparkException) as error:
+            return DatasetReport(dataset, None, dataset.refusal or first_line(error))
+        ends = self._ends()
+        name = next((n for n in frame.relations if ends.get(n) == dataset.table), None)
+        return DatasetReport(dataset, frame, self.sources.get(name or ""))
 
     def impact(self, source: str, where: str) -> list[DatasetImpact]:
         """Return what materialized views and streaming tables would be without rows of a source.
@@ -270,6 +274,10 @@ class DeclarativePipeline(WrittenTables):
         PipelineError
             No dataset is annotated with rows of such a source.
         """
+        with display.progress(after=2.0) as line:
+            return self._impact(source, where, line)
+
+    def _impact(self, source: str, where: str, line: Any) -> list[DatasetImpact]:
         reports = self.check()
         if source not in self.sources:
             known = ", ".join(sorted(self.sources)) or "none"
@@ -285,6 +293,7 @@ class DeclarativePipeline(WrittenTables):
             )
             changes = None
             if each.frame is not None and source in each.sources:
+                line(f"asking {each.dataset.name}")
                 answer = each.frame.what_if(delete={source: where})
                 changes = answer.changes.where("_change <> 'unchanged'").toArrow()
             if changes is not None or unknown is not None:
