@@ -285,14 +285,14 @@ def _difference(sql: str, written_plans: _Plans, emitted_plans: _Plans) -> NotUn
     return _refusal(sql, *_excerpts(written_line, other), span)
 
 
-def _excerpts(line: str, other: str, width: int = 160) -> tuple[str, str]:
+def _excerpts(line: str, other: str) -> tuple[str, str]:
     """Cut two lines to where they begin to differ."""
     same = next(
         (i for i, pair in enumerate(zip(line, other, strict=False)) if pair[0] != pair[1]),
         min(len(line), len(other)),
     )
-    start = max(0, same - 40)
-    return line[start : start + width].strip(), other[start : start + width].strip()
+    shown = slice(max(0, same - 40), max(0, same - 40) + 160)
+    return line[shown].strip(), other[shown].strip()
 
 
 def _find(sql: str, words: list[str]) -> Span | None:

@@ -262,7 +262,3 @@ class OuterRow(Relation):
     @property
     def attributes(self) -> tuple[Attribute, ...]:
         return self.output
-
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        return ()

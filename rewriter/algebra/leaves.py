@@ -36,10 +36,6 @@ class Scan(Relation):
     def attributes(self) -> tuple[Attribute, ...]:
         return self.output
 
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        return ()
-
 
 @dataclass(frozen=True, slots=True)
 class OneRow(Relation):
@@ -47,10 +43,6 @@ class OneRow(Relation):
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
-        return ()
-
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
         return ()
 
 
@@ -79,10 +71,6 @@ class Constant(Relation):
     @property
     def attributes(self) -> tuple[Attribute, ...]:
         return self.output
-
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        return ()
 
 
 LEVEL_VIEW = "_lipstick_level"
@@ -134,7 +122,3 @@ class Iteration(Relation):
     @property
     def attributes(self) -> tuple[Attribute, ...]:
         return self.output
-
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        return ()

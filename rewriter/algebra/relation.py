@@ -76,7 +76,7 @@ class Relation:
     @property
     def inputs(self) -> tuple[Relation, ...]:
         """The operators this one reads."""
-        raise NotImplementedError
+        return ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,8 +168,8 @@ class Members:
         matched = (*self.memberships, *self.outer_lookups.values())
         deciding = (*self.conditions, *(scalar for lookup in matched for scalar in lookup.deciding))
         read = self.dependent((*deciding, *valued))
-        rescaled = self._rescaled(context, (*deciding, *valued))
-        suspects = [gone, everywhere(rescaled, every(self.size(context)))]
+        scalars = rescaled(self._scalars, (*deciding, *valued), context)
+        suspects = [gone, everywhere(scalars, every(self.size(context)))]
         for lookup in self.lookups:
             inner = context(lookup.block.name)
             wanted = inner.changed if lookup.alias in read else inner.flipped
@@ -188,10 +188,6 @@ class Members:
                     f"The deletion makes rows of {lookup.block.name}, which are joined by "
                     "conditions on them.\n" + OPEN_WITH_SPARK
                 )
-
-    def _rescaled(self, context: Context, scalars: Iterable[Interpreted]) -> Array:
-        """The scenarios in which a scalar subquery that scalars read has another value."""
-        return rescaled(self._scalars, scalars, context)
 
     def alive(self, places: Array, context: Context, gone: Array) -> Array:
         """Boolean array: the members at some places that are there.

@@ -293,7 +293,7 @@ class Formal:
 
     def _choices(self) -> list[dict[str, bool]]:
         """The ways of having partners of the LEFT JOINs whose columns the answer shows, or none."""
-        read = self._read_joins()
+        read = sorted(shown_joins(self.engine.root))
         chosen = product((True, False), repeat=len(read))
         return [dict(zip(read, choice, strict=True)) for choice in chosen]
 
@@ -307,10 +307,6 @@ class Formal:
     def uncut(self, name: str, positions: Array) -> list[Annotation]:
         """The annotations of tuples of a block before LIMIT."""
         return self.reading.annotations(self.tuples.uncut(name, positions))
-
-    def _read_joins(self) -> list[str]:
-        """The outer joins of the root whose columns the answer shows."""
-        return sorted(shown_joins(self.engine.root))
 
     def _is_now(self, positions: Array, matched: dict[str, bool]) -> Array:
         """Boolean array: the rows of the answer that have these partners now, and lack others."""

@@ -62,7 +62,7 @@ class ScalarFunction:
     def type(self) -> pa.DataType:
         """The type of its values."""
         try:
-            return self._of_cases([]).type
+            return self._vector(lambda number: pa.array([], self._types[number])).type
         except UninterpretableError:
             if spark_scalar.get() is None:
                 raise
@@ -140,11 +140,6 @@ class ScalarFunction:
             zip(self._scalar.columns, columns, strict=True)
         )
         return compute(self._scalar.text, named, length)
-
-    def _of_cases(self, cases: Sequence[Case]) -> Vector:
-        return self._vector(
-            lambda number: typed([case[number] for case in cases], self._types[number])
-        )
 
     def _vector(self, column: Callable[[int], pa.Array]) -> Vector:
         places = {name: number for number, name in enumerate(self._scalar.columns)}
