@@ -21,13 +21,13 @@ class Columns(ABC, Generic[V]):
     def tokens(self, source: Hashable) -> V:
         """The values of the tokens of a source, row by row; 1 where it has none."""
 
-    @abstractmethod
     def zeros(self, length: int) -> V:
         """0 everywhere."""
+        return self.repeat(np.zeros(length, dtype=np.int64))
 
-    @abstractmethod
     def ones(self, length: int) -> V:
         """1 everywhere."""
+        return self.repeat(np.ones(length, dtype=np.int64))
 
     @abstractmethod
     def repeat(self, counts: Array) -> V:

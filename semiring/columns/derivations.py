@@ -29,12 +29,6 @@ class DerivationColumns(NumberedColumns[Derivations]):
 
     _semiring: Quotient[Any]
 
-    def zeros(self, length: int) -> Derivations:
-        return self.repeat(np.zeros(length, dtype=np.int64))
-
-    def ones(self, length: int) -> Derivations:
-        return self.repeat(np.ones(length, dtype=np.int64))
-
     def repeat(self, counts: Array) -> Derivations:
         return self._normal(Derivations.of_constants(self._vocabulary, counts))
 

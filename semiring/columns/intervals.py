@@ -114,12 +114,6 @@ class IntervalColumns(Columns[Intervals]):
         given = self._given[source]
         return Intervals.of(self._instants, given.values).take(given.places)
 
-    def zeros(self, length: int) -> Intervals:
-        return self.repeat(np.zeros(length, dtype=np.int64))
-
-    def ones(self, length: int) -> Intervals:
-        return self.repeat(np.ones(length, dtype=np.int64))
-
     def repeat(self, counts: Array) -> Intervals:
         return Intervals.constant(self._instants, counts > 0)
 

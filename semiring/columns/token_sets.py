@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from semiring.base import Array
@@ -19,12 +18,6 @@ from semiring.token_sets import TokenSets, concatenated
 
 class TokenSetColumns(NumberedColumns[TokenSets]):
     """The operations on annotations, as sets of token numbers."""
-
-    def zeros(self, length: int) -> TokenSets:
-        return TokenSets.empty(self._vocabulary, np.zeros(length, dtype=np.bool_))
-
-    def ones(self, length: int) -> TokenSets:
-        return TokenSets.empty(self._vocabulary, np.ones(length, dtype=np.bool_))
 
     def repeat(self, counts: Array) -> TokenSets:
         return TokenSets.empty(self._vocabulary, counts > 0)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from semiring.base import Array
@@ -20,12 +19,6 @@ from semiring.weights import Weights, concatenated
 
 class WeightColumns(NumberedColumns[Weights]):
     """The operations of sensitivity."""
-
-    def zeros(self, length: int) -> Weights:
-        return self.repeat(np.zeros(length))
-
-    def ones(self, length: int) -> Weights:
-        return self.repeat(np.ones(length))
 
     def repeat(self, counts: Array) -> Weights:
         return Weights.of_constants(self._vocabulary, counts)
