@@ -8,6 +8,7 @@ circuits); Owen, *Multilinear Extensions of Games*, 1972 (the integral).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import partial
 
@@ -16,14 +17,17 @@ import numpy as np
 from semiring.analysis.circuit import Circuit, at_every, quadrature
 from semiring.analysis.compilation import DECISIONS, compile_annotation
 from semiring.analysis.events import Annotation
-from semiring.analysis.presence import WORD, Presence, packed, unpacked
-from semiring.analysis.sampling import Estimate, hoeffding, words_needed
+from semiring.analysis.presence import WORD, Presence
+from semiring.analysis.sampling import Estimate, batches, hoeffding, words_needed
 from semiring.base import Array
-from semiring.budget import check_budget, spent
+from semiring.budget import remaining, within
 from semiring.token import Token
 
 _TOGETHER = 1024
 """So many points of an integral are evaluated together."""
+
+_LOOKS = 20
+"""The errors of a sample are looked at so many times at most, each time for twice its worlds."""
 
 
 def shapley(annotation: Annotation, decisions: int = DECISIONS) -> dict[Token, Estimate]:
@@ -90,20 +94,17 @@ def sampled_banzhaf(
     seed
         The same one gives the same worlds.
 
-    Cost: a pass over the annotation's gates, whose operations are on arrays of 64 worlds a word.
+    Cost: a pass over the annotation's gates, whose operations are on arrays of worlds.
     """
     presence = Presence(annotation)
     tokens, words = presence.tokens, words_needed(error, confidence, width=4.0)
     random = np.random.default_rng(seed)
     totals, drawn = np.zeros(len(tokens), dtype=np.int64), 0
-    for size in presence.batches(words):
-        worlds = random.integers(0, 2**64, size=(len(tokens), size), dtype=np.uint64)
-        held = presence.words(dict(zip(tokens, worlds, strict=True)), size)
-        both = np.bitwise_count(worlds & held).sum(axis=1, dtype=np.int64)
-        totals += 2 * both - int(np.bitwise_count(held).sum())
+    for size in batches(words, presence.size):
+        there = random.random((len(tokens), size * WORD), dtype=np.float32) < 0.5
+        held = presence.holds(there)
+        totals += 2 * there[:, held].sum(axis=1) - int(held.sum())
         drawn += size * WORD
-        if spent():
-            break
     wrong = hoeffding(drawn, confidence, width=4.0)
     return {
         token: Estimate(2 * total / drawn, wrong, confidence, drawn)
@@ -114,67 +115,146 @@ def sampled_banzhaf(
 def sampled_shapley(
     annotation: Annotation, error: float = 0.05, confidence: float = 0.95, seed: int = 0
 ) -> dict[Token, Estimate]:
-    """Shapley values from random orders in which the tuples arrive.
+    """Shapley values from random pairs of worlds of equally many tuples.
+
+    A Shapley value is the mean, over all sizes of worlds, of how much likelier the result is in the
+    worlds of a size with the tuple than in those without it. A random order gives two worlds of a
+    size, its first and its last tuples; where the result is in one of them only, all tuples of the
+    two are credited. Sizes are drawn such that a credit is the same for all of them. Tuples without
+    which the result is never there are in every world that is drawn. Source: Kolpaczki, Bengs,
+    Muschalik, Hüllermeier, *Approximating the Shapley Value without Marginal Contributions*, AAAI
+    2024 (worlds that are used for all players), with sizes and pairs drawn as here.
 
     Parameters
     ----------
     error, confidence
-        Each value is within `error` with this probability.
+        Each value is within `error` with this probability, or within the error that is stated where
+        a budget is spent before.
     seed
-        The same one gives the same orders.
+        The same one gives the same worlds.
 
-    Cost: a pass over the annotation's gates, whose operations are on arrays of orders; one for each
-    of the tuples where the result may go away as tuples arrive.
+    Cost: a pass over the annotation's gates for each batch of worlds, for all tuples together. The
+    credit grows with the logarithm of the number of tuples.
     """
     presence = Presence(annotation)
-    tokens = presence.tokens
-    samples = words_needed(error, confidence, width=2.0) * WORD
-    random = np.random.default_rng(seed)
-    totals = np.zeros(len(tokens), dtype=np.int64)
-    count = _pivots if presence.monotone else _changes
-    drawn = 0
-    for size in presence.batches(samples // WORD, WORD):
-        totals += count(presence, random.random((len(tokens), size * WORD)))
-        drawn += size * WORD
-        if spent():
-            break
-    samples = drawn
-    wrong = hoeffding(samples, confidence, width=2.0)
+    tokens, random = presence.tokens, np.random.default_rng(seed)
+    count, needed = len(tokens), presence.needed
+    if not count:
+        return {}
+    rest = np.setdiff1d(np.arange(count), needed)
+    there = np.ones((count, 2), dtype=np.bool_)
+    there[:, 0] = False
+    nothing, whole = presence.holds(there).tolist()
+    common = common_error = 0.0
+    doubt = 1 - confidence
+    if len(needed) and len(rest):
+        doubt /= 2
+        left = remaining()
+        with within(left and left / 4):
+            common, common_error = _of_needed(presence, rest, error, doubt, random)
+    found, errors, pairs = _of_others(presence, rest, error, doubt, random)
+    values, wrong = np.full(count, common), np.full(count, common_error)
+    share = len(needed) / max(len(rest), 1)
+    values[rest], wrong[rest] = found - share * common, errors + share * common_error
+    values += (int(whole) - int(nothing)) / count
     return {
-        token: Estimate(total / samples, wrong, confidence, samples)
-        for token, total in zip(tokens, totals.tolist(), strict=True)
+        token: Estimate(value, of_value, confidence, 2 * pairs)
+        for token, value, of_value in zip(tokens, values.tolist(), wrong.tolist(), strict=True)
     }
 
 
-def _pivots(presence: Presence, times: Array) -> Array:
-    """Return the number of orders in which each tuple's arrival makes a monotone result appear.
+def _sizes_with(needed: int, count: int) -> tuple[Array, Array]:
+    """Return how many tuples worlds have, all but one at most, and the share of the worlds of a
+    size that have the tuples needed."""
+    sizes = np.arange(needed, count)
+    shares = np.ones(len(sizes))
+    for number in range(needed):
+        shares *= (sizes - number) / (count - number)
+    return sizes, shares
 
-    Parameters
-    ----------
-    times
-    The time at which each tuple arrives, per tuple and order.
+
+def _of_needed(
+    presence: Presence, rest: Array, error: float, doubt: float, random: np.random.Generator
+) -> tuple[float, float]:
+    """Return the part of the values of tuples that are needed which is of worlds without some
+    tuple, and its error."""
+    count = len(presence.tokens)
+    sizes, shares = _sizes_with(count - len(rest), count)
+    weights = shares / sizes
+    width = float(weights.sum())
+    held = drawn = 0
+    for size in batches(words_needed(error, 1 - doubt, width), presence.size):
+        chosen = random.choice(len(sizes), size * WORD, p=weights / width)
+        first, _ = _first_and_last(len(rest), chosen, random)
+        there = np.ones((count, size * WORD), dtype=np.bool_)
+        there[rest] = first
+        held += int(presence.holds(there).sum())
+        drawn += size * WORD
+    return width * held / drawn, hoeffding(drawn, 1 - doubt, width)
+
+
+def _of_others(
+    presence: Presence, rest: Array, error: float, doubt: float, random: np.random.Generator
+) -> tuple[Array, Array, int]:
+    """Return the values of tuples that are not needed, up to what all have in common, their errors,
+    and the number of pairs of worlds.
+
+    Source of the errors: Maurer, Pontil, *Empirical Bernstein Bounds and Sample Variance
+    Penalization*, COLT 2009, or that of Hoeffding where it is less; each time that they are looked
+    at takes a part of the doubt.
     """
-    arrived = presence.arrivals(dict(zip(presence.tokens, times, strict=True)), times.shape[1])
-    pivotal: Array = (times == arrived).sum(axis=1)
-    return pivotal
+    count, length = len(presence.tokens), len(rest)
+    totals = np.zeros((2, length))
+    if length < 2:
+        return totals[0], totals[1], 0
+    sizes, shares = _sizes_with(count - length, count)
+    chosen = np.arange(1, length)
+    weights = shares[1:] * count / (sizes[1:] * (length - chosen))
+    weights *= np.maximum(chosen, length - chosen) / length
+    credit = float(weights.sum()) / 2
+    words = words_needed(error, 1 - doubt / _LOOKS, 2 * credit)
+    drawn, looked, looks = 0, 0, 0
+    errors = np.full(length, np.inf)
+    for size in batches(2 * words, presence.size):
+        pairs = size * WORD // 2
+        of_pairs = random.choice(chosen, pairs, p=weights / weights.sum())
+        first, last = _first_and_last(length, of_pairs, random)
+        there = np.ones((count, 2 * pairs), dtype=np.bool_)
+        there[rest, :pairs], there[rest, pairs:] = first, last
+        held = presence.holds(there).astype(np.int8)
+        differ = held[:pairs] - held[pairs:]
+        told = np.flatnonzero(differ)
+        of_tokens = (first[:, told].astype(np.int8) - last[:, told]) * differ[told]
+        totals += of_tokens.sum(axis=1), np.abs(of_tokens).sum(axis=1)
+        drawn += pairs
+        if drawn >= 2 * looked:
+            looked, looks = drawn, looks + 1
+            errors = _credit_errors(totals, credit, drawn, doubt / (looks * (looks + 1)))
+            if errors.max() <= error:
+                break
+    if looked < drawn:
+        errors = _credit_errors(totals, credit, drawn, doubt / ((looks + 1) * (looks + 2)))
+    return credit * totals[0] / drawn, errors, drawn
 
 
-def _changes(presence: Presence, times: Array) -> Array:
-    """Return the number of times that the result comes with each tuple, less the times it goes."""
-    tokens, orders = presence.tokens, np.argsort(times, axis=0)
-    worlds = np.arange(times.shape[1])
-    totals = np.zeros(len(tokens), dtype=np.int64)
-    there = np.zeros(times.shape, dtype=np.bool_)
+def _credit_errors(totals: Array, credit: float, drawn: int, doubt: float) -> Array:
+    """Return the errors of means of credits, of which the sums and the numbers are known."""
+    mean, square = credit * totals[0] / drawn, credit**2 * totals[1] / drawn
+    variance = (square - mean**2) * drawn / max(drawn - 1, 1)
+    logarithm = math.log(8 / doubt)
+    bernstein = np.sqrt(2 * variance * logarithm / drawn)
+    bernstein += 14 * credit * logarithm / (3 * max(drawn - 1, 1))
+    least = np.minimum(bernstein, hoeffding(drawn, 1 - doubt / 2, 2 * credit))
+    # Values are between -1 and 1.
+    bounded: Array = np.minimum(least, 2.0)
+    return bounded
 
-    def result() -> Array:
-        words = dict(zip(tokens, packed(there), strict=True))
-        return unpacked(presence.words(words, len(worlds) // WORD)).astype(np.int64)
 
-    before = result()
-    for arriving in orders:
-        check_budget()
-        there[arriving, worlds] = True
-        now = result()
-        np.add.at(totals, arriving, now - before)
-        before = now
-    return totals
+def _first_and_last(length: int, sizes: Array, random: np.random.Generator) -> tuple[Array, Array]:
+    """Return the first and the last tuples of random orders, so many of each as Booleans."""
+    orders = np.argsort(random.random((len(sizes), length), dtype=np.float32), axis=1)
+    places, wanted = np.arange(length)[None, :], sizes[:, None]
+    first, last = np.empty((2, len(sizes), length), dtype=np.bool_)
+    np.put_along_axis(first, orders, places < wanted, axis=1)
+    np.put_along_axis(last, orders, places >= length - wanted, axis=1)
+    return first.T, last.T

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-import numpy as np
-
 from semiring.analysis.compilation import DECISIONS, compile_annotation
 from semiring.analysis.events import Annotation
 from semiring.analysis.evidence import (
@@ -21,9 +19,8 @@ from semiring.analysis.evidence import (
     impossible,
     substituted,
 )
-from semiring.analysis.presence import WORD, Presence, unpacked
-from semiring.analysis.sampling import Estimate, hoeffding, random_words, words_needed
-from semiring.budget import spent
+from semiring.analysis.presence import WORD
+from semiring.analysis.sampling import Estimate, drawn_worlds, hoeffding, words_needed
 from semiring.errors import ExactnessError, ValuationError
 from semiring.expression import Expression
 from semiring.semirings.viterbi import Viterbi
@@ -142,27 +139,20 @@ def sampled_probability(
     known = evidence(given)
     tokens = annotation.tokens | known.tokens
     instead, values = chosen_apart(tokens, weights_of(tokens, weights), blocks)
-    values = dict(sorted(values.items()))
-    wanted = Presence(substituted(annotation, instead))
-    seen = Presence(substituted(known, instead))
+    annotation, evident = substituted(annotation, instead), substituted(known, instead)
     words = words_needed(error, confidence)
-    random = np.random.default_rng(seed)
-    chances = np.array(list(values.values()))
-    count = samples = drawn_words = 0
-    while drawn_words < words or (drawn_words < _ROUNDS * words and samples < words * WORD):
-        for size in wanted.batches(words):
-            drawn = random_words(random, chances, size)
-            there = dict(zip(values, drawn, strict=True))
-            evident = unpacked(seen.words(there, size))
-            count += int((unpacked(wanted.words(there, size)) & evident).sum())
-            samples += int(evident.sum())
-            drawn_words += size
-            if samples and spent():
-                wrong = hoeffding(samples, confidence)
-                return Estimate(count / samples, wrong, confidence, samples)
+    count = samples = drawn = 0
+    most_words = words if evident == Expression.one() else _ROUNDS * words
+    for worlds in drawn_worlds(values, most_words, seed):
+        held = worlds.holds(evident)
+        count += int((worlds.holds(annotation) & held).sum())
+        samples += int(held.sum())
+        drawn += worlds.length
+        if samples >= words * WORD:
+            break
     if not samples:
         raise ExactnessError(
-            f"The evidence holds in none of {drawn_words * WORD:,} random worlds.\n"
+            f"The evidence holds in none of {drawn:,} random worlds.\n"
             "Ask for the exact probability, method='exact'."
         )
     return Estimate(count / samples, hoeffding(samples, confidence), confidence, samples)

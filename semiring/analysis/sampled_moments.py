@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,19 +17,14 @@ from semiring.analysis.evidence import (
 )
 from semiring.analysis.moments import Moments
 from semiring.analysis.most import most
-from semiring.analysis.presence import WORD, unpacked
 from semiring.analysis.probability import Weights, weights_of
-from semiring.analysis.sampling import hoeffding, random_words, words_needed
+from semiring.analysis.sampling import drawn_worlds, hoeffding, words_needed
 from semiring.base import Array
-from semiring.budget import remaining
 from semiring.errors import ExactnessError
 from semiring.expression import Expression
 from semiring.possible_worlds import PossibleWorlds
 from semiring.tensor import Tensor
 from semiring.value import Value
-
-_HELD = 1 << 24
-"""So many Booleans are held at a time: which tuples are in which worlds."""
 
 
 def sampled_moments(
@@ -101,32 +95,14 @@ def sampled_moments_of(
     for value in values:
         for number in value.values() if isinstance(value, Tensor) else ():
             check_number(number)
-    words = words_needed(error, confidence)
-    random = np.random.default_rng(seed)
-    written = PossibleWorlds(dict.fromkeys(chances, np.zeros(0, np.bool_)), 0)
-    ordered = np.array([chances[token] for token in written.ordered])
-    samples, totals = [], 0
-    most_words = max(1, _HELD // (WORD * max(len(chances), 1)))
-    drawn_words, size, begun = 0, 1, time.monotonic()
-    while drawn_words < words:
-        if drawn_words:
-            size = min(2 * size, most_words, words - drawn_words)
-            left = remaining()
-            if left is not None:
-                # As many as are drawn in half of the time that is left, at the rate so far.
-                rate = drawn_words / max(time.monotonic() - begun, 1e-9)
-                size = min(size, int(rate * left / 2))
-        if not size:
-            break
-        drawn_words += size
-        drawn = random_words(random, ordered, size)
-        worlds = written.redrawn(unpacked(drawn.ravel()).reshape(len(ordered), size * WORD))
+    samples, total, drawn = [], 0, 0
+    for worlds in drawn_worlds(chances, words_needed(error, confidence), seed):
         seen = worlds.holds(known)
-        totals += int(seen.sum())
+        drawn, total = drawn + worlds.length, total + int(seen.sum())
         samples.append(_values(values, worlds)[:, seen])
     sample = np.concatenate(samples, axis=1)
     return [
-        _moments(value, own[~np.isnan(own)], totals, confidence, drawn_words * WORD)
+        _moments(value, own[~np.isnan(own)], total, confidence, drawn)
         for value, own in zip(values, sample, strict=True)
     ]
 

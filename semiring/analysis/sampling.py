@@ -8,12 +8,20 @@ probability 1 - δ.
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from semiring.analysis.presence import WORD
+from semiring.analysis.presence import WORD, unpacked
 from semiring.base import Array
+from semiring.budget import remaining
+from semiring.possible_worlds import PossibleWorlds
+from semiring.token import Token
+
+_HELD = 1 << 24
+"""So many numbers of worlds are held at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,3 +95,41 @@ def random_words(random: np.random.Generator, weights: Array, words: int = 1) ->
     by_token: Array = bits.reshape(len(weights), words)
     by_token[weights >= 1] = ~np.uint64(0)
     return by_token
+
+
+def batches(words: int, numbers: int) -> Iterator[int]:
+    """Return growing sizes of batches that add up to so many words of worlds, or, within a budget,
+    to as many as there is time for; at least one word.
+
+    Parameters
+    ----------
+    numbers
+        How many numbers a world has.
+    """
+    begun, drawn, size = time.monotonic(), 0, 1
+    most_words = max(1, _HELD // (WORD * max(numbers, 1)))
+    while size > 0:
+        yield size
+        drawn += size
+        size = min(2 * size, most_words, words - drawn)
+        left = remaining()
+        if left is not None:
+            # As many as are drawn in half of the time that is left, at the rate so far.
+            rate = drawn / max(time.monotonic() - begun, 1e-9)
+            size = min(size, int(rate * left / 2))
+
+
+def drawn_worlds(chances: Mapping[Token, float], words: int, seed: int) -> Iterator[PossibleWorlds]:
+    """Draw worlds of independent tuples in batches; see `batches`.
+
+    Parameters
+    ----------
+    chances
+        The probability of each tuple.
+    """
+    random = np.random.default_rng(seed)
+    written = PossibleWorlds(dict.fromkeys(chances, np.zeros(0, dtype=np.bool_)), 0)
+    ordered = np.array([chances[token] for token in written.ordered])
+    for size in batches(words, len(ordered)):
+        bits = unpacked(random_words(random, ordered, size))
+        yield written.redrawn(bits.reshape(len(ordered), size * WORD))

@@ -17,7 +17,7 @@ from semiring.analysis.compilation import compile_annotation
 from semiring.analysis.deletions import Deletions
 from semiring.analysis.events import Annotation
 from semiring.analysis.independence import connected_components
-from semiring.analysis.presence import WORD, Presence, packed, unpacked
+from semiring.analysis.presence import WORD, Presence
 from semiring.base import Array, Semiring
 from semiring.budget import check_budget, spent
 from semiring.errors import CapabilityError, ExactnessError
@@ -216,7 +216,7 @@ def found_repairs(annotation: Annotation) -> Repairs:
     before.
     """
     presence = Presence(annotation)
-    order = sorted(presence.tokens, key=presence.occurrences.__getitem__)
+    order = np.argsort(presence.occurrences, kind="stable")
 
     def is_removed(kept: Array) -> Array:
         return ~_present(presence, order, kept)
@@ -227,7 +227,7 @@ def found_repairs(annotation: Annotation) -> Repairs:
     if not is_removed(nothing)[0]:
         return Repairs([], complete=False, at_least=1)
     kept = extended_set(nothing[0], is_removed)
-    gone = frozenset(order[place] for place in np.flatnonzero(~kept).tolist())
+    gone = frozenset(presence.tokens[place] for place in order[~kept].tolist())
     return Repairs([gone], complete=False, at_least=1)
 
 
@@ -240,7 +240,7 @@ def found_witnesses(annotation: Annotation) -> MinimalWitnesses:
         As `witnesses`.
     """
     presence = _monotone_presence(annotation)
-    order = sorted(presence.tokens, key=presence.occurrences.__getitem__)
+    order = np.argsort(presence.occurrences, kind="stable")
     found: list[Witness] = []
     random = np.random.default_rng(0)
 
@@ -253,20 +253,18 @@ def found_witnesses(annotation: Annotation) -> MinimalWitnesses:
         gone = extended_set(np.zeros(len(order), np.bool_), suffices)
         if spent() and found:  # it may not be minimal
             break
-        found.append(frozenset(order[place] for place in np.flatnonzero(~gone).tolist()))
-        order = [order[place] for place in random.permutation(len(order)).tolist()]
+        found.append(frozenset(presence.tokens[place] for place in order[~gone].tolist()))
+        order = random.permutation(order)
         if spent():
             break
     return MinimalWitnesses(set(found), complete=False)
 
 
-def _present(presence: Presence, order: Sequence[Token], kept: Array) -> Array:
+def _present(presence: Presence, order: Array, kept: Array) -> Array:
     """Return the worlds, a row of tuples that are there each, in which the result is there."""
-    rows = np.zeros((-len(kept) % WORD + len(kept), kept.shape[1]), dtype=np.bool_)
-    rows[: len(kept)] = kept
-    words = dict(zip(order, packed(np.ascontiguousarray(rows.T)), strict=True))
-    held: Array = unpacked(presence.words(words, len(rows) // WORD))[: len(kept)]
-    return held
+    there = np.empty(kept.T.shape, dtype=np.bool_)
+    there[order] = kept.T
+    return presence.holds(there)
 
 
 def extended_set(chosen: Array, holds: Callable[[Array], Array]) -> Array:

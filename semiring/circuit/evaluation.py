@@ -70,14 +70,20 @@ class ArrayValues:
 
 
 class WorldValues:
-    """Worlds, by how often every token is there: a row per token, a column per world."""
+    """Worlds, by how often every token is there: a row per token, a column per world.
+
+    Counts are int64, Python integers where these do not hold them, or Booleans.
+    """
 
     def __init__(self, there: Array) -> None:
         self._there = there
 
     def columns(self, numbers: Array) -> tuple[Columns[Array], Array]:
         """See :class:`TokenValues`."""
-        return _WorldColumns(self._there.shape[1]), self._there[numbers]
+        there = self._there[numbers]
+        if there.dtype == np.bool_:
+            there = there.astype(np.int64)
+        return _WorldColumns(self._there.shape[1]), there
 
     def elements(self, numbers: Array) -> Array:
         """See :class:`TokenValues`."""

@@ -149,7 +149,7 @@ def test_samples_of_a_spent_budget_state_a_larger_error():
 
 def test_samples_end_before_the_budget(monkeypatch):
     """No worlds are drawn that would take longer than what is left."""
-    monkeypatch.setattr(import_module("semiring.analysis.sampled_moments"), "remaining", lambda: 0)
+    monkeypatch.setattr(import_module("semiring.analysis.sampling"), "remaining", lambda: 0)
     tensor = Tensor(SUM, [(Polynomial.token(Token("t", n)), n) for n in range(30)])
     assert sampled_moments(tensor, 0.5, confidence=1 - 1e-9).samples == WORD
 
