@@ -297,15 +297,15 @@ class Analyses(ABC):
     def witnesses(
         self, limit: int | None = 20, *, budget: float | None = BUDGET
     ) -> list[tuple[Row, MinimalWitnesses]]:
-        """The minimal sets of input tuples that suffice for each row.
+        """The minimal sets of input tuples that suffice for each row, whichever others of the
+        tuples that the row depends on are there.
 
         ``complete`` of a row's list is False where the budget was spent before all were found.
 
         Raises
         ------
         CapabilityError
-            Where the absence of tuples takes part, or a comparison of aggregates that further
-            tuples may make false.
+            Where more than twelve tuples may both bring the row and take it away.
         """
         return answer_rows(
             self._annotated(limit),

@@ -8,9 +8,6 @@ import numpy as np
 
 from semiring.analysis.events import Annotation, Events
 from semiring.base import Array
-from semiring.circuit.evaluation import COUNTING, WorldValues, evaluate
-from semiring.circuit.gates import CONDITION, MONUS, PRODUCT, TOKEN
-from semiring.circuit.writing import CircuitWriting
 
 WORD = 64
 
@@ -25,6 +22,9 @@ class Presence:
     """
 
     def __init__(self, annotation: Annotation) -> None:
+        # A session loads the analyses, and circuits when one is asked for.
+        from semiring.circuit.writing import CircuitWriting
+
         self._annotation = annotation
         self._writing = CircuitWriting(annotation.tokens)
         self._root = self._writing.gates([annotation])
@@ -62,6 +62,8 @@ class Presence:
     @cached_property
     def monotone(self) -> bool:
         """True if the gates are monotone, so that no tuple's presence takes the result away."""
+        from semiring.circuit.gates import CONDITION, MONUS
+
         kinds = self._writing.circuit.gates.kind[self._below]
         if ((kinds == MONUS) | (kinds == CONDITION)).any():
             return False
@@ -76,6 +78,8 @@ class Presence:
     @property
     def needed(self) -> Array:
         """The places of tokens that are factors of the annotation: without them it is 0."""
+        from semiring.circuit.gates import PRODUCT, TOKEN
+
         store = self._writing.circuit.gates
         if store.kind[self._root[0]] != PRODUCT:
             return np.zeros(0, dtype=np.int64)
@@ -97,6 +101,8 @@ class Presence:
         there
             Booleans: a row for each of `tokens`, a column for each world.
         """
+        from semiring.circuit.evaluation import COUNTING, WorldValues, evaluate
+
         worlds = WorldValues(there)
         counts = evaluate(self._writing.circuit, COUNTING, self._root, worlds)[1]
         present: Array = (counts[0] != 0).astype(np.bool_)

@@ -21,12 +21,13 @@ from semiring.analysis.presence import WORD, Presence
 from semiring.base import Array, Semiring
 from semiring.budget import check_budget, spent
 from semiring.errors import CapabilityError, ExactnessError
-from semiring.expression import Delta, Expression, Monus
+from semiring.expression import Compare, Condition, Delta, Expression, Monus, Product, Sum
 from semiring.polynomial import Polynomial
 from semiring.possible_worlds import PossibleWorlds
 from semiring.semirings.posbool import PosBool
 from semiring.semirings.why import Witnesses
 from semiring.token import Token
+from semiring.value import replaced
 
 Witness = frozenset[Token]
 
@@ -50,23 +51,31 @@ _POSBOOL: Semiring[Witnesses] = PosBool()
 def witnesses(annotation: Annotation) -> MinimalWitnesses:
     """The minimal sets of input tuples that suffice for a result, smaller ones first.
 
+    A set suffices if the result is there whichever others of the annotation's tuples are there
+    beside it. Tuples whose absence alone takes part, on the right of ⊖, are in none of them.
+
     Raises
     ------
     CapabilityError
-        When a tuple's absence takes part (⊖), or a comparison of aggregates that further tuples may
-        make false: what suffices then depends on what else is there.
+        For more than twelve tuples that a comparison or ⊖ is about, where more of them may both
+        bring the result and take it away.
     ExactnessError
-        For comparisons over more than twelve tuples, see `found_witnesses`.
+        For other comparisons over more than twelve tuples, see `found_witnesses`.
     """
+    annotation = _at_worst(annotation)
     if _monotone(annotation):
         return MinimalWitnesses(_minimal(annotation))
-    tokens = _monotone_presence(annotation).tokens
+    tokens = sorted(annotation.tokens)
     if len(tokens) > _ENUMERATED:
+        _monotone_presence(annotation)
         raise ExactnessError(
             f"A comparison over {len(tokens):,} tuples has too many minimal witnesses to list all."
         )
     held = PossibleWorlds.every(tokens).holds(annotation)
-    minimal, worlds = held.copy(), np.arange(len(held))
+    worlds = np.arange(len(held))
+    for bit in range(len(tokens)):
+        held &= held[worlds | 1 << bit]
+    minimal = held.copy()
     for bit in range(len(tokens)):
         minimal &= (worlds >> bit & 1 == 0) | ~held[worlds & ~(1 << bit)]
     return MinimalWitnesses(
@@ -80,8 +89,9 @@ def _monotone_presence(annotation: Annotation) -> Presence:
     presence = Presence(annotation)
     if not presence.monotone:
         raise CapabilityError(
-            f"{annotation.truncated(3)} has ⊖ or a comparison: no set of tuples suffices whatever "
-            "else is there.\nAsk for repairs, which hold for such annotations too."
+            f"{annotation.truncated(3)} depends on {len(presence.tokens):,} tuples that may both "
+            "bring the row and take it away: the sets that suffice whatever else is there are not "
+            "found for so many.\nAsk for repairs, which hold for such annotations too."
         )
     return presence
 
@@ -122,6 +132,35 @@ def _minimal(annotation: Annotation) -> Witnesses:
             return frozenset(sets)  # sets of one size do not absorb each other
     minimal: Witnesses = annotation.evaluate(_POSBOOL)
     return minimal
+
+
+def _at_worst(annotation: Annotation) -> Annotation:
+    """Return an annotation with all tuples there that can only take the result away."""
+    if _monotone(annotation):
+        return annotation
+    bringing, taking = set[Token](), set[Token]()
+    seen: dict[tuple[int, bool], Annotation] = {}
+    wanted: list[tuple[Annotation, bool]] = [(annotation, True)]
+    while wanted:
+        part, brings = wanted.pop()
+        if (id(part), brings) in seen:
+            continue
+        seen[id(part), brings] = part
+        if isinstance(part, Monus):
+            wanted += [(part.left, brings), (part.right, not brings)]
+        elif isinstance(part, Sum | Product | Delta) and not part.is_polynomial:
+            wanted += [(child, brings) for child in part.children]
+        else:
+            of_both = isinstance(part, Compare | Condition)
+            if of_both or brings:
+                bringing |= part.tokens
+            if of_both or not brings:
+                taking |= part.tokens
+    only = taking - bringing
+    if not only:
+        return annotation
+    one = Polynomial.one()
+    return replaced(annotation, lambda t: one if t in only else Polynomial.token(t))
 
 
 def _monotone(annotation: Annotation) -> bool:
@@ -239,7 +278,7 @@ def found_witnesses(annotation: Annotation) -> MinimalWitnesses:
     CapabilityError
         As `witnesses`.
     """
-    presence = _monotone_presence(annotation)
+    presence = _monotone_presence(_at_worst(annotation))
     order = np.argsort(presence.occurrences, kind="stable")
     found: list[Witness] = []
     random = np.random.default_rng(0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from importlib import import_module
 from itertools import combinations, permutations, product
 
 import numpy as np
@@ -366,8 +367,43 @@ def test_searches_are_bounded():
         witnesses(compare(">", count, 2))
     with within(1.0):
         assert {len(witness) for witness in found_witnesses(compare(">", count, 2))} == {3}
-    with pytest.raises(CapabilityError, match="no set of tuples suffices"):
-        witnesses(Expression.one().monus(delta(annotation)))
+    assert witnesses(Expression.one().monus(delta(annotation))) == []
+    with pytest.raises(CapabilityError, match="40 tuples that may both bring the row and take it"):
+        witnesses(compare("=", count, 2))
+
+
+def annotations_of_all_signs(tokens):
+    def combined(inner):
+        pairs = st.tuples(inner, inner)
+        total = pairs.map(lambda p: Tensor(COUNT, [(p[0], 1), (p[1], 1)]))
+        return (
+            pairs.map(lambda p: p[0] * p[1])
+            | pairs.map(lambda p: p[0] + p[1])
+            | pairs.map(lambda p: p[0].monus(p[1]))
+            | pairs.map(lambda p: p[0] * Expression.one().monus(delta(p[1])))
+            | st.tuples(st.sampled_from([">", "=", "<"]), total).map(lambda p: compare(*p, 1))
+        )
+
+    return st.recursive(st.sampled_from(list(map(Expression.token, tokens))), combined)
+
+
+@pytest.mark.parametrize("enumerated", [0, 12])
+@settings(max_examples=50)
+@given(data=st.data())
+def test_witnesses_suffice_whatever_else_is_there(enumerated, data):
+    """Also below ⊖ and comparisons: the smallest sets of all whose extensions have the result."""
+    tokens = [Token("t", n) for n in range(4)]
+    annotation = data.draw(annotations_of_all_signs(tokens))
+    sets = [frozenset(s) for size in range(5) for s in combinations(tokens, size)]
+    held = {s for s in sets if annotation.evaluate(Counting(), lambda t, s=s: int(t in s))}
+    sufficient = [s for s in sets if all(more in held for more in sets if s <= more)]
+    minimal = {s for s in sufficient if not any(less < s for less in sufficient)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(import_module("semiring.analysis.witnesses"), "_ENUMERATED", enumerated)
+        try:
+            assert set(witnesses(annotation)) == minimal
+        except (CapabilityError, ExactnessError):
+            assert not enumerated
 
 
 @pytest.mark.parametrize("weight", [0.0, 2.0**-60, 0.1, 0.25, 0.5, 1 - 2.0**-53, 1.0])
