@@ -377,6 +377,7 @@ class Questions(Analyses, Generic[T]):
 
         ``_after`` and ``_effect`` follow all columns of a tuple in memory. On the cluster (None:
         from 20 million captured rows) they follow its key, and differences of floats are rounded.
+        Both are NULL for tuples without which the value is gone, which come first.
         """
         from lipstick.questions.why.rows import top_tuples
 

@@ -69,6 +69,11 @@ class Measure:
         """True if the gap may be closed: then it is 0."""
         return self.is_check or self.is_condition or self.expected is not None
 
+    @property
+    def any_move_counts(self) -> bool:
+        """True if neither a number nor a side is wanted."""
+        return not self.has_goal and self.direction is None
+
     @cached_property
     def is_condition(self) -> bool:
         """True if the value is a truth value, to be made true."""

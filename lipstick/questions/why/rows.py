@@ -29,6 +29,9 @@ _AT_ONCE = 1 << 18
 def top_rows(measure: Measure, source: SourceRows, limit: int) -> pa.Table:
     """Return the rows whose deletion, each alone, gains most, with their effects.
 
+    Rows without which the value is gone, or NULL, come first where any move counts, else last, and
+    have NULL as their effects.
+
     Cost: one pass over the members where the measure has partial aggregates, else a scenario per
     tuple; of each part of the relation only the best rows stay in memory.
     """
@@ -39,7 +42,8 @@ def top_rows(measure: Measure, source: SourceRows, limit: int) -> pa.Table:
         assert effects is not None
         without = effects.singles(np.arange(len(rows)), len(rows), rows)
         gained = measure.gain(without.numbers)
-        moved = np.flatnonzero((without.numbers != measure.before) & ~np.isnan(gained))
+        gained[np.isnan(gained)] = np.inf if measure.any_move_counts else -np.inf
+        moved = np.flatnonzero(without.numbers != measure.before)
         best = np.concatenate([best, rows[moved]])
         gains = np.concatenate([gains, gained[moved]])
         if len(best) > limit:
@@ -53,8 +57,9 @@ def top_rows(measure: Measure, source: SourceRows, limit: int) -> pa.Table:
         deleted = {source.name: Deleted(tokens, np.arange(len(best)))}
         after = measure.of_deletions(deleted, len(best))
     table = source.take(best)
-    table = table.append_column("_after", pa.array(after, pa.float64()))
-    table = table.append_column("_effect", pa.array(after - measure.before, pa.float64()))
+    gone, effect = np.isnan(after), after - measure.before
+    table = table.append_column("_after", pa.array(after, pa.float64(), mask=gone))
+    table = table.append_column("_effect", pa.array(effect, pa.float64(), mask=gone))
     shares = shapley_shares(measure, source)
     of_rows = pa.nulls(len(best), pa.float64()) if shares is None else pa.array(shares[best])
     return table.append_column("_shapley", of_rows)

@@ -122,7 +122,7 @@ class _Sums:
         return from_(select, table(_TOTALS, _TOTALS))
 
     def after(self, token: TokenColumns, scalar: Scalar, limit: int) -> exp.Select:
-        """Return the tokens without which the value is another one, the furthest first."""
+        """Return the tokens without which the value is gone, then those that move it most."""
 
         def formula(value_of: dict[str, Scalar]) -> Scalar:
             value = rewrite_columns(scalar, lambda node: exp.Paren(this=value_of[node.name].copy()))
@@ -140,8 +140,9 @@ class _Sums:
             inner = from_(inner, table(name, name))
         moved = exp.func("abs", exp.Sub(this=exp.column(AFTER), expression=exp.column(BEFORE)))
         is_tuple = exp.Not(this=exp.Is(this=exp.column(tokens[0][0]), expression=exp.null()))
-        known = exp.and_(is_tuple, exp.GT(this=moved.copy(), expression=exp.Literal.number(0)))
-        order = [exp.Ordered(this=moved, desc=True, nulls_first=False)]
+        same = exp.NullSafeEQ(this=exp.column(AFTER), expression=exp.column(BEFORE))
+        known = exp.and_(is_tuple, exp.Not(this=same))
+        order = [exp.Ordered(this=moved, desc=True, nulls_first=True)]
         order += [exp.Ordered(this=exp.column(name), nulls_first=True) for name, _ in tokens]
         query = exp.select("*").from_(inner.subquery("moved")).where(known)
         return query.order_by(*order).limit(limit)

@@ -49,8 +49,10 @@ def test_a_statement_leaves_out_tuples_as_memory_does(seed: int, tmp_path: Path)
             assert sql is not None
             found = connection.execute(to_duckdb(sql)).fetch_arrow_table().to_pylist()
             expected = top_rows(measure, source_rows, 100).to_pylist()
-            left_out = {each["t0"]: each[AFTER] for each in found if each[AFTER] is not None}
+            left_out = {each["t0"]: each[AFTER] for each in found}
             assert left_out == pytest.approx({each["id"]: each["_after"] for each in expected})
+            gone = [each["_after"] is None for each in expected]
+            assert gone == sorted(gone, reverse=True)
 
 
 @pytest.mark.spark
