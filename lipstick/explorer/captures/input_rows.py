@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
@@ -19,6 +18,7 @@ from lipstick.explorer.captures.why import position
 from lipstick.explorer.cells import cells, columns
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.params import Params
+from lipstick.questions.why.sources import parquet_rows
 from lipstick.tracking.states import local_path, local_state
 
 SHOWN = 50
@@ -59,23 +59,15 @@ def source_rows(memory: Memory, row: int, params: Params, budget: Budget) -> dic
 
 def looked_up(record: RelationRecord, keys: pa.Table) -> pa.Table:
     """The rows of a relation's source that have some keys, in the order of the keys."""
-    source = _dataset(record)
-    wanted = list(record.token)
-    chosen = None
-    for name in wanted:
-        values = keys.column(name).combine_chunks()
-        part = pc.field(name).isin(values)
-        chosen = part if chosen is None else chosen & part
+    source_files(record)
     try:
-        rows = source.to_table(columns=list(record.columns), filter=chosen)
+        source = parquet_rows(record)
+        if source is None:
+            raise ExploreError(f"The files of {record.name!r} have different columns or types.")
+        found = source.find(keys)
+        return source.take(found[found >= 0], record.columns)
     except (OSError, pa.ArrowException) as error:
         raise _unreadable(record, error) from error
-    # Several columns are looked for one by one: only whole keys are kept, each at its place.
-    order = pa.array(np.arange(keys.num_rows), pa.int64())
-    marked = keys.select(wanted).append_column("_place", order)
-    numbers = rows.select(wanted).append_column("_row", pa.array(np.arange(rows.num_rows)))
-    joined = marked.join(numbers, wanted, join_type="inner").sort_by("_place")
-    return rows.take(joined.column("_row").combine_chunks())
 
 
 def source_columns(record: RelationRecord, names: list[str]) -> pa.Table:

@@ -96,10 +96,16 @@ class SourceRows:
         table = self._read(list(wanted), rows)
         return SourceRows.of_table(self.record, table, whole=self.whole)
 
-    def take(self, rows: Array) -> pa.Table:
-        """Return rows with all columns, none of them dictionary-coded, in the given order."""
+    def take(self, rows: Array, names: Sequence[str] | None = None) -> pa.Table:
+        """Return rows with some columns, none of them dictionary-coded, in the given order.
+
+        Parameters
+        ----------
+        names
+            Of columns, nested ones too where the source is read here; None: all that are not.
+        """
         ordered = np.unique(rows)
-        table = self._read(self.schema.names, ordered)
+        table = self._read(self.schema.names if names is None else names, ordered)
         plain = pa.table([decoded(c.combine_chunks()) for c in table.columns], table.column_names)
         return plain.take(pa.array(np.searchsorted(ordered, rows)))
 
@@ -212,7 +218,7 @@ def read_source(
                 f"({', '.join(record.token)})."
             )
         return SourceRows.of_table(record, _flat(table), whole=True)
-    here = _parquet_rows(record)
+    here = parquet_rows(record)
     if here is not None:
         return here
     if spark is None or not spark.catalog.tableExists(record.view):
@@ -229,15 +235,11 @@ def read_source(
 
 
 def _flat(table: pa.Table) -> pa.Table:
-    names = [
-        field.name
-        for field in table.schema
-        if not (pa.types.is_nested(field.type) or pa.types.is_binary(field.type))
-    ]
+    names = [field.name for field in table.schema if _is_flat(field.type)]
     return table.select(names)
 
 
-def _parquet_rows(record: RelationRecord) -> SourceRows | None:
+def parquet_rows(record: RelationRecord) -> SourceRows | None:
     """Return the rows of a source that is local Parquet files, as pinned; None: it is not.
 
     Reading them in this process takes a fraction of the time that a job and its transfer take.
@@ -281,14 +283,14 @@ class _ParquetRows:
             schema = pq.read_schema(path)
             if not {*record.columns} <= {*schema.names}:
                 return
-            kinds = {name: _readable(schema.field(name).type) for name in record.columns}
-            flat = [n for n, k in kinds.items() if not (pa.types.is_nested(k) or _is_binary(k))]
-            schemas.append(pa.schema([(name, kinds[name]) for name in flat]))
+            kinds = [(name, _readable(schema.field(name).type)) for name in record.columns]
+            schemas.append(pa.schema(kinds))
         if any(schema != schemas[0] for schema in schemas):
             return
-        schema = schemas[0]
+        self._whole = schemas[0]
         if record.naming == ROWS:
-            schema = schema.append(pa.field(record.token[0], pa.int64()))
+            self._whole = self._whole.append(pa.field(record.token[0], pa.int64()))
+        schema = pa.schema([field for field in self._whole if _is_flat(field.type)])
         if not {*record.token} <= {*schema.names}:
             return
         texts = [
@@ -336,9 +338,8 @@ class _ParquetRows:
                         [places if within is None else places[within]]
                     )
                 tables.append(pa.table(columns))
-        assert self.schema is not None
         if not tables:
-            return pa.schema([self.schema.field(name) for name in names]).empty_table()
+            return pa.schema([self._whole.field(name) for name in names]).empty_table()
         return pa.concat_tables(tables).unify_dictionaries().select(list(names))
 
 
@@ -352,11 +353,12 @@ def _part(file: pq.ParquetFile, group: int, name: str, chosen: pa.Array | None) 
 
 def _readable(kind: pa.DataType) -> pa.DataType:
     """Return the type that a column is read with: texts that are views cannot be taken from."""
-    return pa.string() if kind == pa.string_view() else kind
+    plain = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
+    return plain.get(kind, kind)
 
 
-def _is_binary(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_binary(kind))
+def _is_flat(kind: pa.DataType) -> bool:
+    return not (pa.types.is_nested(kind) or pa.types.is_binary(kind))
 
 
 def decided_columns(engine: Engine, *, keys: bool) -> dict[str, set[str]]:

@@ -403,20 +403,21 @@ def test_input_rows_are_those_of_the_source(capture: Open, tpch: Callable[[float
 
 def test_a_source_that_changed_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
-    pq.write_table(pa.table({"k": [1, 2, 3], "v": ["a", "b", "c"]}), path)
+    pq.write_table(pa.table({"k": [1, 2, 3], "v": ["a", "b", "c"], "n": [[1], [], None]}), path)
     state = path.stat()
     record = RelationRecord(
         "t",
         "view",
         "key",
         ("k",),
-        ("k", "v"),
+        ("k", "v", "n"),
         True,
         "parquet t",
         fingerprint=((path.as_uri(), state.st_size, state.st_mtime_ns),),
     )
     keys = pa.table({"k": [3, 1]})
-    assert looked_up(record, keys).to_pylist() == [{"k": 3, "v": "c"}, {"k": 1, "v": "a"}]
+    found = [{"k": 3, "v": "c", "n": None}, {"k": 1, "v": "a", "n": [1]}]
+    assert looked_up(record, keys).to_pylist() == found
     os.utime(path, ns=(1, 1))
     with pytest.raises(ExploreError, match="not as it was"):
         looked_up(record, keys)
