@@ -220,11 +220,8 @@ def _resident() -> int | None:
         return None
 
 
-def _memory_limit() -> int | None:
-    """Return how many resident bytes the process may have; None where the system does not say."""
-    resident = _resident()
-    if resident is None:
-        return None
+def free_memory() -> int | None:
+    """Return the bytes that are free on the machine; None where the system does not say."""
     try:
         free = os.sysconf("SC_AVPHYS_PAGES") * _PAGE
         for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
@@ -232,4 +229,10 @@ def _memory_limit() -> int | None:
                 free = int(line.split()[1]) * 1024
     except (OSError, ValueError, IndexError):
         return None
-    return resident + int(MEMORY_SHARE * free)
+    return free
+
+
+def _memory_limit() -> int | None:
+    """Return how many resident bytes the process may have; None where the system does not say."""
+    resident, free = _resident(), free_memory()
+    return None if resident is None or free is None else resident + int(MEMORY_SHARE * free)

@@ -63,8 +63,11 @@ def main(
         Sparks(None, None, memory) as sparks,
         lipstick.session(sparks.get(cores, 2 * cores)) as ls,
     ):
-        ls.track("orders", ls.spark.read.parquet(str(files)), key="id")
-        found = [measure(ls, data / f"{name}-{rows}", name, repetitions) for name in QUESTIONS]
+        ls.track("orders", str(files), key="id")
+        found = []
+        for name in QUESTIONS:
+            found.append(measure(ls, data / f"{name}-{rows}", name, repetitions))
+            click.echo(found[-1])
     print_rows(f"Explanations over {rows:,} rows: processor seconds", found)
     write_results(output, found)
 

@@ -375,9 +375,8 @@ class Questions(Analyses, Generic[T]):
     ) -> pa.Table:
         """Return the tuples of a relation whose deletion, each alone, moves a value most.
 
-        ``_after`` and ``_effect`` follow all columns of a tuple in memory. On the cluster (None:
-        from 20 million captured rows) they follow its key, and differences of floats are rounded.
-        Both are NULL for tuples without which the value is gone, which come first.
+        ``_after`` and ``_effect``, NULL where the value is gone, follow all columns of a tuple. On
+        the cluster (None: from 20 million captured rows) they follow its key, and are rounded.
         """
         from lipstick.questions.why.rows import top_tuples
 
@@ -438,12 +437,12 @@ class Questions(Analyses, Generic[T]):
         CaptureError
             For columns that are not there or have no numbers, for rows that are not there or are
             several, and where only Spark computes the answer after a deletion.
-        SourceChangedError
-            When a source is not what it was when the query was captured.
+        SourceChangedError, CapabilityError
+            When a source is not what it was; for captures that do not fit in memory.
 
-        Sources' columns are read from local Parquet files, or by Spark; without either the columns
-        of keys alone have conditions. Of more than 50,000 rows a sample is searched, in which rows
-        that move the value most are likely; all numbers that are shown are over all rows.
+        Columns are read from local Parquet files, or by Spark; without either keys alone have
+        conditions. Of more than 50,000 rows a sample is searched, in which those that move the
+        value most are likely; all numbers that are shown are over all rows.
         """
         from lipstick.questions.why.pipeline import explain
 

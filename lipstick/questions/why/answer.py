@@ -235,13 +235,15 @@ class Explanation:
         """Return other values in the rows of `causes` by which the measure is nearer to right.
 
         They are what is usual in the other rows: another power of ten, the other sign, or their
-        median. What suffices comes first; each has the exact measure with the new values.
+        median; with Spark also their most frequent value of a column that decides which rows are
+        joined, selected or grouped. What suffices comes first; each has the measure with the new
+        values, exactly, for which Spark runs the query again.
 
         Raises
         ------
         CapabilityError
-            Where aggregates alone read no column of numbers, in a query of one grouping: other
-            values would then decide which rows are joined, selected or grouped.
+            For relations whose rows were not read; and without Spark where no column of numbers is
+            read by aggregates alone, in a query of one grouping.
         """
         from lipstick.questions.why.corrections import corrections
 

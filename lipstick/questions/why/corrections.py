@@ -2,7 +2,9 @@
 
 A wrong unit is a power of ten between the values in a cause and in the other rows, a wrong sign
 a median on the other side of 0; otherwise the median of the other rows stands for what is not
-known. Each correction is evaluated exactly, from the capture, all of them together.
+known. These are evaluated exactly, from the capture, all of them together. A column that decides
+which rows are joined, selected or grouped may have one wrong value in the rows of a cause: the
+usual value of its other rows, or of all others, takes its place, and Spark runs the query again.
 """
 
 from __future__ import annotations
@@ -15,13 +17,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lipstick.engines.memory.reach import lineage
 from lipstick.engines.memory.scenarios import Updated
 from lipstick.engines.memory.updates import evaluate_update
-from lipstick.errors import CapabilityError
+from lipstick.errors import CapabilityError, NeedsSparkError
 from lipstick.questions.why.answer import outcome
 from lipstick.questions.why.columns import shown
-from lipstick.questions.why.measure import Measure, as_numbers
-from lipstick.questions.why.sources import SourceRows
+from lipstick.questions.why.measure import Measure, as_numbers, is_number
+from lipstick.questions.why.sources import SourceRows, read_columns
 from rewriter.analysis.value_columns import updated_columns
 from semiring.arrow import decoded
 from semiring.base import Array
@@ -29,6 +32,9 @@ from semiring.base import Array
 if TYPE_CHECKING:
     from lipstick.questions.what_if import WhatIf
     from lipstick.questions.why.answer import Cause
+
+_RUNS = 6
+"""Corrections for which the query is run again at most."""
 
 UpdateOf: TypeAlias = "Callable[[dict[str, Any]], WhatIf[Any]]"
 
@@ -68,7 +74,9 @@ class Correction:
         """Return what is changed, and what becomes of the number."""
         cause = self.cause
         ends = outcome(cause.before, self.after, condition=cause.is_condition)
-        changed = f"With {self.change} as {self.column} in the {cause.described_rows}"
+        some = self.values.num_rows
+        of_them = "" if some == cause.rows else f"{some:,} of "
+        changed = f"With {self.change} as {self.column} in {of_them}the {cause.described_rows}"
         return f"{changed}, {cause.subject} {ends}"
 
     def __str__(self) -> str:
@@ -86,8 +94,8 @@ def corrections(
     Raises
     ------
     CapabilityError
-        Where no column of numbers of the causes is read by aggregates alone, and for relations
-        whose rows were not read.
+        For relations whose rows were not read; and without Spark where no column of numbers of
+        the causes is read by aggregates alone.
     """
     drawn: list[tuple[Cause, str, str, pa.Table]] = []
     known = False
@@ -102,25 +110,80 @@ def corrections(
         for name in _columns(measure, source):
             known = True
             drawn += [(cause, name, *each) for each in _changes(source, name, rows)]
-    if not known and causes:
-        raise CapabilityError(
-            "New values are followed where aggregates alone read a column of numbers, in a query "
-            "of one grouping. The columns of this query decide which rows are there.\n"
-            "Change the relation, and ask the query again."
-        )
     updated = [
         Updated(cause.relation, values, np.full(values.num_rows, number, dtype=np.int64))
         for number, (cause, _, _, values) in enumerate(drawn)
     ]
-    after = measure.of_state(evaluate_update(measure.engine, updated), len(drawn))
+    after = np.zeros(0)
+    if drawn:
+        after = measure.of_state(evaluate_update(measure.engine, updated), len(drawn))
     reached, gains = measure.reached(after), np.nan_to_num(measure.gain(after))
     # Of several that suffice the first is of the best cause, in the fewest words.
     order = np.lexsort([np.where(reached, 0.0, -gains), ~reached])
-    return [
+    found = [
         Correction(cause, name, change, float(after[number]), bool(reached[number]), values, update)
         for number, (cause, name, change, values) in ((int(n), drawn[n]) for n in order)
         if gains[number] > 0
     ]
+    try:
+        found += _deciding(measure, sources, causes, update)
+    except NeedsSparkError as error:
+        if not known and causes:
+            raise CapabilityError(
+                "No column of numbers is read by aggregates alone, in a query of one grouping; new "
+                "values of columns that decide which rows are there need Spark.\n"
+                "Open the capture with Spark."
+            ) from error
+    return sorted(found, key=lambda each: not each.reached)
+
+
+def _deciding(
+    measure: Measure,
+    sources: Mapping[str, SourceRows],
+    causes: Sequence[Cause],
+    update: UpdateOf,
+) -> Iterator[Correction]:
+    """Yield corrections of columns that decide, for which the query is run again."""
+    positions = measure.positions
+    if positions is None:
+        positions = measure.engine.base(measure.engine.root.name).ordered
+    behind = lineage(measure.engine, positions)
+    decide = {(r, n) for r, n, role in read_columns(measure.engine) if role != "aggregated"}
+    runs = 0
+    for cause in causes:
+        source = sources[cause.relation]
+        rows = source.find(cause.keys)
+        wrong = np.intersect1d(rows, source.find(behind[cause.relation]))
+        for name in sorted(n for r, n in decide if r == cause.relation):
+            if runs == _RUNS or name in source.record.token or not len(wrong):
+                continue
+            for change, values in _usual(source, name, rows, wrong):
+                runs += 1
+                after = measure.of_answer(update({cause.relation: values}).df)
+                if measure.gain(np.array([after]))[0] > 0:
+                    reached = bool(measure.reached(np.array([after]))[0])
+                    yield Correction(cause, name, change, after, reached, values, update)
+
+
+def _usual(
+    source: SourceRows, name: str, rows: Array, wrong: Array
+) -> Iterator[tuple[str, pa.Table]]:
+    """Yield the value that most other rows have, of a cause or at all, in place of a wrong one."""
+    column = decoded(source.column(name))
+    own = column.take(pa.array(wrong)).unique()
+    if len(own) > 1:
+        if is_number(column.type):
+            yield from _changes(source, name, wrong)
+        return
+    for others in (np.setdiff1d(rows, wrong), np.setdiff1d(np.arange(len(column)), rows)):
+        values = column.take(pa.array(others)).drop_null()
+        counts = values.filter(pc.invert(pc.is_in(values, value_set=own))).value_counts()
+        if len(counts):
+            usual = counts.field("values")[int(counts.field("counts").to_numpy().argmax())]
+            table = source.tokens.take(pa.array(wrong))
+            new = pa.repeat(usual, len(wrong))
+            yield shown(usual.as_py()), table.append_column(name, new)
+            return
 
 
 def _columns(measure: Measure, source: SourceRows) -> list[str]:
@@ -130,9 +193,7 @@ def _columns(measure: Measure, source: SourceRows) -> list[str]:
     for name in source.record.columns:
         if name not in source.schema.names or name in source.record.token:
             continue
-        kind = source.schema.field(name).type
-        numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-        if (numeric or pa.types.is_decimal(kind)) and updated_columns(block, source.name, name):
+        if is_number(source.schema.field(name).type) and updated_columns(block, source.name, name):
             names.append(name)
     return names
 

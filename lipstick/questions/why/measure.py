@@ -48,6 +48,8 @@ class Measure:
         The side on which a value is wrong if none is expected; None: any move counts.
     signed
         True if numbers beyond a bound that is wanted are negative gaps; False: their gap is 0.
+    name, named
+        The column in the answer, and the values of columns that name each row that is measured.
     """
 
     engine: Engine
@@ -56,6 +58,8 @@ class Measure:
     expected: float | None = None
     direction: Direction | None = None
     signed: bool = False
+    name: str | None = None
+    named: tuple[Mapping[str, Any], ...] = ()
 
     # -- what is measured ------------------------------------------------------------------
 
@@ -96,7 +100,7 @@ class Measure:
         try:
             for side in (sides.left, sides.right):
                 kind = self._side(side, state, self.positions[:1]).type
-                if not (pa.types.is_integer(kind) or _fractional(kind)):
+                if not is_number(kind):
                     return None
         except (UninterpretableError, CaptureError):
             return None
@@ -182,6 +186,22 @@ class Measure:
         values = [self._values(state, count, int(p)) for p in self.positions]
         return values[0] if len(values) == 1 else values[0] - values[1]
 
+    def of_answer(self, answer: pa.Table) -> float:
+        """Return the number in another answer to the query; NaN: it is not known or not there.
+
+        A condition that is not true has no distance here.
+        """
+        rows = [rows_with(answer, each) for each in self.named] or [np.arange(answer.num_rows)]
+        if self.name is None:
+            return float(len(rows[0]))
+        if any(len(each) != 1 for each in rows):
+            return np.nan
+        taken = answer.column(self.name).combine_chunks().take(pa.array(np.concatenate(rows)))
+        if self.is_condition:
+            return 0.0 if taken[0].as_py() else np.nan
+        values = as_numbers(taken)
+        return float(values[0] - values[1] if len(values) == 2 else values[0])
+
     def _rows(self, state: State, count: int) -> Array:
         base = self.engine.base(self.engine.root.name)
         flipped = state.flipped
@@ -244,14 +264,15 @@ class Measure:
         return ~state.there(places)
 
 
-def _fractional(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+def is_number(kind: pa.DataType) -> bool:
+    """Return True for types of numbers."""
+    types = pa.types
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
 
 
 def is_measurable(kind: pa.DataType) -> bool:
     """Return True if values of a type are numbers, or moments, whose differences are."""
-    moments = pa.types.is_date(kind) or pa.types.is_timestamp(kind)
-    return bool(pa.types.is_integer(kind) or _fractional(kind) or moments)
+    return is_number(kind) or bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
 
 
 def as_numbers(array: pa.Array) -> Array:

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from lipstick.display.progress_line import progress as progress_line
 from lipstick.engines.memory.memory import Memory
 from lipstick.engines.memory.scenarios import Deleted
-from lipstick.errors import CaptureError, TrackingError
+from lipstick.errors import CapabilityError, CaptureError, TrackingError
 from lipstick.questions.why.answer import (
     Cause,
     Explanation,
@@ -41,10 +41,13 @@ from lipstick.questions.why.search import (
 )
 from lipstick.questions.why.sources import SourceRows, decided_columns, read_sources
 from semiring.base import Array
-from semiring.budget import spent, within
+from semiring.budget import free_memory, spent, within
 from semiring.errors import ArgumentError
 
 _NO_ROWS = np.zeros(0, dtype=np.int64)
+
+_BYTES = 200
+"""Bytes of memory for each captured row at most, as measured over 10 million of them."""
 
 _SAMPLE = 50_000
 """Rows of a relation among which predicates are looked for at most."""
@@ -78,6 +81,7 @@ def explain(
     """Return an explanation; see :meth:`lipstick.Capture.why`."""
     if limit < 1 or conditions < 1:
         raise ArgumentError("limit and conditions are 1 or more.")
+    _check_memory(memory.engine.manifest.row_count)
     measure, subject = measured(memory, column, where or {}, than, too)
     read = read_sources(memory.engine, spark, sources or {})
     wanted = _wanted(measure, read, columns or {})
@@ -102,6 +106,22 @@ def explain(
         complete,
         notes,
     )
+
+
+def _check_memory(rows: int) -> None:
+    """Refuse captures that do not fit in memory, before they are read.
+
+    Raises
+    ------
+    CapabilityError
+    """
+    free, needed = free_memory(), rows * _BYTES
+    if free is not None and needed > free:
+        raise CapabilityError(
+            f"An explanation of {rows:,} captured rows takes about {needed / 1e9:,.3g} GB of "
+            f"memory, and {free / 1e9:,.3g} GB are free. Capture less, q.filter(condition), or "
+            "ask the cluster for single rows, q.top(column, k, cluster=True)."
+        )
 
 
 def _searched(
@@ -262,7 +282,8 @@ def measured(
             raise CaptureError(f"The answer has no row{found}: there is nothing to explain.")
         positions = ordered[rows] if where else None
         named = f" with {described(dict(where))}" if where else ""
-        return Measure(engine, None, positions), f"the number of rows{named}"
+        measure = Measure(engine, None, positions, named=(where,) if where else ())
+        return measure, f"the number of rows{named}"
     place = column_of(answer.column_names, column)
     kind = answer.schema.field(place).type
     if not (is_measurable(kind) or pa.types.is_boolean(kind)):
@@ -274,14 +295,17 @@ def measured(
     positions = ordered[[_only(rows, where)]]
     subject = answer.column_names[place] + (f" of {described(dict(where))}" if where else "")
     expected = None
+    rows_named: tuple[Mapping[str, Any], ...] = (where,)
     if isinstance(than, Mapping):
+        rows_named = (where, than)
         other = _only(rows_with(answer, than), than)
         positions = np.append(positions, ordered[other])
         subject = f"the difference of {subject} and of {described(dict(than))}"
         expected = 0.0
     elif than is not None:
         expected = float(than)
-    measure = Measure(engine, output, positions, expected, too)
+    name = answer.column_names[place]
+    measure = Measure(engine, output, positions, expected, too, name=name, named=rows_named)
     if measure.is_condition and (than is not None or too is not None):
         raise ArgumentError("A condition should hold: than and too are about numbers.")
     if np.isnan(measure.before):

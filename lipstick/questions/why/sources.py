@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -361,6 +361,32 @@ def _is_flat(kind: pa.DataType) -> bool:
     return not (pa.types.is_nested(kind) or pa.types.is_binary(kind))
 
 
+def read_columns(engine: Engine) -> Iterator[tuple[str, str, str]]:
+    """Yield relations and columns that a query reads, and how: as what a role names.
+
+    The roles are ``aggregated`` by something else than COUNT, ``compared`` with constants,
+    ``joined`` with other relations, and ``key`` of a grouping.
+    """
+    for block in topological(engine.manifest.root):
+        if block.core is None:
+            continue
+        scans = {s.alias: s.relation for s in block.core.sources if isinstance(s, ScanSource)}
+        found = []
+        for predicate in block.core.predicates:
+            columns = interpret(predicate).columns
+            alone = len({alias for alias, _ in columns}) == 1
+            found.append(("compared" if alone else "joined", columns))
+        selected = {name: interpret(scalar).columns for name, scalar in block.core.select}
+        calls = [aggregate_call(call) for _, call in block.aggregates]
+        read = [("aggregated", a) for c in calls if c.function != "COUNT" for a in c.arguments]
+        if block.kind is Kind.GROUP:
+            read += [("key", interpret(key)) for _, key in block.keys]
+        for role, scalar in read:
+            found += [(role, selected.get(name, ())) for _, name in scalar.columns]
+        for role, columns in found:
+            yield from ((scans[a], name, role) for a, name in columns if a in scans)
+
+
 def decided_columns(engine: Engine, *, keys: bool) -> dict[str, set[str]]:
     """Return, per relation, the columns that the question itself is about.
 
@@ -372,19 +398,9 @@ def decided_columns(engine: Engine, *, keys: bool) -> dict[str, set[str]]:
     keys
         Also the keys of groupings.
     """
+    roles = {"aggregated", "compared", *(("key",) if keys else ())}
     decided: dict[str, set[str]] = {}
-    for block in topological(engine.manifest.root):
-        if block.core is None:
-            continue
-        scans = {s.alias: s.relation for s in block.core.sources if isinstance(s, ScanSource)}
-        columns = [interpret(p).columns for p in block.core.predicates]
-        chosen = [each for each in columns if len({alias for alias, _ in each}) == 1]
-        selected = {name: interpret(scalar).columns for name, scalar in block.core.select}
-        calls = [aggregate_call(call) for _, call in block.aggregates]
-        read = [a for call in calls if call.function != "COUNT" for a in call.arguments]
-        read += [interpret(key) for _, key in block.keys if keys and block.kind is Kind.GROUP]
-        chosen += [selected.get(name, ()) for scalar in read for _, name in scalar.columns]
-        for alias, name in (column for each in chosen for column in each):
-            if alias in scans:
-                decided.setdefault(scans[alias], set()).add(name)
+    for relation, name, role in read_columns(engine):
+        if role in roles:
+            decided.setdefault(relation, set()).add(name)
     return decided

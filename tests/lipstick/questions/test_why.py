@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from lipstick.capture.capture import Capture
 from lipstick.errors import CapabilityError, CaptureError, TrackingError
 from semiring.errors import ArgumentError
 from tests.oracle.database import Database, Relation
+from tests.oracle.duck import connected_duck
 from tests.oracle.written import write_capture
 from tests.planted.scoreboard import run
 
@@ -181,8 +183,74 @@ def test_values_of_a_wrong_unit_are_corrected(tmp_path: Path) -> None:
     for each in others:
         assert each.what_if().df.column("ok").to_pylist() == [each.reached]
     failing = _ask("SELECT id FROM rides WHERE amount > 20", tmp_path / "2")
-    with pytest.raises(CapabilityError, match="decide which rows are there"):
+    with pytest.raises(CapabilityError, match="decide which rows are there need Spark"):
         failing.corrections()
+
+
+def test_a_capture_beyond_memory_is_refused_before_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lipstick.questions.why.pipeline.free_memory", lambda: 120_000)
+    with pytest.raises(CapabilityError, match=r"601 captured rows.*q\.filter.*cluster=True"):
+        _ask("SELECT avg(amount) AS v FROM rides", tmp_path, "v")
+    monkeypatch.setattr("lipstick.questions.why.pipeline.free_memory", lambda: 130_000)
+    assert _ask("SELECT avg(amount) AS v FROM rides", tmp_path / "2", "v").causes
+
+
+def _sales() -> pa.Table:
+    """Sales of nine shops in three regions; some of shop 4's have the wrong one."""
+    shop = np.arange(900) % 9
+    region = np.array(["north", "south", "west"])[shop % 3]
+    region[(shop == 4) & (np.arange(900) > 500)] = "north"
+    return pa.table({"id": np.arange(900), "shop": shop, "region": region, "amount": shop + 10})
+
+
+def _answered(sql: str, sales: pa.Table) -> pa.Table:
+    with connected_duck() as connection:
+        connection.register("sales", sales)
+        answer: pa.Table = connection.execute(sql).fetch_arrow_table()
+        return answer
+
+
+@pytest.mark.parametrize(
+    ("sql", "ask", "usual"),
+    [
+        (
+            "SELECT region, sum(amount) AS v FROM sales GROUP BY region",
+            {"column": "v", "where": {"region": "north"}, "than": 3900.0},
+            "'south'",
+        ),
+        (
+            "SELECT sum(amount) = 3900 AS v FROM sales WHERE region = 'north'",
+            {"column": "v"},
+            "'south'",
+        ),
+        ("SELECT id FROM sales WHERE region = 'north' AND shop % 3 > 0", {}, "'west'"),
+    ],
+)
+def test_a_wrong_value_that_decides_is_corrected(
+    sql: str, ask: Any, usual: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sales = _sales()
+    schema = "id bigint, shop bigint, region string, amount bigint"
+    database = Database({"sales": Relation("sales", ("id",), schema, sales)})
+
+    def rerun(_: Capture, update: dict[str, pa.Table]) -> Any:
+        new = update["sales"]
+        name = new.column_names[-1]
+        values = dict(zip(*(new.column(n).to_pylist() for n in ("id", name)), strict=True))
+        rows = [row | {name: values.get(row["id"], row[name])} for row in sales.to_pylist()]
+        return SimpleNamespace(df=_answered(sql, pa.Table.from_pylist(rows, sales.schema)))
+
+    monkeypatch.setattr(Capture, "what_if_updated", rerun)
+    capture = write_capture(sql, database, tmp_path / "capture")
+    said = capture.why(**ask, sources={"sales": sales})
+    (first,) = [each for each in said.corrections() if each.column == "region"][:1]
+    assert (first.change, first.values.num_rows, first.reached) == (usual, 44, True)
+    # The other rows of shop 4 say what is usual; without others, those of all shops do.
+    of_all = "44 of the 100 rows" if usual == "'south'" else "the 44 rows"
+    assert first.sentence.startswith(f"With {usual} as region in {of_all} of sales where ")
+    assert said._measure.of_answer(first.what_if().df) == first.after
 
 
 def test_the_difference_of_two_values_is_explained(tmp_path: Path) -> None:
