@@ -109,6 +109,7 @@ class CoreReader:
         self._members = members
         self._captured = captured_columns(core) if core is block.core else {}
         self.scans = {s.alias: s for s in core.sources if isinstance(s, ScanSource)}
+        self._made: dict[str, list[Array]] = {}
         self.generators = {alias: each for each in core.generators for alias in each.aliases}
 
     def column(self, alias: str, its: str, at: Array) -> pa.Array:
@@ -158,10 +159,17 @@ class CoreReader:
         return self._members.resolve(at, self._members.base)(*read).to_arrow(len(at))
 
     def _places(self, generator: Generator, at: Array) -> list[Array]:
-        """Return, for each row of a constructor, a Boolean per member: it is made of this row.
+        """Return, for each row of a constructor, a Boolean per member: it is made of this row."""
+        if generator.alias not in self._made:
+            every = np.arange(self._members.count)
+            self._made[generator.alias] = self._rows_made(generator, every)
+        return [held[at] for held in self._made[generator.alias]]
+
+    def _rows_made(self, generator: Generator, at: Array) -> list[Array]:
+        """Return the same of all members.
 
         By the place of the row if members have it, else by its values. Of rows with equal values
-        each is there if the members are as many.
+        each is there if the members are as many, and is given to one of them.
         """
         written = elements(generator) or []
         if generator.position is not None:
@@ -183,7 +191,15 @@ class CoreReader:
         fitting = np.sum(found, axis=0)
         if ((fitting > 1) & (np.bincount(codes)[codes] != fitting)).any():
             raise not_followed("a generator whose rows the capture does not distinguish")
-        return found
+        order = np.argsort(codes, kind="stable")
+        starts = np.cumsum(np.bincount(codes)) - np.bincount(codes)
+        rank = np.empty(len(at), dtype=np.int64)
+        rank[order] = np.arange(len(at)) - starts[codes[order]]
+        # The rank-th of the members that are alike is made of the rank-th row that fits them.
+        fits = np.cumsum(found, axis=0) - 1
+        return [
+            held & ((fitting == 1) | (nth == rank)) for held, nth in zip(found, fits, strict=True)
+        ]
 
 
 def scan_number(block: Block, scan: ScanSource) -> int:

@@ -79,6 +79,14 @@ def test_a_row_of_a_constructor_is_from_its_own_cell(tmp_path: Path) -> None:
     assert found.deciding == ()
 
 
+def test_rows_of_a_constructor_that_look_alike_each_take_their_own_branch(tmp_path: Path) -> None:
+    view = "LATERAL VIEW explode(map('b', nullif(b, b), 'v', 7)) t AS m, x"
+    sql = f"SELECT r.id, sum(coalesce(x, e)) AS v FROM r JOIN s ON r.k = s.id {view} GROUP BY r.id"
+    found = _where(sql, tmp_path, c0=2)
+    assert found.value == 207
+    assert ("s.e", 2) in _cells(found)["computed"]
+
+
 def test_a_constant_has_no_cells(tmp_path: Path) -> None:
     found = _where("SELECT id, 7 AS v FROM r", tmp_path, c0=1)
     assert (found.kind, found.cells) == ("constant", {})
