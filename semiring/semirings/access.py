@@ -50,9 +50,6 @@ class AccessControl(TotallyOrdered[Clearance]):
     def one(self) -> Clearance:
         return Clearance.PUBLIC
 
-    def at_least(self, a: Clearance, b: Clearance) -> bool:
-        return a <= b
-
     def times(self, a: Clearance, b: Clearance) -> Clearance:
         return max(a, b)
 

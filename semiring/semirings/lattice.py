@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -28,15 +27,13 @@ class TotallyOrdered(Semiring[K]):
     better: ClassVar[np.ufunc]
     """np.minimum or np.maximum: which of two numbers is better."""
 
-    @abstractmethod
-    def at_least(self, a: K, b: K) -> bool:
-        """Return True if `a` is at least as good as `b`."""
-
     def plus(self, a: K, b: K) -> K:
-        return a if self.at_least(a, b) else b
+        better: Any = min if self.better is np.minimum else max
+        best: K = better(a, b)
+        return best
 
     def monus(self, a: K, b: K) -> K:
-        return self.zero if self.at_least(b, a) else a
+        return self.zero if self.plus(a, b) == b else a
 
     def from_arrow(self, column: pa.Array) -> Array:
         number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)

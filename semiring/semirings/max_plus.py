@@ -38,9 +38,6 @@ class MaxPlus(TotallyOrdered[float]):
     def one(self) -> float:
         return 0.0
 
-    def at_least(self, a: float, b: float) -> bool:
-        return a >= b
-
     def times(self, a: float, b: float) -> float:
         return a + b
 

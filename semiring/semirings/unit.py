@@ -30,9 +30,6 @@ class UnitInterval(TotallyOrdered[float]):
     def one(self) -> float:
         return 1.0
 
-    def at_least(self, a: float, b: float) -> bool:
-        return a >= b
-
     def check(self, value: Any) -> float:
         if isinstance(value, (int, float, Decimal, np.integer, np.floating)):
             degree = float(value)
