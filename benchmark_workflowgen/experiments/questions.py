@@ -238,7 +238,10 @@ def _work(
             allowed = max(bound, _TIMES * float(plain["processor"]))
             for question in questions:
                 told.send((name, question, None))
-                asking = partial(QUESTIONS[question], q, column, load * allowed)
+                # Answers that take their whole budget take the processor seconds allowed.
+                crowd = os.getloadavg()[0] / (os.cpu_count() or 1)
+                budget = allowed * min(max(crowd, 1.0), load)
+                asking = partial(QUESTIONS[question], q, column, budget)
                 outcome = measured(asking, _GRACE * allowed)
                 if outcome["processor"] > allowed:
                     outcome["what"] = "over"
