@@ -118,7 +118,7 @@ def check(
 
     Its rows must not be there, or its one truth value must be true. With --dbt, --gx, --deequ,
     --soda or --pandera QUERY is a part of the name of a check in these documents; without it all
-    are run, but those of no rows. Exits with 1 if one fails.
+    checks about rows are run. Exits with 1 if one fails.
     """
     failed = False
     with reported():

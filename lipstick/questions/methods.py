@@ -441,7 +441,7 @@ class Questions(Analyses, Generic[T]):
             When a source is not what it was; for captures that do not fit in memory.
 
         Columns are read from local Parquet files, or by Spark; without either keys alone have
-        conditions. Of more than 50,000 rows a sample is searched, in which those that move the
+        conditions. Of more than 50,000 rows a sample is searched, in which rows that move the
         value most are likely; all numbers that are shown are over all rows.
         """
         from lipstick.questions.why.pipeline import explain

@@ -118,7 +118,7 @@ def sampled_shapley(
     """Shapley values from random pairs of worlds of equally many tuples.
 
     A Shapley value is the mean, over all sizes of worlds, of how much likelier the result is in the
-    worlds of a size with the tuple than in those without it. A random order gives two worlds of a
+    worlds of a size with the tuple than in the others. A random order gives two worlds of a
     size, its first and its last tuples; where the result is in one of them only, all tuples of the
     two are credited. Sizes are drawn such that a credit is the same for all of them. Tuples without
     which the result is never there are in every world that is drawn. Source: Kolpaczki, Bengs,
@@ -238,7 +238,7 @@ def _of_others(
 
 
 def _credit_errors(totals: Array, credit: float, drawn: int, doubt: float) -> Array:
-    """Return the errors of means of credits, of which the sums and the numbers are known."""
+    """Return the errors of means of credits from sums and sums of squares."""
     mean, square = credit * totals[0] / drawn, credit**2 * totals[1] / drawn
     variance = (square - mean**2) * drawn / max(drawn - 1, 1)
     logarithm = math.log(8 / doubt)

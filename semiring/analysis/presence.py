@@ -47,7 +47,7 @@ class Presence:
 
     @cached_property
     def _events(self) -> tuple[Events, list[int]]:
-        """The annotation as events, and the numbers of those that it is made of, parts first."""
+        """The annotation as events, and the numbers of the events below it, parts first."""
         events = Events()
         root = events.of(self._annotation)
         wanted = [root]

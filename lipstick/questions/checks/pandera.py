@@ -33,7 +33,7 @@ _CHECKS: Mapping[str, tuple[str, str]] = {
 
 _KNOWN = {"dtype", "nullable", "unique", "coerce", "required", "regex", "title", "description"}
 _KNOWN |= {"default", "metadata", "checks", "drop_invalid_rows", "report_duplicates"}
-"""What a column has beside its checks."""
+"""The fields of a column, its checks among them."""
 
 _SAME = "SELECT xs, count(*) AS n FROM r GROUP BY xs HAVING count(*) > 1"
 

@@ -36,7 +36,7 @@ _VALID: Mapping[str, str] = {
     "valid min length": "length(x) >= :{0}",
     "valid max length": "length(x) <= :{0}",
 }
-"""From what a check says of valid values to their condition."""
+"""From an option of a check to the condition of valid values."""
 
 _CHECK = re.compile(r"(\w+)(?:\(\s*([^)]*?)\s*\))?\s*(.*)$", re.DOTALL)
 _SIDE = re.compile(r"(<=|>=|<>|!=|<|>|=)\s*(-?\d[\d_.]*)\s*%?$")
@@ -125,7 +125,7 @@ def _read(name: str, text: str, options: Mapping[str, Any], relation: str) -> Da
 
 
 def _allowed(threshold: str, options: Mapping[str, Any], *, is_count: bool) -> ValueBounds:
-    """Return the numbers that pass: as a check ends with, or not as its ``fail`` or ``warn`` says.
+    """Return the numbers that pass: a threshold, or the opposite of ``fail`` and ``warn``.
 
     Raises
     ------

@@ -122,7 +122,7 @@ class _Sums:
         return from_(select, table(_TOTALS, _TOTALS))
 
     def after(self, token: TokenColumns, scalar: Scalar, limit: int) -> exp.Select:
-        """Return the tokens without which the value is gone, then those that move it most."""
+        """Return the tokens without which the value is gone, then the tokens that move it most."""
 
         def formula(value_of: dict[str, Scalar]) -> Scalar:
             value = rewrite_columns(scalar, lambda node: exp.Paren(this=value_of[node.name].copy()))
