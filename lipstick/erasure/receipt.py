@@ -87,6 +87,11 @@ class ErasureReceipt:
         return list(self.document["to_do"])
 
     @property
+    def dropped(self) -> list[str]:
+        """The captures, stores and files that were removed with the rows."""
+        return list(self.document.get("dropped", ()))
+
+    @property
     def unsearched(self) -> list[dict[str, str]]:
         """Places that were not searched, and the reasons."""
         return list(self.document["unsearched"])
@@ -129,6 +134,7 @@ class ErasureReceipt:
             _table("Tables", document["tables"], _TABLE_COLUMNS),
             _table("Still there", document["findings"], _FINDING_COLUMNS),
             _list("To do", self.to_do),
+            _list("Removed with the rows", self.dropped),
             _table("Not searched", document["unsearched"], ("path", "reason")),
             _list("Not searched for", document["not_searched_for"]),
             f"<p>Signature (HMAC-SHA256): <code>{document[SIGNATURE]}</code></p>",

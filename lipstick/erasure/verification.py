@@ -99,6 +99,7 @@ def verify_plan(
             ],
             "not_searched_for": document["not_searched_for"],
             "roots": [mask.text(root) for root in roots],
+            "dropped": [mask.text(path) for path in sorted(dropped)],
             "files": found.files,
             "bytes": found.bytes,
             "findings": findings,
