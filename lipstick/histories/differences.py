@@ -32,7 +32,7 @@ def differing_rows(spark: SparkSession, left: str, right: str, columns: Sequence
     both = signed[0].unionAll(signed[1])
     total = F.sum(_COUNT)
     # One side is mostly a table, and the other one about as large.
-    if min(map(_bytes_read, sides)) > _SMALL:
+    if min(map(bytes_read, sides)) > _SMALL:
         hashed = both.withColumn(_HASH, row_hash(both.drop(_COUNT)))
         hashed = hashed.withColumn(_BUCKET, F.pmod(_HASH, F.lit(_BUCKETS)))
         # Sums of hashes may overflow, sums of their halves do not.
@@ -51,7 +51,7 @@ def differing_rows(spark: SparkSession, left: str, right: str, columns: Sequence
     return grouped.where(F.col(_COUNT) != 0)
 
 
-def _bytes_read(frame: DataFrame) -> int:
+def bytes_read(frame: DataFrame) -> int:
     """Return the bytes that a query reads, as Spark estimates them; 0 over Spark Connect."""
     if not hasattr(frame, "_jdf"):
         return 0

@@ -71,7 +71,7 @@ class SparkReplayEngine:
         if not rows.num_rows:
             return None
         if rows.num_rows > FEW:
-            return self._written(frame)
+            return self.written(frame)
         return self._held(rows, frame.schema)
 
     def _held(self, rows: pa.Table, schema: StructType) -> str:
@@ -102,7 +102,7 @@ class SparkReplayEngine:
             taken = [values.take(pa.array(places)) for places in sides]
             gone, came = (self._held(rows, schema) if rows.num_rows else None for rows in taken)
             return gone, came
-        many = self._spark.table(self._written(frame))
+        many = self._spark.table(self.written(frame))
         views = []
         for sign in (1, -1):
             often = F.explode(F.sequence(F.lit(1), F.lit(sign) * F.col(frame.columns[-1])))
@@ -111,7 +111,8 @@ class SparkReplayEngine:
             views.append(self.named(side.select(*own, often).select(*own)))
         return views[0], views[1]
 
-    def _written(self, frame: DataFrame) -> str:
+    def written(self, frame: DataFrame) -> str:
+        """Compute a data frame into files, and return a view of these."""
         path = str(self._folder / uuid.uuid4().hex)
         frame.write.parquet(path)
         return self.named(self._spark.read.schema(frame.schema).parquet(path))

@@ -56,6 +56,7 @@ class GrowingHistory(RowQuestions):
     """Tables with their versions and statements, to which a session adds."""
 
     def __init__(self, session: TrackingSession) -> None:
+        super().__init__()
         self._session = session
         self.spark = session.spark
         self.engine = SparkReplayEngine(session.spark, session.store / "replays", session.add_view)

@@ -178,16 +178,23 @@ class TableHistory(GrowingHistory):
             Where they differ.
         """
         for step in self._steps:
-            self._check_step(step)
+            self._check_step(step, whole=True)
         for table in self._chains:
             self._check_same_rows(table)
 
-    def _check_step(self, step: HistoryStep) -> None:
-        if step.name not in self._checked:
+    def _check_step(self, step: HistoryStep, whole: bool) -> bool:
+        """Compare the version of a statement, and the versions without one of its table, once.
+
+        Returns
+        -------
+        True if the whole version was compared, now or before.
+        """
+        if whole and step.name not in self._checked:
             replay = Replay(self.engine, self._chains, self._steps, self._bases({}), {})
             check_step(self.spark, self.engine, self._chains, step, replay)
             self._checked.add(step.name)
         self._check_same_rows(step.table)
+        return step.name in self._checked
 
     def _check_same_rows(self, table: str) -> None:
         """Compare versions that no statement made with the versions before them, each once."""

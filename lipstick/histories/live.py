@@ -232,23 +232,32 @@ def follow_commands(
             )
         statement = _read(spark, text)
         reads = _reads(spark, statement, relations, history, current=False)
-        kept = _until(commits[name], number) if number is not None else []
+        kept = _until(commits[name], number, command.base)
         columns = None if number is None else _columns_at(table, number)
         step = _new_step(own, statement, reads, history, columns, kept, dynamic=command.dynamic)
         _follow(history, step, step.version if number is None else number)
     for name, rest in commits.items():
         table_name = history.table_of(name)
-        for version in _until(rest, None):
+        for version in _until(rest, None, rest[-1].version if rest else None):
             assert table_name is not None
             history.add_version(table_name, version, unchanged=True)
 
 
-def _until(commits: list[TableVersion], version: int | None) -> list[int]:
-    """Take commits up to a version, and return the numbers of the ones before it; None: all."""
-    found = []
-    while commits and (commit := commits.pop(0)).version != version:
-        found.append(commit.version)
-    return found
+def _until(commits: list[TableVersion], version: int | None, base: int | None) -> list[int]:
+    """Take commits up to a version, and return the numbers of the ones before it.
+
+    Parameters
+    ----------
+    version
+        None: no version was made; commits are taken up to `base`, if that is among them.
+    base
+        The version that a command read.
+    """
+    numbers = [commit.version for commit in commits]
+    last = base if version is None else version
+    taken = numbers.index(last) + 1 if last in numbers else 0
+    del commits[:taken]
+    return numbers[: taken if version is None else taken - 1]
 
 
 def versions_made(

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from lipstick.errors import StatementError, UnsupportedError
 from lipstick.histories.chain import Chain, HistoryStep
+from lipstick.histories.sql_engine import SqlEngine, contains
 from rewriter.statements import (
     Bags,
     Delete,
@@ -23,7 +23,6 @@ from rewriter.statements import (
     Relations,
     Replace,
     Statement,
-    TableShape,
     Truncate,
     beside_source,
     difference,
@@ -41,28 +40,6 @@ from rewriter.statements import (
 )
 
 _TARGET = "_lipstick_rows"
-
-
-class SqlEngine(Protocol):
-    """Runs the queries of a replay, given as Spark SQL."""
-
-    def view(self, query: str) -> str:
-        """Return the name of a view of a query."""
-
-    def store(self, query: str) -> str | None:
-        """Compute a query and return a view of its rows; None: it has none."""
-
-    def differences(self, left: str, right: str) -> tuple[str | None, str | None]:
-        """Return views of the rows of each of two queries that the other has not, as bags."""
-
-    def literals(self, view: str) -> Sequence[Sequence[str | None] | None]:
-        """Return the values of the columns of a stored view as literals of SQL, None for NULL.
-
-        None: the values are many, or their type has no literal that reads the same everywhere.
-        """
-
-    def shape(self, query: str) -> TableShape:
-        """Return the columns of a query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +75,8 @@ class Replay:
     replaced
         By name, the statements that run in the place of others.
     check
-        Checks that a statement whose effect is used made its version; None: all are known to have.
+        Compares the version of a statement with the real one, if it is to be compared whole, and
+        versions that no statement made; returns True if the whole was compared. None: all were.
     keys
         By table, columns that name each row of each version, by which rows are left out.
     """
@@ -112,7 +90,7 @@ class Replay:
         begins: Mapping[str, Bags],
         undone: frozenset[str] = frozenset(),
         replaced: Mapping[str, Statement] | None = None,
-        check: Callable[[HistoryStep], None] | None = None,
+        check: Callable[[HistoryStep, bool], bool] | None = None,
         keys: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self._keys = keys or {}
@@ -178,21 +156,31 @@ class Replay:
         self.state[step.table] = now
         real = chain.versions[step.version]
         if step.name in self._undone:
-            self._checked(step)
+            self._known(step, whole=True)
             return self._unexecuted(step, real)
         statement = self._replaced.get(step.name)
         if statement is not None:
+            self._known(step)
             return self._whole(step, statement, real)
         changed = {name for name in sources_of(step.statement) if self._bags(step, name).changed}
         if not now.changed and not changed:
             return Bags(real)
-        self._checked(step)
+        known = self._known(step)
         after = self._incremental(step, step.statement, now, real, bool(changed))
-        return after or self._whole(step, step.statement, real)
+        if after is None:
+            self._known(step, whole=True)
+            return self._whole(step, step.statement, real)
+        if not known and after.gone and not contains(self._engine, real, after.gone):
+            self._known(step, whole=True)
+            raise StatementError(
+                f"Version {step.version} of {step.table} has not all rows that {step.name!r} makes "
+                "of the version before.\nReenact the history up to there alone."
+            )
+        return after
 
-    def _checked(self, step: HistoryStep) -> None:
-        if self._check is not None:
-            self._check(step)
+    def _known(self, step: HistoryStep, *, whole: bool = False) -> bool:
+        """Return True if it is known that a statement made the whole of its version."""
+        return self._check is None or self._check(step, whole)
 
     def _unexecuted(self, step: HistoryStep, real: str) -> Bags:
         """Return the version before as a difference of the one after."""

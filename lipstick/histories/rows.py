@@ -5,17 +5,30 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import reduce
+from itertools import groupby
+from typing import Any, Final
 
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructField
 
 from lipstick.errors import TrackingError
 from lipstick.histories.chain import Chain
+from lipstick.histories.differences import bytes_read
+from lipstick.histories.engine import SparkReplayEngine
 from lipstick.questions.asking import question
 from lipstick.tracking.views import column_of
 from rewriter.statements import TableShape, over_relations
 from semiring.door import checked
+
+_VERSIONS: Final = "_lipstick_versions"
+_FEW_VERSIONS: Final = 8
+"""Versions up to which a question reads each of them."""
+_FEW_BYTES: Final = 2**28
+"""Bytes of versions up to which their different rows are written."""
+_NESTED: Final = ("array", "geo", "map", "struct", "variant")
+"""Types whose equal values may differ in what they are made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +77,10 @@ class RowQuestions(ABC):
     """Questions about the rows of tables, asked of their versions."""
 
     spark: SparkSession
+    engine: SparkReplayEngine
+
+    def __init__(self) -> None:
+        self._stored_rows: dict[str, tuple[set[int], list[DataFrame]]] = {}
 
     @abstractmethod
     def name_of(self, table: str) -> str:
@@ -81,8 +98,12 @@ class RowQuestions(ABC):
     def made_by(self, table: str) -> dict[int, str]:
         """Return by version the statement that made it."""
 
+    @question("reading the versions of a row")
     def rows(self, table: str, key: Any) -> list[RowVersion]:
         """Return the versions of a row, each with the statement that made it.
+
+        Over more than eight versions the first question writes the different rows of all of them,
+        once, where they are not larger than 256 MiB together; later questions look a key up there.
 
         Parameters
         ----------
@@ -98,22 +119,11 @@ class RowQuestions(ABC):
                 f"not {len(values)}."
             )
         found: dict[int, list[Row]] = {number: [] for number in chain.versions}
-        parts = []
-        for number, view in chain.versions.items():
-            rows = self.spark.table(view)
-            for column, value in zip(columns, values, strict=True):
-                rows = rows.where(column_of(column).eqNullSafe(F.lit(value)))
-            fields = F.struct(*(column_of(c) for c in rows.columns))
-            parts.append((number, rows.select(F.lit(number).alias("version"), fields.alias("row"))))
-        if len({rows.schema["row"].dataType.json() for _, rows in parts}) == 1:
-            whole = parts[0][1]
-            for _, rows in parts[1:]:
-                whole = whole.unionAll(rows)
-            collected = whole.collect()
-        else:
-            collected = [row for _, rows in parts for row in rows.collect()]
-        for row in collected:
-            found[row["version"]].append(row["row"])
+        same = [column_of(c).eqNullSafe(F.lit(v)) for c, v in zip(columns, values, strict=True)]
+        for frame in self._rows_by_version(name):
+            for *row, numbers in frame.where(reduce(Column.__and__, same)).collect():
+                for number in numbers:
+                    found[number].append(Row(*frame.columns[:-1])(*row))
         twice = next((number for number, rows in found.items() if len(rows) > 1), None)
         if twice is not None:
             raise TrackingError(
@@ -121,6 +131,33 @@ class RowQuestions(ABC):
                 "Reenact the history with a key that is unique in all versions."
             )
         return list(changed_versions(found, chain, self.made_by(name)))
+
+    def _rows_by_version(self, table: str) -> list[DataFrame]:
+        """Return the rows of all versions of a table, each with the numbers of its versions.
+
+        The rows of one frame have the same columns.
+        """
+        versions = self.chain(table).versions
+        known, stored = self._stored_rows.setdefault(table, (set(), []))
+        new = {number: self.spark.table(versions[number]) for number in versions.keys() - known}
+        alike = groupby(
+            (number for number in versions if number in new), lambda n: new[n].schema.json()
+        )
+        frames = [
+            reduce(DataFrame.unionAll, (new[n].withColumn(_VERSIONS, F.lit(n)) for n in numbers))
+            for _, numbers in alike
+        ]
+        if (
+            len(new) > max(_FEW_VERSIONS, len(known))
+            and not any(map(_is_nested, (field for frame in frames for field in frame.schema)))
+            and 0 < bytes_read(new[list(versions)[-1]]) * len(new) < _FEW_BYTES
+        ):
+            written = (self.engine.written(_grouped(frame)) for frame in frames)
+            stored += map(self.spark.table, written)
+            known.update(new)
+            return stored
+        numbers = F.array(_VERSIONS).alias(_VERSIONS)
+        return [*stored, *(f.select(*_names(f), numbers) for f in frames)]
 
     @question("finding the statements behind a row")
     def blame(self, table: str, key: Any) -> dict[str, CellOrigin]:
@@ -191,6 +228,30 @@ class RowQuestions(ABC):
                 f"SELECT sum(amount) > 100 FROM {table}."
             )
         return rows[0]
+
+
+def _names(rows: DataFrame) -> list[Column]:
+    return [column_of(name) for name in rows.columns if name != _VERSIONS]
+
+
+def _is_nested(field: StructField) -> bool:
+    return field.dataType.simpleString().startswith(_NESTED)
+
+
+def _grouped(rows: DataFrame) -> DataFrame:
+    """Return the different rows of versions, each with their numbers.
+
+    Zeros of either sign, and letters that a collation equates, are different.
+    """
+    keys = {}
+    for name, kind in rows.dtypes:
+        exact = kind in ("float", "double") or kind.startswith("string collate")
+        keys[name] = column_of(name).cast("string") if exact else column_of(name)
+    del keys[_VERSIONS]
+    numbered = [key.alias(f"_lipstick_{n}") for n, key in enumerate(keys.values())]
+    values = (F.first(column_of(name)).alias(name) for name in keys)
+    groups = rows.groupBy(*numbered).agg(*values, F.collect_list(_VERSIONS).alias(_VERSIONS))
+    return groups.select(*map(column_of, keys), _VERSIONS)
 
 
 class CellHistory:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,12 +21,9 @@ EXTENSIONS = (
 )
 
 
-@pytest.fixture(scope="session")
-def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """Return a session whose own catalog has tables of Delta, and whose catalog ``ice`` Iceberg."""
-    if JARS not in os.environ:
-        pytest.skip("needs the jars of Delta and Iceberg: ./dev tables")
-    home = tmp_path_factory.mktemp("lake")
+@contextmanager
+def lake_session(home: Path) -> Iterator[SparkSession]:
+    """Start a session whose own catalog has tables of Delta, and whose catalog ``ice`` Iceberg."""
     jars = sorted(Path(os.environ[JARS]).glob("*.jar"))
     options = {
         "spark.jars": ",".join(map(str, jars)),
@@ -41,6 +39,15 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
     }
     with local_spark(home, interpreted=True, options=options) as session:
+        yield session
+
+
+@pytest.fixture(scope="session")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """Return the session of all tests."""
+    if JARS not in os.environ:
+        pytest.skip("needs the jars of Delta and Iceberg: ./dev tables")
+    with lake_session(tmp_path_factory.mktemp("lake")) as session:
         yield session
 
 

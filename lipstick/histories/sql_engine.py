@@ -1,0 +1,57 @@
+"""The engine that runs the queries of a replay, and rows looked up by their values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from lipstick.tracking.views import quoted_name
+from rewriter.statements import TableShape, difference, keys_of, rows_of, within
+
+_REAL = "_lipstick_real"
+
+
+class SqlEngine(Protocol):
+    """Runs the queries of a replay, given as Spark SQL."""
+
+    def view(self, query: str) -> str:
+        """Return the name of a view of a query."""
+
+    def store(self, query: str) -> str | None:
+        """Compute a query and return a view of its rows; None: it has none."""
+
+    def differences(self, left: str, right: str) -> tuple[str | None, str | None]:
+        """Return views of the rows of each of two queries that the other has not, as bags."""
+
+    def literals(self, view: str) -> Sequence[Sequence[str | None] | None]:
+        """Return the values of the columns of a stored view as literals of SQL, None for NULL.
+
+        None: the values are many, or their type has no literal that reads the same everywhere.
+        """
+
+    def shape(self, query: str) -> TableShape:
+        """Return the columns of a query."""
+
+
+def rows_alike(engine: SqlEngine, real: str, rows: str, columns: Sequence[str]) -> str:
+    """Return the query of the rows of a view that have the values of other rows in some columns.
+
+    Parameters
+    ----------
+    rows
+        A stored view; by few values of it, readers skip files.
+    """
+    expressions = [quoted_name([_REAL, column]) for column in columns]
+    keys = engine.view(keys_of([(rows_of(rows), _REAL, expressions)]))
+    names = [column.name for column in engine.shape(rows_of(rows)).columns]
+    values = dict(zip(names, engine.literals(rows), strict=False))
+    known = [values.get(column) for column in columns]
+    return within(rows_of(real), _REAL, expressions, keys, known)
+
+
+def contains(engine: SqlEngine, real: str, rows: str) -> bool:
+    """Return True if a view has the rows of a stored view, as bags."""
+    shape = engine.shape(rows_of(rows))
+    compared = [c.name for c in shape.columns if "map<" not in c.type and c.type != "variant"]
+    near = rows_alike(engine, real, rows, compared) if compared else rows_of(real)
+    return engine.store(difference(rows_of(rows), near)) is None

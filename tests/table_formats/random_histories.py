@@ -1,0 +1,149 @@
+"""Random histories on real tables, held against DuckDB; goes on where it was stopped.
+
+``LIPSTICK_TABLE_FORMATS=JARS python -m tests.table_formats.random_histories 0-100 --output FILE``
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tempfile
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import pyarrow as pa
+import pytest
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+import lipstick
+from lipstick.errors import LipstickError, StatementError
+from lipstick.histories.history import TableHistory
+from lipstick.tracking.formats.probe import versioned_table
+from tests.oracle.histories.draw import COLUMNS, SOURCES, TYPES, Drawn, Row, draw, statement
+from tests.oracle.histories.really import AmbiguousMergeError, Tables
+from tests.table_formats.conftest import lake_session
+
+FORMATS = ("delta", "iceberg")
+_ARROW = {"INT": pa.int32(), "STRING": pa.string()}
+_GONE = ("k = 2", "a > 1", "c = 'x'", "b IS NULL OR k < 3", "a = b")
+
+
+def check_format_history(
+    lake: SparkSession, table: str, format: str, seed: int, statements: int
+) -> str:
+    """Hold the history of a seed, and one question about it; return how it was followed.
+
+    Raises
+    ------
+    AssertionError
+        For a hypothetical table that differs from the one that there would really be.
+    """
+    random = Random(f"{seed}{format}")
+    drawn = draw(random.randint(0, 10**6))
+    while not drawn.tables["t"]:
+        drawn = draw(random.randint(0, 10**6))
+    live = bool(random.getrandbits(1))
+    with lipstick.session(lake) as ls:
+        for name in SOURCES:
+            ls.track(name, lake.createDataFrame(_arrow(drawn.tables[name])), key="*")
+        lake.createDataFrame(_arrow(drawn.tables["t"])).createOrReplaceTempView("first_rows")
+        lake.sql(f"CREATE TABLE {table} USING {format} AS SELECT * FROM first_rows")
+        found = versioned_table(lake, table)
+        assert found is not None
+        first = found[0].current()
+        if live:
+            ls.track(table, table, key="*")
+        kept = list[Drawn]()
+        ran = list[lipstick.ExecutedStatement]()
+        for _ in range(20 * statements):
+            one = statement(random)
+            if len(kept) == statements or one.table != "t" or re.search(r"\bu\b", one.text):
+                continue
+            text, before = re.sub(r"\bt\b", table, one.text), found[0].current()
+            try:
+                (ls.sql if live else lake.sql)(text)
+            except (LipstickError, PySparkException, Py4JError):
+                continue  # the format has not this form, or several rows match one
+            if live or (after := found[0].current()) != before:
+                kept.append(one)
+                ran.append(lipstick.ExecutedStatement(text, version=None if live else after))
+        if not live and format == "delta":
+            lake.sql(f"OPTIMIZE {table}")
+        history = ls.history if live else ls.reenact({table: table}, ran, key="*")
+        _ask(history, random, drawn.tables, kept, f"{table}@{first}")
+        history.check()
+    return "followed" if live else "reenacted"
+
+
+def _ask(
+    history: TableHistory,
+    random: Random,
+    rows: dict[str, list[Row]],
+    kept: list[Drawn],
+    first: str,
+) -> None:
+    """Hold the table without rows and statements that are drawn."""
+    names = {"r": "r", "s": "s", "t": first}
+    gone = {name: random.choice(_GONE) for name in names if random.random() < 0.6}
+    undone = [name for name in history.statements if random.random() < 0.2]
+    really, fails = Tables(rows), False
+    for name, condition in gone.items():
+        really.database.execute(f"DELETE FROM {name} WHERE {condition}")
+    read = {name: c for name, c in gone.items() if names[name] in history.sources}
+    for name, one in zip(history.statements, kept, strict=True):
+        try:
+            if name not in undone:
+                really.run(one)
+        except AmbiguousMergeError:
+            fails = True
+            break
+    delete = {names[name]: condition for name, condition in read.items()}
+    if fails:
+        with pytest.raises(StatementError, match="would fail"):
+            history.what_if(delete=delete, undo=undone)
+        return
+    (table,) = history.tables
+    found = history.what_if(delete=delete, undo=undone).table(table).collect()
+    assert Counter(map(tuple, found)) == Counter(really.rows("t")), (delete, undone)
+
+
+def _arrow(rows: list[Row]) -> pa.Table:
+    return pa.table(
+        {
+            column: pa.array([row[number] for row in rows], _ARROW[TYPES[number]])
+            for number, column in enumerate(COLUMNS)
+        }
+    )
+
+
+def main() -> None:
+    """Hold the histories of seeds, and append what became of each to a file."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("seeds", help="such as 0-100")
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--statements", type=int, default=5)
+    given = parser.parse_args()
+    first, _, last = given.seeds.partition("-")
+    lines = given.output.read_text().splitlines() if given.output.exists() else []
+    done = {tuple(line.split()[:2]) for line in lines}
+    with tempfile.TemporaryDirectory() as home, lake_session(Path(home)) as lake:
+        for seed in range(int(first), int(last or first) + 1):
+            for format in FORMATS:
+                if (str(seed), format) in done:
+                    continue
+                table = f"{'ice.db.' if format == 'iceberg' else ''}random_{seed}"
+                try:
+                    outcome = check_format_history(lake, table, format, seed, given.statements)
+                except Exception as error:
+                    shown = " ".join(str(error).split())
+                    outcome = f"failed {type(error).__name__}: {shown}"
+                with given.output.open("a") as file:
+                    file.write(f"{seed} {format} {outcome}\n")
+                lake.sql(f"DROP TABLE IF EXISTS {table}")
+
+
+if __name__ == "__main__":
+    main()
