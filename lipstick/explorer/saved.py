@@ -53,8 +53,13 @@ class Holding:
         self.answers: dict[str, Any] = {}
         self.circuits: dict[int, dict[str, str]] = {}
         self._room = room
-        self._until = time.thread_time() + SECONDS
+        self._end = self._until = time.thread_time() + SECONDS
         self._circuit_seconds = CIRCUIT_SECONDS
+
+    def share(self, parts: int) -> None:
+        """Leave a part of the time for what is asked next."""
+        now = time.thread_time()
+        self._until = now + max(0.0, self._end - now) / parts
 
     def hold(
         self, source: int | None, view: str, params: dict[str, Any], *, asked: bool = False
@@ -165,6 +170,7 @@ def saved_page(
     for number in dict.fromkeys([*latest, *range(len(explorer.sources))]):
         held.hold_circuit(number, explorer.sources[number])
     for number, source in enumerate(explorer.sources):
+        held.share(len(explorer.sources) - number)
         _hold(held, number, source, rows)
     given_page = {"answers": held.answers, "circuits": held.circuits, "place": place}
     page = assembled({"mode": "saved", **given_page})

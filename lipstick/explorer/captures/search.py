@@ -11,7 +11,7 @@ from lipstick.capture.capture import Capture
 from lipstick.engines.memory.reach import dependents
 from lipstick.errors import first_line
 from lipstick.explorer.captures.input_rows import looked_up
-from lipstick.explorer.cells import cell, cells, parsed, text_ranks
+from lipstick.explorer.cells import cell, cells, columns, parsed, text_ranks
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.params import Params
 from semiring.base import Array
@@ -84,9 +84,9 @@ def follow(capture: Capture, answer: pa.Table, params: Params) -> dict[str, Any]
         raise ExploreError(f"The query reads no relation {name!r} with such a key.")
     types = capture._token_types().get(name)
     if types is None:
-        return {"total": 0, "rows": [], "columns": answer.column_names}
+        return {"total": 0, "rows": [], "columns": columns(answer.schema)}
     keys = [parsed([part], field.type) for part, field in zip(key, types, strict=True)]
-    told: dict[str, Any] = {"columns": [{"name": n, "kind": "text"} for n in answer.column_names]}
+    told: dict[str, Any] = {"columns": columns(answer.schema)}
     try:
         source = looked_up(record, pa.table(keys, names=list(record.token)))
         told["source_row"] = [

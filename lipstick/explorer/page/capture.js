@@ -124,7 +124,9 @@ export class CaptureView extends View {
       if (this.seen !== seen) {
         this.seen = seen;
         this.table.selected = place.whole("row") ?? null;
-        this.table.draw();
+        // The value that is open is in sight, also beside the panel that explains it.
+        if (this.explained.has(place.whole("col"))) this.table.column = place.whole("col");
+        if (this.table.columns) this.table.move(this.table.column);
         this.why.show(place.whole("row"));
       } else if (this.grouped !== grouped) {
         this.why.value?.show();

@@ -46,19 +46,40 @@ export function bars(items, { label, format = (bar) => bar.text ?? rounded(bar.v
   );
 }
 
-// Columns over spans that follow one another; dragging over some picks them.
+// The start and the end of a span on a line: of a year, a month or a day, or of a range of numbers.
+function extentOf(label) {
+  const range = /^(-?[\d.]+) to (-?[\d.]+)$/.exec(label ?? "");
+  if (range) return [Number(range[1]), Number(range[2])];
+  const parts = /^(\d{4})(?:-(\d\d))?(?:-(\d\d))?$/.exec(label ?? "");
+  if (!parts) return null;
+  const [year, month, day] = parts.slice(1).map((part) => part && Number(part));
+  const end = day ? [year, month - 1, day + 1] : month ? [year, month, 1] : [year + 1, 0, 1];
+  return [Date.UTC(year, (month ?? 1) - 1, day ?? 1), Date.UTC(...end)];
+}
+
+// Columns over spans, each where it is on the line; dragging over some picks them.
 export function spans(items, { label, onpick, wide = 640 }) {
   const [tall, left, bottom, top] = [190, 6, 24, 16];
   const values = items.map((item) => item.value ?? 0);
   const low = Math.min(0, ...values);
   const high = Math.max(0, ...values);
-  const step = (wide - 2 * left) / Math.max(items.length, 1);
+  const found = items.map((item) => extentOf(item.label));
+  // Where some have no place on a line, NULL say, they stand one after the other.
+  const extents = found.every(Boolean) ? found : items.map((_, place) => [place, place + 1]);
+  const begin = Math.min(...extents.map(([from]) => from));
+  const unit = (wide - 2 * left) / (Math.max(...extents.map(([, to]) => to)) - begin || 1);
+  const x = (at) => left + (at - begin) * unit;
   const y = (value) => top + (1 - (value - low) / (high - low || 1)) * (tall - top - bottom);
-  const every = Math.ceil((90 * items.length) / wide);
   let from = null;
+  let named = -Infinity;
   const columns = items.map((item, place) => {
     const value = item.value ?? 0;
     const pick = () => onpick(place, place);
+    const [start, end] = extents[place].map(x);
+    const name = start - named >= 84 && start <= wide - 70;
+    if (name) named = start;
+    // Narrow columns are pressed where they are nearest.
+    const reach = [place ? (x(extents[place - 1][1]) + start) / 2 : start - 4, place + 1 < items.length ? (x(extents[place + 1][0]) + end) / 2 : end + 4];
     return s(
       "g",
       {
@@ -83,9 +104,9 @@ export function spans(items, { label, onpick, wide = 640 }) {
         },
       },
       s("title", null, `${item.label ?? "NULL"}\n${item.text}`),
-      s("rect", { class: "bar-row", x: left + place * step, y: top, width: step, height: tall - top - bottom }),
-      s("rect", { class: "bar-fill", x: left + place * step + Math.min(1, step / 8), y: Math.min(y(0), y(value)), width: Math.max(0.8, step - Math.min(2, step / 4)), height: Math.max(1, Math.abs(y(value) - y(0))) }),
-      place % every === 0 && s("text", { class: "bar-name", x: left + place * step, y: tall - 8 }, (item.label ?? "NULL").split(" to ")[0]),
+      s("rect", { class: "bar-row", x: reach[0], y: top, width: Math.max(1, reach[1] - reach[0]), height: tall - top - bottom }),
+      s("rect", { class: "bar-fill", x: start + Math.min(1, (end - start) / 8), y: Math.min(y(0), y(value)), width: Math.max(2.5, end - start - Math.min(2, (end - start) / 4)), height: Math.max(1, Math.abs(y(value) - y(0))) }),
+      name && s("text", { class: "bar-name", x: start, y: tall - 8 }, (item.label ?? "NULL").split(" to ")[0]),
     );
   });
   const mark = (to) => columns.forEach((column, place) => column.classList.toggle("picked", place >= Math.min(from, to) && place <= Math.max(from, to)));

@@ -62,8 +62,7 @@ export class GraphView extends PictureView {
 
   legend() {
     const kinds = [
-      ["module", "module"],
-      ["invocation", "invocation"],
+      ["module", "module, invocation"],
       ["segment", "group of nodes"],
       ["input", "input"],
     ];
@@ -314,9 +313,9 @@ export class GraphView extends PictureView {
     this.table.load();
     this.table.element.classList.add("tall");
     const says = {
-      gone: "These nodes are not there without what was deleted.",
-      changed: "These values are others without what was deleted.",
-      stale: "Only running the module again would tell these values.",
+      gone: "These nodes are gone without what was deleted.",
+      changed: "These values differ without what was deleted.",
+      stale: "Only a rerun of the module gives these values.",
     };
     return [
       h(

@@ -93,13 +93,19 @@ export class Picture {
     const opens = box.focus !== null;
     const marks = Object.entries(box.marks ?? {});
     const words = marks.map(([kind, [count, total]]) => `${count.toLocaleString("en")} of ${total.toLocaleString("en")} ${kind}`);
-    const bars = marks.map(([kind, [count, total]], place) => {
-      const room = width - 30;
-      const at = y + height - 7 - place * 9;
-      return [
-        s("rect", { class: `mark ${kind}`, x: x + 22, y: at, width: Math.max(4, (room * count) / Math.max(total, 1)), height: 5, rx: 1.5 }),
-        s("text", { class: `sign ${kind}`, x: x + 14, y: at + 6, "text-anchor": "middle" }, MARKS[kind][1]),
-      ];
+    // Badges on the lower edge, or the upper one of a box that others are in, where no text is: the sign of each mark and how many nodes have it.
+    const counts = marks.map(([kind, [count, total]]) => `${MARKS[kind][1]}${total > 1 ? ` ${count.toLocaleString("en", { notation: "compact" })}` : ""}`);
+    const sizes = counts.map((text) => 14 + 8 * text.length);
+    const wide = sizes.reduce((sum, size) => sum + size + 4, -4);
+    const badges = marks.map(([kind], place) => {
+      const edge = box.whole ? y : y + height;
+      const left = x + (box.whole ? width - wide - 14 : (width - wide) / 2) + sizes.slice(0, place).reduce((sum, size) => sum + size + 4, 0);
+      return s(
+        "g",
+        { class: `badge ${kind}` },
+        s("rect", { class: `mark ${kind}`, x: left, y: edge - 9, width: sizes[place], height: 18, rx: 9 }),
+        s("text", { class: `sign ${kind}`, x: left + sizes[place] / 2, y: edge + 4.5, "text-anchor": "middle" }, counts[place]),
+      );
     });
     const title = s("title", null, [box.name, ...box.lines, ...words].join("\n"));
     if (box.whole) {
@@ -109,7 +115,7 @@ export class Picture {
         title,
         s("rect", { x, y, width, height, rx: 12 }),
         s("text", { class: "label", x: x + 18, y: y + 25 }, box.label),
-        bars,
+        badges,
       );
     }
     const what = box.kind === "bundle" ? "bundle" : box.kind;
@@ -131,7 +137,7 @@ export class Picture {
       s("rect", { x, y, width, height, rx: box.kind === "input" || box.kind === "node" ? height / 2 : 8 }),
       this.text("label", "600 13px", box.label, box, 22),
       box.lines.map((line, place) => this.text("line", "13px", line, box, 39 + place * 16)),
-      bars,
+      badges,
     );
   }
 
@@ -213,7 +219,8 @@ export class Picture {
   // -- what of the plane is seen ------------------------------------------------------------------
 
   get room() {
-    return [Math.max(this.element.clientWidth, 100), Math.max(this.element.clientHeight, 100)];
+    const { width, height } = this.svg.getBoundingClientRect();
+    return [Math.max(width, 100), Math.max(height, 100)];
   }
 
   // Shows the picture, as large as can be read; `whole`: all of it, however small.

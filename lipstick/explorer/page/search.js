@@ -1,6 +1,6 @@
 // Search in all sources: modules, nodes, keys and values, streams, lines; and a row followed anywhere.
 
-import { h, replace, button, icon, many } from "./dom.js";
+import { h, replace, button, icon, many, grouped } from "./dom.js";
 import { Latest } from "./state.js";
 import { load, section } from "./why.js";
 import { plainTable } from "./table.js";
@@ -166,7 +166,7 @@ export class RowCard {
         answer.partial && h("p", { class: "note" }, "Of many tokens the first are listed."),
       );
     }
-    const rows = answer.rows.map((row, number) => [button(row[0] ?? "NULL", () => go({ row: answer.places[number] }), { class: "more" }), ...row.slice(1)]);
+    const rows = answer.rows.map((row, number) => [button(row[0] ?? "NULL", () => go({ row: answer.places[number] }), { class: "more" }), ...row.slice(1).map((text, place) => (answer.columns[place + 1].kind === "number" ? grouped(text) : text))]);
     return section(
       name,
       `${many(answer.total, "row")} of the answer`,

@@ -87,9 +87,11 @@ export class Table {
       this.total = page.total;
       this.all = page.all ?? page.total;
       this.failed = null;
-      if (!this.columns || this.columns.length !== page.columns.length) this.shape(page);
+      const fresh = !this.columns || this.columns.length !== page.columns.length;
+      if (fresh) this.shape(page);
       this.marks();
-      this.draw();
+      if (fresh) this.move(this.column);
+      else this.draw();
     } catch (error) {
       if (error.name === "AbortError" || generation !== this.generation) return;
       this.pages.delete(number);
@@ -183,6 +185,7 @@ export class Table {
       return;
     }
     const height = Math.min(this.total * ROW, TALLEST);
+    this.element.style.setProperty("--rows", String(Math.max(2, this.total) + (this.sortable ? 1 : 0)));
     this.space.style.setProperty("height", `${Math.max(height, ROW)}px`);
     this.space.style.setProperty("min-width", `${this.width}px`);
     const seen = Math.ceil(this.scroller.clientHeight / ROW) + 2;

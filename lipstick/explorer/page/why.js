@@ -1,6 +1,6 @@
 // Why a row is there: its annotation, its inputs, what each has to do with it, its blocks.
 
-import { h, replace, button, icon, many } from "./dom.js";
+import { h, replace, button, icon, many, grouped } from "./dom.js";
 import { Latest } from "./state.js";
 import { bars } from "./charts.js";
 import { formula, tokenChip } from "./terms.js";
@@ -150,7 +150,7 @@ export class Why {
           { class: "values" },
           this.about.columns.map((column, place) => [
             h("dt", null, column.name),
-            h("dd", { class: column.kind, title: derivation.cells[place] }, derivation.cells[place] ?? h("span", { class: "null" }, "NULL")),
+            h("dd", { class: column.kind, title: derivation.cells[place] }, (column.kind === "number" ? grouped(derivation.cells[place], this.about.explained.includes(place)) : derivation.cells[place]) ?? h("span", { class: "null" }, "NULL")),
           ]),
         ),
       ),

@@ -348,7 +348,13 @@ def _part(file: pq.ParquetFile, group: int, name: str, chosen: pa.Array | None) 
     column = file.read_row_group(group, columns=[name], use_threads=False).column(0)
     if column.type != _readable(column.type):
         column = column.cast(_readable(column.type))
-    return column if chosen is None else column.take(chosen)
+    if chosen is None:
+        return column
+    taken = column.take(chosen)
+    if pa.types.is_dictionary(taken.type) and 4 * len(chosen) < len(column):
+        # A few rows do not carry the texts of all others, which are unified afterwards.
+        taken = taken.cast(taken.type.value_type).dictionary_encode()
+    return taken
 
 
 def _readable(kind: pa.DataType) -> pa.DataType:
