@@ -55,7 +55,7 @@ _BITS = 1_000
 """Bits of a sum of doubles in units of the smallest one, at most."""
 
 _FUNCTIONS = (APPLIED, AGGREGATED, ROWS)
-"""Kinds of gates with functions; the page has their values where it does not evaluate them."""
+"""Kinds of gates with functions; the page has the present values where it cannot evaluate one."""
 
 
 def portable(capture: Capture) -> str:
