@@ -30,7 +30,7 @@ from tests.oracle.rows import Bag, assert_same_bag, from_arrow
 
 Tables = Mapping[str, pa.Table]
 
-_CONDITIONS = {
+CONDITIONS = {
     "raw_customers": ("id = {0}", "id >= {0}", "name > 'B' AND id <> {0}", "country = 'NO'"),
     "raw_orders": (
         "id = {0}",
@@ -150,9 +150,9 @@ class ProjectImpacts:
     def check(self, seed: int) -> int:
         """Hold the impact of a random deletion against a rebuild; return the changed answers."""
         choice = random.Random(seed)
-        base = choice.choice(sorted(_CONDITIONS))
+        base = choice.choice(sorted(CONDITIONS))
         numbers = choice.sample(range(1, 10), 2)
-        where = choice.choice(_CONDITIONS[base]).format(*sorted(numbers))
+        where = choice.choice(CONDITIONS[base]).format(*sorted(numbers))
         left = self._bases[base].where(f"NOT coalesce({where}, false)").toArrow()
         rows = self._rows[base].num_rows - left.num_rows
         if not rows:
@@ -171,7 +171,7 @@ class ProjectImpacts:
             before, after = self._built[each.node.name], rebuilt[each.node.name]
             place = f"{each.node.name} without {base} where {where}"
             assert (each.before, each.after) == (before.num_rows, after.num_rows), place
-            assert_same_bag(_moved(before, after), _changes(each.changes, after), place)
+            assert_same_bag(moved_rows(before, after), changes_of(each.changes, after), place)
             changed += each.is_changed
         reported = {each.node.id for each in (*found.models, *found.tests)}
         for node in (*self.project.models, *self.project.tests):
@@ -204,7 +204,7 @@ class ProjectImpacts:
         frame.createOrReplaceTempView(f"rebuilt_{name}")
 
 
-def _moved(before: pa.Table, after: pa.Table) -> Bag:
+def moved_rows(before: pa.Table, after: pa.Table) -> Bag:
     """Return the rows of one table alone, with the side that they are on."""
     rows = []
     for side, own, other in (("-", before, after), ("+", after, before)):
@@ -217,7 +217,7 @@ def _moved(before: pa.Table, after: pa.Table) -> Bag:
     return Bag(("side", *after.column_names), (), tuple(rows))
 
 
-def _changes(changes: pa.Table, after: pa.Table) -> Bag:
+def changes_of(changes: pa.Table, after: pa.Table) -> Bag:
     def sides() -> Iterator[tuple[Any, ...]]:
         for change in changes.to_pylist():
             for side, name in (("-", "old"), ("+", "new")):
