@@ -19,11 +19,13 @@ EXTENSIONS = (
     "io.delta.sql.DeltaSparkSessionExtension",
     "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
 )
+CATALOGS = {"iceberg": "ice.db.", "jdbc-iceberg": "jdbc.db."}
+"""The namespaces of tables of Iceberg: in a catalog of folders, and in one that SQLite has."""
 
 
 @contextmanager
 def lake_session(home: Path) -> Iterator[SparkSession]:
-    """Start a session whose own catalog has tables of Delta, and whose catalog ``ice`` Iceberg."""
+    """Start a session whose own catalog has tables of Delta, and those of ``CATALOGS`` Iceberg."""
     jars = sorted(Path(os.environ[JARS]).glob("*.jar"))
     options = {
         "spark.jars": ",".join(map(str, jars)),
@@ -32,6 +34,10 @@ def lake_session(home: Path) -> Iterator[SparkSession]:
         "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
         "spark.sql.catalog.ice.type": "hadoop",
         "spark.sql.catalog.ice.warehouse": str(home / "ice"),
+        "spark.sql.catalog.jdbc": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.jdbc.type": "jdbc",
+        "spark.sql.catalog.jdbc.uri": f"jdbc:sqlite:{home}/catalog.sqlite",
+        "spark.sql.catalog.jdbc.warehouse": str(home / "jdbc"),
         "spark.databricks.delta.snapshotPartitions": "1",
         "spark.databricks.delta.retentionDurationCheck.enabled": "false",
         **SAME,
@@ -64,8 +70,7 @@ def fresh(lake: SparkSession) -> Iterator[Callable[[str], str]]:
     names: list[str] = []
 
     def name(format: str) -> str:
-        made = f"t{os.urandom(4).hex()}"
-        names.append(f"ice.db.{made}" if format == "iceberg" else made)
+        names.append(f"{CATALOGS.get(format, '')}t{os.urandom(4).hex()}")
         return names[-1]
 
     yield name

@@ -65,7 +65,7 @@ TABLES = {
         "ALTER TABLE {t} ADD COLUMN w INT",
         "UPDATE {t} SET w = k WHERE v = '2'",
     ),
-    "iceberg of format 3": (
+    "jdbc-iceberg of format 3": (
         "CREATE TABLE {t} (k INT, v STRING, n BIGINT) " + _ICEBERG.format(3),
         f"INSERT INTO {{t}} {_ROWS.format(0, 20)}",
         "DELETE FROM {t} WHERE k % 5 = 0",
@@ -101,7 +101,7 @@ def test_oracles_hold_on_a_version_after_later_commits(
         oracles.hold(sql, {"t": [2, 9, 16]}, {"t": [3]}, grouping=True)
 
 
-@pytest.mark.parametrize("kind", ["delta with deletion vectors", "iceberg of format 3"])
+@pytest.mark.parametrize("kind", ["delta with deletion vectors", "jdbc-iceberg of format 3"])
 def test_row_ids_stay_through_updates_of_other_rows_and_compaction(
     lake: SparkSession, ls: lipstick.Session, fresh: Fresh, kind: str
 ) -> None:
