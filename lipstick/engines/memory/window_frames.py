@@ -173,7 +173,7 @@ class Moves(NamedTuple):
     of_new
         The segment of each row that moves to a place.
     before
-        By segment the number of rows of the partition before it.
+        By segment the number of rows of the partition before it, or of its runs of peers.
     """
 
     scenarios: Array
@@ -183,11 +183,14 @@ class Moves(NamedTuple):
     before: Array
 
 
-def moves(placement: Placed, count: int, old: Array, of_old: Array, of_new: Array) -> Moves:
+def moves(
+    placement: Placed, count: int, old: Array, of_old: Array, of_new: Array, dense: bool
+) -> Moves:
     """Return the rows whose places among others may change where some of them move.
 
     Rows before the first of their places keep their ranks, and rows after the last one, where as
-    many rows arrive as leave.
+    many rows arrive as leave. Dense ranks count runs of peers: rows after the last place keep them
+    where one row moves that is without peers in both of its places.
 
     Parameters
     ----------
@@ -199,6 +202,8 @@ def moves(placement: Placed, count: int, old: Array, of_old: Array, of_new: Arra
         The rows among the former that move, and their scenarios.
     of_new
         The scenario of every row among the latter.
+    dense
+        Whether runs of peers are counted.
     """
     at_first = placement.rows < count
     before = bounds(at_first.astype(np.int64))
@@ -212,15 +217,21 @@ def moves(placement: Placed, count: int, old: Array, of_old: Array, of_new: Arra
     np.maximum.at(high, number, before[last[at]])
     size = len(distinct_keys)
     leaving, arriving = (np.bincount(part, minlength=size) for part in np.split(number, [len(old)]))
+    alike, counted = leaving == arriving, np.arange(count + 1)
+    if dense:
+        others = before[last[at]] - before[first[at]]
+        others[: len(old)] -= 1
+        alike &= (leaving == 1) & (np.bincount(number, others, minlength=size) == 0)
+        counted = bounds(_changes([first[at_first]]).astype(np.int64))
     starts = distinct_keys & 0xFFFFFFFF
-    high = np.where(leaving == arriving, high, before[placement.stop[starts]])
+    high = np.where(alike, high, before[placement.stop[starts]])
     numbers, segments = expand(low, high)
     return Moves(
         distinct_keys[segments] >> 32,
         placement.rows[at_first][numbers],
         segments,
         number[len(old) :],
-        low - before[starts],
+        counted[low] - counted[before[starts]],
     )
 
 

@@ -57,6 +57,7 @@ from semiring.base import Array
 from semiring.segments import expand
 
 _COUNTED = ("row_number", "rank")
+_DENSE = "dense_rank"
 _ADDING = ("AVG", "SUM")
 _COUNT = AggregateCall("COUNT(*)", "COUNT", False, ())
 
@@ -238,7 +239,7 @@ class WindowRows(MemberRows):
         All rows are sorted for that, with the suspects, which pays where these are many.
         """
         call = window.calls[0]
-        if len(window.calls) > 1 or call.function not in _COUNTED:
+        if len(window.calls) > 1 or call.function not in (*_COUNTED, _DENSE):
             return False
         partitioned = self._partitioned(call)
         count = partitioned.row_count
@@ -266,7 +267,8 @@ class WindowRows(MemberRows):
         length = len(rows) + len(arriving)
         placement = Placed(columns[:width], keys, length)
         at = np.searchsorted(rows, positions_of(old))
-        found = moves(placement, len(rows), at, scenarios_of(old), scenarios_of(arriving))
+        dense = call.function == _DENSE
+        found = moves(placement, len(rows), at, scenarios_of(old), scenarios_of(arriving), dense)
         places = pack(found.scenarios, rows[found.rows])
         kept = ~contains(suspects, places)
         places = np.concatenate([places[kept], arriving])
@@ -457,7 +459,7 @@ class _Touched:
     settled
         Boolean array: the rows whose segment has all that decides their values.
     before
-        Of ranks, the number of rows of each one's partition before its segment; None: none.
+        Of ranks, the number that each one's partition has before its segment; None: none.
     """
 
     places: Array

@@ -123,6 +123,10 @@ RANKED = (
     "SELECT k, x, row_number() OVER (PARTITION BY k ORDER BY s NULLS LAST, x) AS r"
     " FROM (SELECT k, x, sum(CASE WHEN id % 3 = 0 THEN NULL ELSE id % 7 END) AS s"
     " FROM a GROUP BY k, x) t",
+    "SELECT k, x, dense_rank() OVER (PARTITION BY k ORDER BY n DESC) AS r"
+    " FROM (SELECT k, x, count(*) AS n FROM a GROUP BY k, x) t",
+    "SELECT k, x, dense_rank() OVER (ORDER BY s DESC) AS r"
+    " FROM (SELECT k, x, sum(id) AS s FROM a GROUP BY k, x) t",
     "SELECT id, rank() OVER (PARTITION BY k ORDER BY x) AS r FROM a"
     " WHERE NOT EXISTS (SELECT 1 FROM c WHERE c.k = a.k AND c.z > a.x)",
 )
