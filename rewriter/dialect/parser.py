@@ -247,6 +247,10 @@ class TableArgumentParser(SparkParser):
 
 _NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
 
+_AFTER_COLUMN = {
+    TokenType[name] for name in ("ALIAS", "COMMA", "EQ", "FROM", "L_BRACKET", "NEQ", "R_PAREN")
+}
+
 _SET_OPERATIONS = (TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT)
 
 
@@ -281,12 +285,16 @@ class SparkSQLParser(PipeParser, TableArgumentParser, CallParser, LiteralParser)
     def parse(self, raw_tokens: list[Token], sql: str) -> list[exp.Expr | None]:
         """Parse statements; ``window(`` is a call, a window clause has a name after the word.
 
+        ``VALUES`` and ``FROM`` are names of columns where neither rows nor a relation can follow.
         ``TABLE t`` as a query is read as ``FROM t``, and ``VALUES`` as a query as one over them.
         """
         raw_tokens = _without_table_queries(raw_tokens)
         for token, following in pairwise(raw_tokens):
             if token.token_type == TokenType.WINDOW and following.token_type == TokenType.L_PAREN:
                 token.token_type = TokenType.VAR
+            is_name = following.token_type in _AFTER_COLUMN
+            if is_name and token.token_type in (TokenType.VALUES, TokenType.FROM):
+                token.token_type = TokenType.IDENTIFIER
         return [self._with_inline_queries(part) for part in super().parse(raw_tokens, sql)]
 
     def _with_inline_queries(self, statement: exp.Expr | None) -> exp.Expr | None:

@@ -57,6 +57,14 @@ def test_string_without_end() -> None:
         parse("SELECT 'abc")
 
 
+def test_columns_have_the_names_values_and_from() -> None:
+    sql = "SELECT explode(values), values[0], coalesce(values, 1), values AS v, from FROM t"
+    spelled = "SELECT explode(`values`), `values`[0], COALESCE(`values`, 1), `values` AS v, `from`"
+    assert emit(parse(sql), pretty=False) == f"{spelled} FROM t"
+    assert emit(parse("SELECT a FROM VALUES .5, (1) AS t(a)"), pretty=False).count("VALUES") == 1
+    assert parse("SELECT a FROM t WHERE from = to AND x IN (values)").find(exp.Values) is None
+
+
 def test_inline_table_is_a_query() -> None:
     assert isinstance(parse("VALUES (1), (2)"), exp.Select)
 
