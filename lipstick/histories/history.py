@@ -16,6 +16,7 @@ from lipstick.histories.growing import GrowingHistory, Keys
 from lipstick.histories.hypothetical import HypotheticalTables
 from lipstick.histories.logs import logged_statements
 from lipstick.histories.replay import Replay
+from lipstick.histories.sql_engine import ConcernedRows
 from lipstick.histories.steps import (
     ExecutedStatement,
     Versions,
@@ -178,23 +179,29 @@ class TableHistory(GrowingHistory):
             Where they differ.
         """
         for step in self._steps:
-            self._check_step(step, whole=True)
+            self._check_step(step)
         for table in self._chains:
             self._check_same_rows(table)
 
-    def _check_step(self, step: HistoryStep, whole: bool) -> bool:
-        """Compare the version of a statement, and the versions without one of its table, once.
+    def _check_step(
+        self, step: HistoryStep, concerned: Sequence[ConcernedRows] | None = None
+    ) -> None:
+        """Hold a statement against its version, and compare versions without one of its table.
 
-        Returns
-        -------
-        True if the whole version was compared, now or before.
+        Parameters
+        ----------
+        concerned
+            The rows whose making is to be known: if a version has just these, it is not compared
+            whole. None: it is.
         """
-        if whole and step.name not in self._checked:
+        real = self._chains[step.table].versions[step.version]
+        if step.name not in self._checked and (
+            concerned is None or not all(rows.are_in(self.engine, real) for rows in concerned)
+        ):
             replay = Replay(self.engine, self._chains, self._steps, self._bases({}), {})
             check_step(self.spark, self.engine, self._chains, step, replay)
             self._checked.add(step.name)
         self._check_same_rows(step.table)
-        return step.name in self._checked
 
     def _check_same_rows(self, table: str) -> None:
         """Compare versions that no statement made with the versions before them, each once."""
@@ -264,6 +271,11 @@ class TableHistory(GrowingHistory):
             frozenset(undo),
             others,
             self._check_step,
+            {
+                table: [key] if isinstance(key, str) else key
+                for table, key in self._keys.items()
+                if key != "*"
+            },
         )
         return HypotheticalTables(self, replay.run())
 

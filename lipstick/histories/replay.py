@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 from lipstick.errors import StatementError, UnsupportedError
 from lipstick.histories.chain import Chain, HistoryStep
-from lipstick.histories.sql_engine import SqlEngine, contains
+from lipstick.histories.sql_engine import ConcernedRows, ReplayedRows, SqlEngine
+from lipstick.tracking.views import quoted_name
 from rewriter.statements import (
     Bags,
     Delete,
@@ -75,8 +76,10 @@ class Replay:
     replaced
         By name, the statements that run in the place of others.
     check
-        Compares the version of a statement with the real one, if it is to be compared whole, and
-        versions that no statement made; returns True if the whole was compared. None: all were.
+        Holds a statement against its version: the rows that a difference concerns, or the whole of
+        it where these are None; and versions that no statement made. None: all are known.
+    row_keys
+        By table, columns by which the rows are looked up that a difference concerns.
     keys
         By table, columns that name each row of each version, by which rows are left out.
     """
@@ -90,10 +93,12 @@ class Replay:
         begins: Mapping[str, Bags],
         undone: frozenset[str] = frozenset(),
         replaced: Mapping[str, Statement] | None = None,
-        check: Callable[[HistoryStep, bool], bool] | None = None,
+        check: Callable[[HistoryStep, Sequence[ConcernedRows] | None], None] | None = None,
+        row_keys: Mapping[str, Sequence[str]] | None = None,
         keys: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self._keys = keys or {}
+        self._row_keys = row_keys or {}
         self._check = check
         self._engine = engine
         self._chains = chains
@@ -156,31 +161,25 @@ class Replay:
         self.state[step.table] = now
         real = chain.versions[step.version]
         if step.name in self._undone:
-            self._known(step, whole=True)
+            self._checked(step)
             return self._unexecuted(step, real)
         statement = self._replaced.get(step.name)
         if statement is not None:
-            self._known(step)
+            self._checked(step, ())
             return self._whole(step, statement, real)
         changed = {name for name in sources_of(step.statement) if self._bags(step, name).changed}
         if not now.changed and not changed:
             return Bags(real)
-        known = self._known(step)
-        after = self._incremental(step, step.statement, now, real, bool(changed))
-        if after is None:
-            self._known(step, whole=True)
+        replayed = self._incremental(step, step.statement, now, real, bool(changed))
+        if replayed is None:
+            self._checked(step)
             return self._whole(step, step.statement, real)
-        if not known and after.gone and not contains(self._engine, real, after.gone):
-            self._known(step, whole=True)
-            raise StatementError(
-                f"Version {step.version} of {step.table} has not all rows that {step.name!r} makes "
-                "of the version before.\nReenact the history up to there alone."
-            )
-        return after
+        self._checked(step, replayed.concerned)
+        return replayed.bags
 
-    def _known(self, step: HistoryStep, *, whole: bool = False) -> bool:
-        """Return True if it is known that a statement made the whole of its version."""
-        return self._check is None or self._check(step, whole)
+    def _checked(self, step: HistoryStep, concerned: Sequence[ConcernedRows] | None = None) -> None:
+        if self._check is not None:
+            self._check(step, concerned)
 
     def _unexecuted(self, step: HistoryStep, real: str) -> Bags:
         """Return the version before as a difference of the one after."""
@@ -219,19 +218,29 @@ class Replay:
 
     def _incremental(
         self, step: HistoryStep, statement: Statement, now: Bags, real: str, changed: bool
-    ) -> Bags | None:
+    ) -> ReplayedRows | None:
         """Replay over the rows that the difference concerns; None: they are not known."""
         if row_by_row(statement):
-            return self._normal(
-                real,
-                self._of_rows(step, statement, now.gone),
-                self._of_rows(step, statement, now.came),
-            )
+            gone, came = (self._of_rows(step, statement, rows) for rows in (now.gone, now.came))
+            return ReplayedRows(self._normal(real, gone, came), self._concerned(step, now, gone))
         if isinstance(statement, MergeInto):
             return self._merged(step, statement, now, real, changed)
         if isinstance(statement, Insert | Replace):
             return self._inserted(step, statement, now, real, changed)
         return None
+
+    def _concerned(
+        self, step: HistoryStep, now: Bags, expected: str | None
+    ) -> Sequence[ConcernedRows] | None:
+        """Return what a statement made of the rows that are gone; None: they have no key."""
+        if now.gone is None:
+            return ()
+        key = self._row_keys.get(step.table)
+        if key is None:
+            return None
+        columns = [quoted_name([_TARGET, column]) for column in key]
+        keys = self._stored(keys_of([(rows_of(now.gone), _TARGET, columns)]))
+        return [ConcernedRows(keys, _TARGET, columns, expected)]
 
     def _of_rows(self, step: HistoryStep, statement: Statement, rows: str | None) -> str | None:
         if rows is None:
@@ -240,7 +249,7 @@ class Replay:
 
     def _inserted(
         self, step: HistoryStep, statement: Insert | Replace, now: Bags, real: str, changed: bool
-    ) -> Bags | None:
+    ) -> ReplayedRows | None:
         gone: list[str] = []
         came: list[str] = []
         whole = isinstance(statement, Replace)
@@ -267,9 +276,10 @@ class Replay:
             new = self._new_rows(step, statement, self._views(step, statement, hypothetically=True))
             gone.append(rows_of(old))
             came.append(rows_of(new))
-        return self._normal(
-            real, union_all(gone) if gone else None, union_all(came) if came else None
-        )
+        old_rows, new_rows = (union_all(rows) if rows else None for rows in (gone, came))
+        after = self._normal(real, old_rows, new_rows)
+        passed_on = not changed and not whole
+        return ReplayedRows(after, self._concerned(step, now, old_rows) if passed_on else None)
 
     def _parts(self, step: HistoryStep, kept: Statement, rows: str | None) -> list[str]:
         query = self._of_rows(step, kept, rows)
@@ -304,7 +314,7 @@ class Replay:
 
     def _merged(
         self, step: HistoryStep, statement: MergeInto, now: Bags, real: str, changed: bool
-    ) -> Bags | None:
+    ) -> ReplayedRows | None:
         before = self._relations(
             statement, now.real, self._views(step, statement, hypothetically=False)
         )
@@ -328,7 +338,7 @@ class Replay:
         differing += [(rows_of(rows), alias, targets) for rows in (now.gone, now.came) if rows]
         keys = self._engine.store(keys_of(differing)) if differing else None
         if keys is None:
-            return Bags(real)
+            return ReplayedRows(Bags(real), ())
         values = self._engine.literals(keys)
         own, source = (
             self._stored(within(rows_of(rows), its_alias, expressions, keys, values))
@@ -344,7 +354,8 @@ class Replay:
         was = self._reenacted(step, statement, Relations(own, before.views, source))
         then = self._reenacted(step, statement, Relations(would_be, after.views, new_source))
         self._check_unambiguous(step, then)
-        return self._normal(real, was.rows, then.rows)
+        concerned = ConcernedRows(keys, alias, targets, was.rows)
+        return ReplayedRows(self._normal(real, was.rows, then.rows), [concerned])
 
     def _source_difference(
         self, step: HistoryStep, statement: MergeInto, before: str, after: str

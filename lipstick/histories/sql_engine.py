@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from lipstick.tracking.views import quoted_name
-from rewriter.statements import TableShape, difference, keys_of, rows_of, within
+from rewriter.statements import Bags, TableShape, keys_of, rows_of, within
 
 _REAL = "_lipstick_real"
 
@@ -49,9 +50,37 @@ def rows_alike(engine: SqlEngine, real: str, rows: str, columns: Sequence[str]) 
     return within(rows_of(real), _REAL, expressions, keys, known)
 
 
-def contains(engine: SqlEngine, real: str, rows: str) -> bool:
-    """Return True if a view has the rows of a stored view, as bags."""
-    shape = engine.shape(rows_of(rows))
-    compared = [c.name for c in shape.columns if "map<" not in c.type and c.type != "variant"]
-    near = rows_alike(engine, real, rows, compared) if compared else rows_of(real)
-    return engine.store(difference(rows_of(rows), near)) is None
+@dataclass(frozen=True, slots=True)
+class ConcernedRows:
+    """The rows of a version that a difference concerns.
+
+    Attributes
+    ----------
+    keys
+        A stored view of their keys, as :func:`rewriter.statements.keys_of` gives them.
+    alias, expressions
+        The expressions of the keys over a version, and the alias that they know it by.
+    expected
+        The query of the rows that a statement makes of them; None: no row.
+    """
+
+    keys: str
+    alias: str
+    expressions: Sequence[str]
+    expected: str | None
+
+    def are_in(self, engine: SqlEngine, real: str) -> bool:
+        """Return True if a version has just the expected rows with these keys, as bags."""
+        values = engine.literals(self.keys)
+        near = within(rows_of(real), self.alias, self.expressions, self.keys, values)
+        if self.expected is None:
+            return engine.store(near) is None
+        return engine.differences(near, self.expected) == (None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedRows:
+    """The difference after a statement, and the rows that it rests on; None: the whole version."""
+
+    bags: Bags
+    concerned: Sequence[ConcernedRows] | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
@@ -13,6 +13,7 @@ import pytest
 from lipstick.errors import StatementError
 from lipstick.histories.chain import Chain, HistoryStep
 from lipstick.histories.replay import Replay
+from lipstick.histories.sql_engine import ConcernedRows
 from rewriter.statements import (
     Bags,
     Relations,
@@ -196,8 +197,14 @@ def _ask(
         except AmbiguousMergeError:
             fails = event.name
             break
-    # No version is known whole: what a replay takes from one must be in it.
-    replay = Replay(engine, typed, events, bases, begins, undone, replaced, lambda *_: False)
+
+    def look_up(step: HistoryStep, concerned: Sequence[ConcernedRows] | None) -> None:
+        real = typed[step.table].versions[step.version]
+        known = concerned is not None and all(rows.are_in(engine, real) for rows in concerned)
+        held.asked["looked up" if known else "compared whole"] += 1
+
+    key = {name: [columns[0]] for name in typed}
+    replay = Replay(engine, typed, events, bases, begins, undone, replaced, look_up, key)
     if fails is not None:
         with pytest.raises(StatementError, match=repr(fails)):
             replay.run()
