@@ -9,7 +9,7 @@ QUERIES = {
         SELECT o_custkey, o_orderkey, o_orderdate, o_totalprice
         FROM (SELECT *, row_number() OVER (PARTITION BY o_custkey
                                            ORDER BY o_orderdate DESC, o_orderkey DESC) AS place
-              FROM orders)
+              FROM orders) AS placed
         WHERE place = 1""",
     "dedup_then_sum": """
         WITH once AS (SELECT DISTINCT o_custkey, o_orderdate, o_totalprice FROM orders)
@@ -19,7 +19,7 @@ QUERIES = {
         SELECT date_trunc('MONTH', o_orderdate) AS month, sum(o_totalprice) AS sold,
                sum(coalesce(refunded, 0)) AS refunded
         FROM orders LEFT JOIN (SELECT l_orderkey, sum(l_extendedprice) AS refunded FROM lineitem
-                               WHERE l_returnflag = 'R' GROUP BY l_orderkey)
+                               WHERE l_returnflag = 'R' GROUP BY l_orderkey) AS refunds
              ON o_orderkey = l_orderkey
         GROUP BY date_trunc('MONTH', o_orderdate)""",
     "share_of_nation": """
@@ -27,7 +27,7 @@ QUERIES = {
                rank() OVER (ORDER BY revenue DESC) AS place
         FROM (SELECT n_name, sum(o_totalprice) AS revenue
               FROM orders JOIN customer ON o_custkey = c_custkey
-                   JOIN nation ON c_nationkey = n_nationkey GROUP BY n_name)""",
+                   JOIN nation ON c_nationkey = n_nationkey GROUP BY n_name) AS nations""",
     "active_customers": """
         SELECT c_mktsegment, count(DISTINCT c_nationkey) AS nations, count(*) AS customers
         FROM customer
@@ -40,7 +40,7 @@ QUERIES = {
     "big_orders": """
         SELECT c_name, o_orderkey, o_totalprice, quantity
         FROM orders JOIN (SELECT l_orderkey, sum(l_quantity) AS quantity FROM lineitem
-                          GROUP BY l_orderkey HAVING sum(l_quantity) > 250)
+                          GROUP BY l_orderkey HAVING sum(l_quantity) > 250) AS big
                     ON o_orderkey = l_orderkey
              JOIN customer ON o_custkey = c_custkey
         ORDER BY o_totalprice DESC, o_orderkey LIMIT 20""",
@@ -58,19 +58,20 @@ QUERIES = {
     "buckets": """
         SELECT orders, count(*) AS customers
         FROM (SELECT c_custkey, count(o_orderkey) AS orders
-              FROM customer LEFT JOIN orders ON c_custkey = o_custkey GROUP BY c_custkey)
+              FROM customer LEFT JOIN orders ON c_custkey = o_custkey GROUP BY c_custkey) AS counts
         GROUP BY orders""",
     "top_per_group": """
         SELECT * FROM (SELECT n_name, c_name, sum(o_totalprice) AS spent,
                               rank() OVER (PARTITION BY n_name
                                            ORDER BY sum(o_totalprice) DESC) AS place
                        FROM orders JOIN customer ON o_custkey = c_custkey
-                            JOIN nation ON c_nationkey = n_nationkey GROUP BY n_name, c_name)
+                            JOIN nation ON c_nationkey = n_nationkey
+                       GROUP BY n_name, c_name) AS ranked
         WHERE place <= 3""",
     "running_total": """
         SELECT o_orderdate, revenue, sum(revenue) OVER (ORDER BY o_orderdate) AS so_far
         FROM (SELECT o_orderdate, sum(o_totalprice) AS revenue FROM orders
-              WHERE o_orderdate >= DATE '1998-01-01' GROUP BY o_orderdate)""",
+              WHERE o_orderdate >= DATE '1998-01-01' GROUP BY o_orderdate) AS days""",
     "both_years": """
         SELECT o_custkey FROM orders WHERE year(o_orderdate) = 1996
         INTERSECT SELECT o_custkey FROM orders WHERE year(o_orderdate) = 1997""",
@@ -92,7 +93,8 @@ QUERIES = {
              JOIN nation ON c_nationkey = n_nationkey GROUP BY n_name""",
     "first_orders": """
         SELECT date_trunc('MONTH', first_day) AS month, count(*) AS customers
-        FROM (SELECT o_custkey, min(o_orderdate) AS first_day FROM orders GROUP BY o_custkey)
+        FROM (SELECT o_custkey, min(o_orderdate) AS first_day
+              FROM orders GROUP BY o_custkey) AS firsts
         GROUP BY date_trunc('MONTH', first_day)""",
     "sole_suppliers": """
         SELECT s_name, count(*) AS parts FROM supplier JOIN partsupp ON s_suppkey = ps_suppkey
@@ -100,7 +102,7 @@ QUERIES = {
     "all_parties": """
         SELECT n_name, sum(balance) AS balance
         FROM (SELECT c_nationkey AS nation, c_acctbal AS balance FROM customer
-              UNION ALL SELECT s_nationkey, s_acctbal FROM supplier)
+              UNION ALL SELECT s_nationkey, s_acctbal FROM supplier) AS parties
              JOIN nation ON nation = n_nationkey GROUP BY n_name""",
 }
 QUERIES |= {f"Q{number}": tpch.query(number) for number in tpch.NUMBERS}
