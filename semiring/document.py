@@ -9,22 +9,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import UnionType
 from typing import (
     Any,
     Literal,
     NotRequired,
+    TypeAlias,
     Union,
     get_args,
     get_origin,
     get_type_hints,
     is_typeddict,
 )
+
+_Check: TypeAlias = Callable[[Any], None]
 
 _DEEPEST = 200
 _LARGEST = 1 << 63
@@ -95,88 +98,158 @@ def check_shape(value: Any, shape: Any, where: str = "it") -> None:
     ValueError
         With the place of the first difference.
     """
-    origin, parts = get_origin(shape), get_args(shape)
-    if shape is Any:
-        return
-    if origin in (Union, UnionType):
-        _check_union(value, parts, where)
-    elif origin is NotRequired:
-        check_shape(value, parts[0], where)
-    elif origin is Literal:
-        if not any(value == each and type(value) is type(each) for each in parts):
-            raise _other(value, f"one of {', '.join(map(repr, parts))}", where)
-    elif isinstance(shape, type) and issubclass(shape, Enum):
-        if value not in [each.value for each in shape]:
-            raise _other(value, f"a {shape.__name__}", where)
-    elif is_typeddict(shape) or is_dataclass(shape):
-        _check_fields(value, shape, where)
-    elif origin is not None:
-        _check_parts(value, origin, parts, where)
-    elif shape is None or shape is type(None):
-        _require(value, type(None), "null", where)
-    elif type(value) is not shape:  # True is no integer
-        raise _other(value, f"of type {shape.__name__}", where)
+    try:
+        _checker(shape)(value)
+    except _MisfitError as error:
+        raise ValueError(f"{where}{''.join(reversed(error.places))} {error}") from None
 
 
-def _check_parts(value: Any, origin: Any, parts: Sequence[Any], where: str) -> None:
-    """Check an object of any names, or a list."""
-    if origin in (dict, Mapping):
-        _require(value, dict, "an object", where)
-        for name, each in value.items():
-            check_shape(each, parts[1], f"{where}.{name[:80]}")
-    elif origin is tuple and parts[-1:] != (Ellipsis,):
-        _require(value, list, "a list", where)
-        if len(value) != len(parts):
-            raise _other(value, f"a list of {len(parts)}", where)
-        for at, (each, part) in enumerate(zip(value, parts, strict=True)):
-            check_shape(each, part, f"{where}[{at}]")
-    else:
-        _require(value, list, "a list", where)
-        for at, each in enumerate(value):
-            check_shape(each, parts[0], f"{where}[{at}]")
+class _MisfitError(ValueError):
+    """A value that is not of a shape, and the places that lead to it, innermost first."""
 
-
-def _check_union(value: Any, shapes: Sequence[Any], where: str) -> None:
-    """Check a value against the shapes that it may have; raise the error of the last shape but
-    None.
-    """
-    failure = _other(value, "one of several types", where)
-    for shape in sorted(shapes, key=lambda shape: shape is not type(None)):
-        try:
-            return check_shape(value, shape, where)
-        except ValueError as error:
-            failure = error
-    raise failure
-
-
-def _check_fields(value: Any, shape: Any, where: str) -> None:
-    _require(value, dict, "an object", where)
-    hints, optional = _fields(shape)
-    for name in hints:
-        if name not in value and name not in optional:
-            raise ValueError(f"{where} has no {name!r}")
-    for name, each in value.items():
-        if name not in hints:
-            raise ValueError(f"{where} has {name[:80]!r}, which is not known")
-        check_shape(each, hints[name], f"{where}.{name}")
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.places: list[str] = []
 
 
 @cache
-def _fields(shape: Any) -> tuple[Mapping[str, Any], frozenset[str]]:
-    """Return the shapes of the fields of a class, and which of them may be left out."""
+def _checker(shape: Any) -> _Check:
+    """Return the check of a shape. It is made once: a log has a document for each segment."""
+    origin, parts = get_origin(shape), get_args(shape)
+    if shape is Any:
+        return lambda value: None
+    if origin in (Union, UnionType):
+        return _union(parts)
+    if origin is NotRequired:
+        return _checker(parts[0])
+    if origin is Literal:
+        return _literal(parts)
+    if isinstance(shape, type) and issubclass(shape, Enum):
+        return _member(shape)
+    if is_typeddict(shape) or is_dataclass(shape):
+        return partial(_check_fields, shape)
+    if origin in (dict, Mapping):
+        return partial(_check_mapping, _checker(parts[1]))
+    if origin is tuple and parts[-1:] != (Ellipsis,):
+        return partial(_check_tuple, [_checker(part) for part in parts])
+    if origin is not None:
+        return partial(_check_list, _checker(parts[0]))
+    return _scalar(type(None) if shape is None else shape)
+
+
+def _union(shapes: Sequence[Any]) -> _Check:
+    """Return the check of several shapes; it raises the error of the last one but None."""
+    nullable = type(None) in shapes
+    checks = [_checker(shape) for shape in shapes if shape is not type(None)]
+
+    def check(value: Any) -> None:
+        if nullable and value is None:
+            return
+        for each in checks[:-1]:
+            try:
+                each(value)
+            except _MisfitError:
+                continue
+            return
+        checks[-1](value)
+
+    return check
+
+
+def _literal(values: Sequence[Any]) -> _Check:
+    def check(value: Any) -> None:
+        if not any(value == each and type(value) is type(each) for each in values):
+            raise _misfit(value, f"one of {', '.join(map(repr, values))}")
+
+    return check
+
+
+def _member(shape: type[Enum]) -> _Check:
+    values = [each.value for each in shape]
+
+    def check(value: Any) -> None:
+        if value not in values:
+            raise _misfit(value, f"a {shape.__name__}")
+
+    return check
+
+
+def _scalar(shape: type) -> _Check:
+    expected = "null" if shape is type(None) else f"of type {shape.__name__}"
+
+    def check(value: Any) -> None:
+        if type(value) is not shape:  # True is no integer
+            raise _misfit(value, expected)
+
+    return check
+
+
+def _check_mapping(inner: _Check, value: Any) -> None:
+    _require(value, dict, "an object")
+    for name, each in value.items():
+        try:
+            inner(each)
+        except _MisfitError as error:
+            error.places.append(f".{name[:80]}")
+            raise
+
+
+def _check_list(inner: _Check, value: Any) -> None:
+    _require(value, list, "a list")
+    for place, each in enumerate(value):
+        try:
+            inner(each)
+        except _MisfitError as error:
+            error.places.append(f"[{place}]")
+            raise
+
+
+def _check_tuple(checks: Sequence[_Check], value: Any) -> None:
+    _require(value, list, "a list")
+    if len(value) != len(checks):
+        raise _misfit(value, f"a list of {len(checks)}")
+    for place, (check, each) in enumerate(zip(checks, value, strict=True)):
+        try:
+            check(each)
+        except _MisfitError as error:
+            error.places.append(f"[{place}]")
+            raise
+
+
+def _check_fields(shape: Any, value: Any) -> None:
+    _require(value, dict, "an object")
+    checks, optional = _fields(shape)
+    for name in checks:
+        if name not in value and name not in optional:
+            raise _MisfitError(f"has no {name!r}")
+    for name, each in value.items():
+        check = checks.get(name)
+        if check is None:
+            raise _MisfitError(f"has {name[:80]!r}, which is not known")
+        try:
+            check(each)
+        except _MisfitError as error:
+            error.places.append(f".{name}")
+            raise
+
+
+@cache
+def _fields(shape: Any) -> tuple[Mapping[str, _Check], frozenset[str]]:
+    """Return the checks of the fields of a class, and which of them may be left out."""
+    hints = get_type_hints(shape)
     if is_typeddict(shape):
-        hints = get_type_hints(shape, include_extras=True)  # texts say less in the class itself
-        optional = (name for name, hint in hints.items() if get_origin(hint) is NotRequired)
-        return get_type_hints(shape), frozenset(optional)
-    given = (MISSING, MISSING)
-    with_default = (f.name for f in fields(shape) if (f.default, f.default_factory) != given)
-    return get_type_hints(shape), frozenset(with_default)
+        said = get_type_hints(shape, include_extras=True)  # texts say less in the class itself
+        optional = (name for name, hint in said.items() if get_origin(hint) is NotRequired)
+    else:
+        given = (MISSING, MISSING)
+        optional = (f.name for f in fields(shape) if (f.default, f.default_factory) != given)
+    return {name: _checker(hint) for name, hint in hints.items()}, frozenset(optional)
 
 
-def _require(value: Any, kind: type, what: str, where: str) -> None:
+def _require(value: Any, kind: type, what: str) -> None:
     if not isinstance(value, kind):
-        raise _other(value, what, where)
+        raise _misfit(value, what)
 
 
-def _other(value: Any, expected: str, where: str) -> ValueError:
-    return ValueError(f"{where} is {repr(value)[:80]}, not {expected}")
+def _misfit(value: Any, expected: str) -> _MisfitError:
+    return _MisfitError(f"is {repr(value)[:80]}, not {expected}")
