@@ -15,6 +15,7 @@ from lipstick.histories.engine import SparkReplayEngine, shape_of
 from lipstick.histories.replay import Replay
 from lipstick.histories.rows import RowQuestions
 from lipstick.histories.steps import Versions, changed_rows
+from lipstick.tracking.formats.probe import versioned_table
 from lipstick.tracking.source import Source, version_source
 from lipstick.tracking.tracker import Naming, Tracked
 from rewriter import View
@@ -118,7 +119,9 @@ class GrowingHistory(RowQuestions):
         self._versions[tracked.view] = pinned.version
         self._rename_source(tracked.name, name)
 
-    def add_version(self, name: str, version: int, *, unchanged: bool = False) -> None:
+    def add_version(
+        self, name: str, version: int, *, unchanged: bool = False, replaced: bool = False
+    ) -> None:
         """Add a version, and track it in place of the one before.
 
         The key is verified, and its files are listed, when a query first reads it.
@@ -127,12 +130,16 @@ class GrowingHistory(RowQuestions):
         ----------
         unchanged
             No statement made it: it has the rows of the version before, which is checked later.
+        replaced
+            CREATE OR REPLACE TABLE made it: Delta gives it another identity and partitions.
         """
         if unchanged:
             self._unchanged.setdefault(name, []).append(version)
         relation = self._relations[name]
         tracked = self._session.tracked[relation]
         table = tracked.source.version
+        if replaced and table is not None:
+            table = (versioned_table(self.spark, table.table) or (None,))[0]
         assert table is not None
         del self._session._tracked[relation.lower()]
         source = version_source(table, version, tracked.source.place, listed=False)

@@ -374,7 +374,8 @@ def _follow(history: GrowingHistory, step: HistoryStep, made: int) -> None:
     """Add a statement, and the version that it made."""
     unchanged = made == step.version
     if not unchanged:
-        history.add_version(step.table, made)
+        replaced = isinstance(step.statement, Replace)
+        history.add_version(step.table, made, replaced=replaced)
     history.steps.append(replace(step, version=made, unchanged=unchanged))
 
 

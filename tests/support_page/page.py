@@ -12,6 +12,7 @@ from tests.support_page.constructs import CONSTRUCTS
 from tests.support_page.functions import REFUSED, SPARK_FUNCTIONS, in_memory, use
 from tests.support_page.queries import DATABASE, outcome
 from tests.support_page.refusals import refusal_of, refusals, statement_cases
+from tests.support_page.table_statements import FORMATS, TABLE_STATEMENTS
 
 _HEAD = """\
 # Supported and refused
@@ -50,6 +51,17 @@ _STATEMENTS = """\
 
 As `ls.reenact` reads them, by the fixtures of the rewriter: the versions that they make are
 compared with the real ones, and they can be undone and replaced ([histories](histories.md)).
+
+"""
+
+_FORMATS = """\
+## Statements by format
+
+Tried on real tables, `t(id, amount, p)` partitioned by `p`, with a tracked relation `s` of the same
+columns. *Followed*: `ls.sql` runs the statement, and its version is what it makes of the one
+before; after ALTER TABLE this holds of the next statement. *Written*: its query is annotated, and
+the answer written ([tables](tables.md)). *Refused*: before it runs. –: Spark refuses it, as the
+format has not this form. Rows of JDBC are read by `track(..., materialize=True)`.
 
 """
 
@@ -103,6 +115,8 @@ def some_functions(every: int) -> Iterator[str]:
 def statements() -> str:
     """Return the end of the page: statements and refusals."""
     parts = [_STATEMENTS, _table(("statement", "is"), map(_statement, statement_cases())), "\n"]
+    by_format = ((_code(text), *outcomes) for text, outcomes in TABLE_STATEMENTS.items())
+    parts += [_FORMATS, _table(("statement", *FORMATS), by_format), "\n"]
     messages = ((refusal.problem, refusal.advice) for refusal in refusals())
     parts += [_REFUSALS, _table(("refused", "instead"), messages)]
     return "".join(parts)
