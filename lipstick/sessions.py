@@ -286,7 +286,7 @@ class Session(Reenacting):
         self.check_open()
         check_settings(self.spark, query)
         if (changed := self._execute(query, args)) is not None:
-            return self._annotated(f"SELECT * FROM `{changed}`", None, query, verify=False)
+            return self._annotated(changed, None, query, verify=False)
         write = read_write(query)
         if write is None:
             return self._annotated(query, args, query)

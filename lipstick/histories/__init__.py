@@ -243,11 +243,12 @@ class Reenacting:
                 self.histories.append(history)
 
     def _execute(self, text: str, args: Any) -> str | None:
-        """Run a statement on a tracked table; return the name of the relation that it changed.
+        """Run a statement on a tracked table; return the query of the relation that it changed.
 
         None: the text is no such statement, and did not run.
         """
         from lipstick.histories.live import execute, target_of
+        from lipstick.tracking.views import quoted_name
 
         session = cast("Session", self)
         self._follow_recorded()
@@ -265,7 +266,7 @@ class Reenacting:
         if self._recorder is not None:
             self._recorder.catch_up()
             self._recorded.clear()
-        return target.tracked.name
+        return f"SELECT * FROM {quoted_name(target.tracked.name.split('.'))}"
 
     def _forget(self, tracked: Tracked) -> None:
         """Let histories go on without a relation that is not tracked any more."""

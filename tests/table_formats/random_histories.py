@@ -66,6 +66,7 @@ def check_format_history(
             try:
                 (ls.sql if live else lake.sql)(text)
             except (LipstickError, PySparkException, Py4JError):
+                assert found[0].current() == before, text
                 continue  # the format has not this form, or several rows match one
             if live or (after := found[0].current()) != before:
                 kept.append(one)
