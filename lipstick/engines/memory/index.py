@@ -120,8 +120,32 @@ class TokenIndex:
         pairs = zip(self._columns, tokens, strict=True)
         if not all(ours.type == theirs.type and ours.equals(theirs) for ours, theirs in pairs):
             return False
-        packed = self.packed
-        return len(packed) < 2 or bool((packed[1:] > packed[:-1]).all())
+        return self._is_ascending
+
+    @cached_property
+    def _is_ascending(self) -> bool:
+        """True if the tokens ascend, each once."""
+        return _ascends(self.packed)
+
+    def first(self, members: Array) -> Array:
+        """Return the first of some members with each token, in the given order."""
+        if "packed" not in self.__dict__ and 4 * len(members) < len(self._columns[0]):
+            taken = [column.take(pa.array(members)) for column in self._columns]
+            _, first = distinct(taken, len(members))
+        elif self._is_ascending and _ascends(members):
+            return members
+        else:
+            codes = self.packed[members]
+            width = int(codes.max(initial=-1)) + 1
+            if width > 8 * len(codes):
+                first = np.sort(np.unique(codes, return_index=True)[1])
+            else:
+                places = np.arange(len(codes), dtype=np.int64)
+                at = np.empty(width, dtype=np.int64)
+                at[codes[::-1]] = places[::-1]
+                first = np.flatnonzero(at[codes] == places)
+        chosen: Array = members[first]
+        return chosen
 
     def rows(self, tokens: Sequence[pa.Array]) -> Array:
         """The members whose token is one of these, sorted; see :meth:`pairs`."""
@@ -164,6 +188,12 @@ class TokenIndex:
             owners[positions] = places
             return owners
         codes = self._codes(tokens)
+        if self._is_ascending and self.absent is None and _ascends(codes):
+            there = np.zeros(width + 1, dtype=np.bool_)
+            there[packed] = True
+            rows = np.flatnonzero(there[codes])
+            if len(rows) == len(packed):
+                return rows
         at = np.full(width + 1, -1, dtype=np.int32)
         at[codes] = np.arange(len(codes), dtype=np.int32)
         at[-1] = -1  # Tokens of no member, and members without a token, have the code -1.
@@ -183,6 +213,11 @@ class TokenIndex:
             missing = missing | (code < 0)
             packed = packed * part.width + code
         return np.where(missing, -1, packed) if missing.any() else packed
+
+
+def _ascends(codes: Array) -> bool:
+    """Return True if each code is larger than the one before."""
+    return len(codes) < 2 or bool((codes[1:] > codes[:-1]).all())
 
 
 class _TokenPart:
@@ -225,6 +260,9 @@ class _TokenPart:
             wanted = _cast(column, self._type)
         integers = _integers(wanted)
         assert integers is not None
+        ends = (int(f(integers, initial=self._least)) for f in (np.min, np.max))
+        if not wanted.null_count and all(self._least <= end <= self._most for end in ends):
+            return self._shifted(wanted, integers)
         null = wanted.is_null().to_numpy(zero_copy_only=False)
         outside = ((integers < self._least) | (integers > self._most)) & ~null
         shifted = self._shifted(wanted, np.where(outside, self._least, integers))

@@ -6,6 +6,7 @@ another value where it is NULL.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -114,6 +115,19 @@ class KeyTable:
             return np.full(length, 0 if self._length else -1, dtype=np.int64)
         if not len(self._position) or not length:
             return np.full(length, -1, dtype=np.int64)
+        sizes = [len(c.dictionary) for c in columns if pa.types.is_dictionary(c.type)]
+        small = len(sizes) == len(columns) and 4 * math.prod(sizes) < length
+        if small and not any(c.null_count for c in columns):
+            # Each combination of dictionary values is looked up once.
+            places: Array = np.zeros(length, dtype=np.int32)
+            for column, size in zip(columns, sizes, strict=True):
+                places = places * size + column.indices.to_numpy().astype(np.int32, copy=False)
+            parts = np.unravel_index(np.arange(math.prod(sizes)), sizes)
+            values = [
+                column.dictionary.take(pa.array(part))
+                for column, part in zip(columns, parts, strict=True)
+            ]
+            return self.find(values, math.prod(sizes), nulls=nulls)[places]
         combined = np.zeros(length, dtype=np.int64)
         missing = np.zeros(length, dtype=np.bool_)
         for column in columns:

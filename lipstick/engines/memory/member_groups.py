@@ -66,6 +66,8 @@ class MemberGroups:
     def _resolve_entries(self, entries: Array, context: Context) -> Resolve:
         """The columns that keys read, at some entries."""
         resolve = self.members.resolve(self.members_at(entries), context)
+        if not self.block.sets:
+            return resolve
         return in_sets(resolve, positions_of(entries) % self.sets)
 
     def moved(self, members: Array) -> Moved:

@@ -198,8 +198,31 @@ def lineage(engine: Engine, positions: Array) -> dict[str, pa.Table]:
     dict
         For every relation with tokens that the query reads, a table of its token columns.
     """
-    columns_by_relation: dict[str, list[list[pa.Array]]] = {}
-    for name, reached in reach(engine, positions, scalars=True, owners=False).items():
+    return {
+        name: table
+        for name, (table, _) in first_lineage(engine, lineage_reach(engine, positions)).items()
+    }
+
+
+def lineage_reach(engine: Engine, positions: Array) -> dict[str, Reached]:
+    """Return the tuples that some rows were made from or decided by, per block."""
+    return reach(engine, positions, scalars=True, owners=False)
+
+
+def first_lineage(
+    engine: Engine, reached_blocks: Mapping[str, Reached], most: int | None = None
+) -> dict[str, tuple[pa.Table, int]]:
+    """Return the first distinct tokens of reached tuples per relation, and how many there are.
+
+    Parameters
+    ----------
+    reached_blocks
+        See :func:`lineage_reach`.
+    most
+        The number of tokens of each relation that are read; None: all.
+    """
+    found: dict[str, list[tuple[Members, int, Array]]] = {}
+    for name, reached in reached_blocks.items():
         members = members_of(engine.rows(name))
         for number, token in enumerate(reached.block.tokens):
             assert members is not None
@@ -208,13 +231,27 @@ def lineage(engine: Engine, positions: Array) -> dict[str, pa.Table]:
             taken = reached.members
             if absent is not None:
                 taken = taken[~absent[taken]]
-            columns = [members.dataset.take(column, taken) for column in token.columns]
-            columns_by_relation.setdefault(token.relation, []).append(columns)
-    return {
-        name: _distinct(record.token, columns_by_relation.get(name, []), engine, name)
-        for name, record in engine.manifest.relations.items()
-        if record.token
-    }
+            found.setdefault(token.relation, []).append((members, number, taken))
+    tables = {}
+    for name, record in engine.manifest.relations.items():
+        if not record.token:
+            continue
+        parts = found.get(name, [])
+        if len(parts) == 1:
+            ((members, number, taken),) = parts
+            first = members.tokens.index(number).first(taken)
+            columns = _token_columns(members, number, first[:most])
+            tables[name] = pa.table(columns, list(record.token)), len(first)
+        else:
+            table = _distinct(record.token, [_token_columns(*part) for part in parts], engine, name)
+            tables[name] = table.slice(0, most), table.num_rows
+    return tables
+
+
+def _token_columns(members: Members, number: int, taken: Array) -> list[pa.Array]:
+    assert members.dataset is not None
+    columns = members.block.tokens[number].columns
+    return [members.dataset.take(column, taken) for column in columns]
 
 
 def dependents(engine: Engine, relation: str, keys: Sequence[pa.Array]) -> Array | None:

@@ -67,7 +67,7 @@ class Axis:
     @property
     def distinct(self) -> int:
         """The number of rows that the inputs have."""
-        return int(np.count_nonzero(np.bincount(self.rows + 1)[1:]))
+        return int(np.count_nonzero(_dense(self.rows)[1] >= 0))
 
     def take(self, rows: Array) -> pa.Table:
         """Return some rows with all columns; all NULL for -1."""
@@ -100,9 +100,11 @@ class Axis:
             return InputGroups(self, "", "", codes, first, None)
         if column not in self.table.schema.names:
             raise ExploreError(f"{self.name} has no column {column!r} to group by.")
-        array = decoded(self.table.column(column))
-        if kind(array.type) == "other":
-            raise ExploreError(f"{column!r} has values of the type {array.type}: not grouped by.")
+        array, type_ = self.table.column(column), self.table.schema.field(column).type
+        if kind(type_) == "other":
+            raise ExploreError(f"{column!r} has values of the type {type_}: not grouped by.")
+        if not pa.types.is_dictionary(array.type) or array.dictionary.null_count:
+            array = decoded(array)
         step: Any = None
         if unit in UNITS and kind(array.type) == "time":
             if pa.types.is_time(array.type) or pa.types.is_duration(array.type):
@@ -110,12 +112,10 @@ class Axis:
             array = pc.floor_temporal(array, unit=unit)
         elif unit == "range" and kind(array.type) == "number":
             array, step = _binned(array, self.rows)
-        encoded = array.dictionary_encode(null_encoding="encode")
+        encoded = array.dictionary_encode()
         # An input without a row has NULL in all columns.
-        null = np.flatnonzero(np.asarray(encoded.dictionary.is_null()))
-        absent = int(null[0]) if len(null) else -1
-        of_rows = np.append(encoded.indices.to_numpy(zero_copy_only=False), absent)
-        codes, first = _dense(of_rows[self.rows])
+        of_inputs = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)[self.rows]
+        codes, first = _dense(np.where(self.rows < 0, -1, of_inputs))
         values = encoded.dictionary.take(pa.array(first, pa.int64(), mask=first < 0))
         return InputGroups(self, column, unit, codes, first, values, step)
 
@@ -214,8 +214,8 @@ def _plain(value: float) -> str:
 
 def _dense(codes: Array) -> tuple[Array, Array]:
     """Return codes from 0 without gaps, and the old code of each."""
-    if not len(codes):
-        return codes, codes
+    if len(codes) and codes[0] >= 0 and bool((codes[1:] > codes[:-1]).all()):
+        return np.arange(len(codes)), codes
     shifted = codes + 1
     used = np.bincount(shifted) > 0
     return (np.cumsum(used) - 1)[shifted], np.flatnonzero(used) - 1

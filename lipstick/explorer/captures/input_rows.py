@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from lipstick.capture.manifest import RelationRecord
 from lipstick.engines.memory.memory import Memory
-from lipstick.engines.memory.reach import lineage
+from lipstick.engines.memory.reach import first_lineage, lineage_reach
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures.why import position
 from lipstick.explorer.cells import cells, columns
@@ -46,14 +46,14 @@ def source_rows(memory: Memory, row: int, params: Params, budget: Budget) -> dic
     if record is None or not record.token:
         raise ExploreError(f"The query reads no relation {name!r} with tokens.")
     at = np.array([position(memory, row)], dtype=np.int64)
-    keys = lineage(memory.engine, at)[name]
+    keys, total = first_lineage(memory.engine, lineage_reach(memory.engine, at), SHOWN)[name]
     budget.check()
-    table = looked_up(record, keys.slice(0, SHOWN))
+    table = looked_up(record, keys)
     return {
         "relation": name,
         "columns": columns(table.schema),
         "rows": cells(table),
-        "total": keys.num_rows,
+        "total": total,
     }
 
 

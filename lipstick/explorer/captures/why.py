@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,12 @@ import pyarrow as pa
 
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.memory import Memory
-from lipstick.engines.memory.reach import lineage, members_of, reach
+from lipstick.engines.memory.reach import (
+    Reached,
+    first_lineage,
+    lineage_reach,
+    members_of,
+)
 from lipstick.errors import first_line
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures.query import plain
@@ -133,14 +139,14 @@ def why(memory: Memory, row: int, params: Params, budget: Budget) -> dict[str, A
     """
     at = np.array([position(memory, row)], dtype=np.int64)
     engine = memory.engine
-    reached = reach(engine, at, scalars=True)
+    reached = lineage_reach(engine, at)
     budget.check()
     total = sum(len(reached.members) for reached in reached.values())
     answer: dict[str, Any] = {
         "row": row,
         "cells": cells(memory.answer().slice(row, 1))[0],
         "members": total,
-        "inputs": _inputs(memory, at),
+        "inputs": _inputs(memory, reached),
         "blocks": [
             {
                 "name": block.name,
@@ -187,18 +193,17 @@ def _decided(root: Block) -> list[str]:
     return deciders
 
 
-def _inputs(memory: Memory, at: Array) -> list[dict[str, Any]]:
+def _inputs(memory: Memory, reached: Mapping[str, Reached]) -> list[dict[str, Any]]:
     """Return the number of input rows of each relation, and the keys and labels of the first."""
     inputs = []
     relations = memory.engine.manifest.relations
-    for name, table in lineage(memory.engine, at).items():
+    for name, (shown, count) in first_lineage(memory.engine, reached, LISTED).items():
         record = relations[name]
-        shown = table.slice(0, LISTED)
         inputs.append(
             {
                 "relation": name,
                 "key": list(record.token),
-                "count": table.num_rows,
+                "count": count,
                 "keys": cells(shown, None),
                 "labels": labels(record.naming, shown),
             }
@@ -253,7 +258,7 @@ def _called(block: Block, name: str) -> str:
 def shares(memory: Memory, row: int, budget: Budget) -> dict[str, Any]:
     """Return the share of each input in a row's presence: Shapley values, and the witnesses."""
     at = np.array([position(memory, row)], dtype=np.int64)
-    total = sum(len(reached.members) for reached in reach(memory.engine, at, scalars=True).values())
+    total = sum(len(reached.members) for reached in lineage_reach(memory.engine, at).values())
     if total > READ:
         return {"refused": f"The row has {total:,} derivations: too many to share it out among."}
     formal = annotation(memory, at)

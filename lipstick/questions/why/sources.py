@@ -293,12 +293,16 @@ class _ParquetRows:
         schema = pa.schema([field for field in self._whole if _is_flat(field.type)])
         if not {*record.token} <= {*schema.names}:
             return
-        texts = [
+        self._texts = texts = [
             field.name
             for field in schema
             if pa.types.is_string(field.type) and field.name not in record.token
         ]
         self._files = [pq.ParquetFile(path, read_dictionary=texts) for path in paths]
+        self._plain = [
+            pq.ParquetFile(path, metadata=f.metadata)
+            for path, f in zip(paths, self._files, strict=True)
+        ]
         self.count = sum(file.metadata.num_rows for file in self._files)
         self.schema = schema
 
@@ -329,9 +333,16 @@ class _ParquetRows:
                 start, place = start + count, place + count
                 if within is not None and not len(within):
                     continue
+                # Coding texts that are not chosen takes longer than reading them.
+                few = within is not None and 4 * len(within) < count
+                read = self._plain[number] if few else file
                 # One column at a time: what is decoded and not chosen stays in the caches.
                 chosen = None if within is None else pa.array(within)
-                columns = {n: _part(file, group, n, chosen) for n in stored}
+                columns = {n: _part(read, group, n, chosen) for n in stored}
+                if few:
+                    for name in self._texts:
+                        if name in columns:
+                            columns[name] = columns[name].dictionary_encode()
                 if naming is not None and naming in names:
                     places = (number << ROW_BITS) | np.arange(place - count, place, dtype=np.int64)
                     columns[naming] = pa.chunked_array(
@@ -346,15 +357,16 @@ class _ParquetRows:
 def _part(file: pq.ParquetFile, group: int, name: str, chosen: pa.Array | None) -> pa.ChunkedArray:
     """Return a column of a row group, of some of its rows or of all."""
     column = file.read_row_group(group, columns=[name], use_threads=False).column(0)
-    if column.type != _readable(column.type):
-        column = column.cast(_readable(column.type))
+    kind = _readable(column.type)
+    if column.type != kind and chosen is not None and 4 * len(chosen) < len(column):
+        # Casts copy whole columns, and views have no kernel that takes some values.
+        parts = [part for at in chosen.to_pylist() for part in column.slice(at, 1).chunks]
+        return pa.chunked_array(parts, column.type).cast(kind)
+    if column.type != kind:
+        column = column.cast(kind)
     if chosen is None:
         return column
-    taken = column.take(chosen)
-    if pa.types.is_dictionary(taken.type) and 4 * len(chosen) < len(column):
-        # A few rows do not carry the texts of all others, which are unified afterwards.
-        taken = taken.cast(taken.type.value_type).dictionary_encode()
-    return taken
+    return column.take(chosen)
 
 
 def _readable(kind: pa.DataType) -> pa.DataType:

@@ -45,6 +45,38 @@ def test_token_used_by_several_members_finds_them_all() -> None:
     assert index.rows([pa.array([7, 7])]).tolist() == [0, 2, 3]
 
 
+KEYS = st.tuples(st.integers(0, 3) | st.just(10**7), st.integers(0, 3))
+
+
+@given(st.lists(KEYS, min_size=1, max_size=40), st.data())
+def test_first_members_have_each_token_once(
+    keys: list[tuple[int, int]], data: st.DataObject
+) -> None:
+    if data.draw(st.booleans()):
+        keys = sorted(set(keys))
+    members = data.draw(st.lists(st.integers(0, len(keys) - 1)))
+    expected: dict[tuple[int, int], int] = {}
+    for member in members:
+        expected.setdefault(keys[member], member)
+    index = TokenIndex([pa.array(column) for column in zip(*keys, strict=True)])
+    if data.draw(st.booleans()):
+        assert len(index.packed) == len(keys)
+    found = index.first(np.array(members, dtype=np.int64))
+    assert found.tolist() == list(expected.values())
+
+
+@given(st.lists(KEYS, min_size=1, max_size=40, unique=True), st.data())
+def test_owners_are_the_places_of_the_members_tokens(
+    keys: list[tuple[int, int]], data: st.DataObject
+) -> None:
+    tokens = data.draw(st.lists(KEYS, min_size=1, unique=True))
+    if data.draw(st.booleans()):
+        keys, tokens = sorted(keys), sorted(tokens)
+    index = TokenIndex([pa.array(column) for column in zip(*keys, strict=True)])
+    found = index.owners([pa.array(column) for column in zip(*tokens, strict=True)])
+    assert found.tolist() == [tokens.index(key) if key in tokens else -1 for key in keys]
+
+
 def test_scan_not_used_is_never_deleted() -> None:
     index = TokenIndex([pa.array([1, None, 0])])
     assert index.rows([pa.array([None, 0], pa.int64())]).tolist() == [2]

@@ -34,6 +34,16 @@ def test_no_rows_have_no_tuple() -> None:
     assert len(codes) == len(first) == 0
 
 
+@given(st.integers(1, 60))
+def test_dictionaries_are_found_as_their_values(length: int) -> None:
+    letters = [
+        pa.array(["a", "b", "c"] * length).take(pa.array(range(n, n + length))) for n in (0, 1)
+    ]
+    table = KeyTable([pa.array(["a", "c", "b"]), pa.array(["b", "a", "b"])], 3)
+    found = table.find(letters, length).tolist()
+    assert table.find([each.dictionary_encode() for each in letters], length).tolist() == found
+
+
 def test_null_is_found_where_it_is_a_value_and_nowhere_where_it_is_not() -> None:
     table = KeyTable([pa.array(["a", None])], 2)
     wanted = [pa.array([None, "a", "b"])]
