@@ -20,7 +20,6 @@ from lipstick.engines.memory.formal.limits import MOST, too_many
 from lipstick.engines.memory.formal.possible import possible
 from lipstick.engines.memory.formal.scopes import (
     MemberScope,
-    assembled,
     gates_of,
     of_type,
     values_of,
@@ -119,7 +118,9 @@ class Domains:
                 return self.keys(rows, column, positions)
             inside = np.flatnonzero(positions < base.size)
             taken = base.take(column, positions[inside])
-            return assembled(self._formal.reading, len(positions), [(inside, taken)])
+            index = np.full(len(positions), -1, dtype=np.int64)
+            index[inside] = np.arange(len(inside))
+            return taken.take(pa.array(index, mask=index < 0))
 
         present = np.zeros(size, dtype=np.bool_)
         return State(replace(block, limit=None, offset=0), size, present, take)
