@@ -376,7 +376,7 @@ def _rows_of(axis: Axis) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{spelled(100 * share)}\u00a0%" if abs(share) < 0.01 else f"{100 * share:.1f}\u00a0%"
+    return f"{spelled(100 * share)} %" if abs(share) < 0.01 else f"{100 * share:.1f} %"
 
 
 def _difference(value: Any, old: Any) -> float | None:

@@ -58,7 +58,7 @@ def test_rows_are_those_that_meet_a_condition(capture: Path) -> None:
 
 def test_a_value_has_its_inputs(capture: Path) -> None:
     text = run("rows", str(capture), "model = Accord", "--of", "total")
-    assert "total 2,020 of Accord: 2 rows of cars; the largest, cars C4, is 99.0\u00a0%." in text
+    assert "total 2,020 of Accord: 2 rows of cars; the largest, cars C4, is 99.0 %." in text
     found = document("rows", str(capture), "model = Accord", "--of", "total", "--by", "cars.car")
     assert [(bar["label"], bar["count"]) for bar in found["bars"]] == [("C4", 1), ("C1", 1)]
     assert [left["text"] for left in found["without"]] == ["20", "2000"]
