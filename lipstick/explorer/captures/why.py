@@ -289,9 +289,6 @@ def shares(memory: Memory, row: int, budget: Budget) -> dict[str, Any]:
                 for each in sets[:20]
             ],
         }
-    except CapabilityError:
-        told = "No inputs suffice whatever else is there: what is absent, or a comparison, decides."
-        answer["witnesses"] = {"count": 0, "sets": [], "why": told}
-    except ExactnessError as error:
+    except (CapabilityError, ExactnessError) as error:
         answer["witnesses"] = {"count": 0, "sets": [], "why": first_line(error)}
     return answer
