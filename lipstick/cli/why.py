@@ -122,8 +122,13 @@ def check(
     """
     failed = False
     with reported():
-        documents = {"dbt": dbt, "great_expectations": gx, "deequ": deequ}
-        documents |= {"soda": soda, "pandera": pandera}
+        documents = {
+            "dbt": dbt,
+            "great_expectations": gx,
+            "deequ": deequ,
+            "soda": soda,
+            "pandera": pandera,
+        }
         chosen: list[DataCheck] | None = None
         if any(documents.values()):
             chosen = _chosen(documents, query, over)

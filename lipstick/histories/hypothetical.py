@@ -10,12 +10,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lipstick.errors import StatementError
-from lipstick.histories.sql_engine import rows_alike
 from lipstick.tables.comparison import keyed, paired, with_change
 from lipstick.tracking.source import Source
 from lipstick.tracking.tracker import Naming, Tracked, name_rows
-from lipstick.tracking.views import column_of
-from rewriter.statements import Bags, hypothetical
+from lipstick.tracking.views import column_of, quoted_name
+from rewriter.statements import Bags, hypothetical, keys_of, rows_of, within
 from semiring.door import checked
 
 if TYPE_CHECKING:
@@ -86,8 +85,12 @@ class HypotheticalTables:
         """
         assert bags.came is not None
         engine, spark = self._history.engine, self._history.spark
-        near = engine.view(rows_alike(engine, bags.real, bags.came, key))
-        rows = spark.sql(hypothetical(Bags(near, bags.gone, bags.came), key))
+        expressions = [quoted_name([column]) for column in key]
+        keys = engine.view(keys_of([(rows_of(bags.came), "_lipstick_came", expressions)]))
+        values = dict(zip(spark.table(bags.came).columns, engine.literals(bags.came), strict=False))
+        known = [values.get(column) for column in key]
+        near = within(rows_of(bags.real), "_lipstick_real", expressions, keys, known)
+        rows = spark.sql(hypothetical(Bags(engine.view(near), bags.gone, bags.came), key))
         counts = rows.groupBy(*map(column_of, key)).count()
         found = counts.where("count > 1").limit(1).collect()
         if found:

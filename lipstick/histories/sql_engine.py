@@ -6,10 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from lipstick.tracking.views import quoted_name
-from rewriter.statements import Bags, TableShape, keys_of, rows_of, within
-
-_REAL = "_lipstick_real"
+from rewriter.statements import Bags, TableShape, rows_of, within
 
 
 class SqlEngine(Protocol):
@@ -32,22 +29,6 @@ class SqlEngine(Protocol):
 
     def shape(self, query: str) -> TableShape:
         """Return the columns of a query."""
-
-
-def rows_alike(engine: SqlEngine, real: str, rows: str, columns: Sequence[str]) -> str:
-    """Return the query of the rows of a view that have the values of other rows in some columns.
-
-    Parameters
-    ----------
-    rows
-        A stored view; by few values of it, readers skip files.
-    """
-    expressions = [quoted_name([_REAL, column]) for column in columns]
-    keys = engine.view(keys_of([(rows_of(rows), _REAL, expressions)]))
-    names = [column.name for column in engine.shape(rows_of(rows)).columns]
-    values = dict(zip(names, engine.literals(rows), strict=False))
-    known = [values.get(column) for column in columns]
-    return within(rows_of(real), _REAL, expressions, keys, known)
 
 
 @dataclass(frozen=True, slots=True)

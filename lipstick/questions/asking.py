@@ -192,21 +192,17 @@ def _answered_together(
     together: Callable[[list[Any]], list[T]],
 ) -> list[tuple[R, T]]:
     answers: dict[int, T] = {}
-    hard: dict[int, Any] = {}
     with progress(after=_SILENT) as line, uncollected():
         line(f"{len(rows):,} rows")
-        made = [make() for _, make in rows]
+        hard = {number: make() for number, (_, make) in enumerate(rows)}
         half = None if (left := remaining()) is None else left / 2
-        for number, value in enumerate(made):
+        for number in list(hard) if method == "auto" else ():
             line(f"row {number + 1:,} of {len(rows):,}")
             left = None if half is None else max((remaining() or 0.0) - half, 0.0)
             share = left and left * max(1 / (len(rows) - number), _LARGEST)
-            try:
-                if method == "sample":
-                    raise ExactnessError("samples are asked for")
-                answers[number] = call_within(share, partial(exact, value))
-            except ExactnessError:
-                hard[number] = value
+            with suppress(ExactnessError):
+                answers[number] = call_within(share, partial(exact, hard[number]))
+                del hard[number]
         if hard:
             line(f"drawing worlds for {len(hard):,} rows")
             left = remaining()

@@ -6,7 +6,7 @@ A step is a list: an operation, the kind of its values, and steps or constants.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 from sqlglot import exp
@@ -25,7 +25,9 @@ _OPERATIONS: dict[type[exp.Expr], str] = {
     exp.Mod: "%",
     exp.IntDiv: "div",
 }
-Plain = Callable[[Any], Any]
+
+Plain: TypeAlias = Callable[[Any], Any]
+"""Writes a constant."""
 
 _FUNCTIONS = ("abs", "sqrt", "floor", "ceil", "ceiling", "round")
 _NUMBERS = ("int", "decimal", "double", "float")

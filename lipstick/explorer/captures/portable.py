@@ -95,7 +95,7 @@ def _exported(capture: Capture, formal: Formal) -> dict[str, Any]:
     gates = list(rows.values.values())
     is_formal = [store.kind[column] != PLAIN for column in gates]
     used = [column[own] for column, own in zip(gates, is_formal, strict=True)]
-    below = store.reachable(ascending(np.sort(np.concatenate([rows.annotations, *used]))))
+    below = store.reachable(np.concatenate([rows.annotations, *used]))
     edges, offsets = store.edges_of(below)
     if len(edges) > EDGES:
         raise ExploreError(f"its annotations have {len(edges):,} edges, more than {EDGES:,}")
@@ -198,7 +198,7 @@ class _Circuit:
         opaque = np.zeros(len(kind), dtype=np.bool_)
         functions: list[Any] = []
         called = np.isin(kind, _FUNCTIONS)
-        for number in ascending(np.sort(payload[called])).tolist():
+        for number in ascending(payload[called]).tolist():
             own = called & (payload == number)
             function = self.formal.circuit.operands.functions[number]
             written = None
@@ -226,7 +226,7 @@ class _Circuit:
         unsupported = np.zeros(len(kind), dtype=np.bool_)
         scalars: list[dict[str, Any]] = []
         tensors = kind == TENSOR
-        for number in ascending(np.sort(payload[tensors])).tolist():
+        for number in ascending(payload[tensors]).tolist():
             own = tensors & (payload == number)
             terms = np.flatnonzero(own[owners] & (kind[child] != TENSOR))
             labels, label[terms] = np.unique(label[terms], return_inverse=True)

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 VALUE = "value"
 """The column of a check's number."""
 
+DUPLICATES = "SELECT xs, count(*) AS n FROM r GROUP BY xs HAVING count(*) > 1"
+"""The template of the values of some columns that several rows have."""
+
 
 @dataclass(frozen=True, slots=True)
 class ValueBounds:

@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from lipstick.errors import CaptureError, QueryError
-from lipstick.questions.checks.check import DataCheck, ValueBounds, checked_value, failing_rows
+from lipstick.questions.checks.check import (
+    DUPLICATES,
+    DataCheck,
+    ValueBounds,
+    checked_value,
+    failing_rows,
+)
 
 _ROWS: Mapping[str, str] = {
     "isComplete": "x IS NULL",
@@ -204,8 +210,7 @@ def _result(constraint: str, relation: str) -> DataCheck:
         if analyzer in ("Uniqueness", "UniqueValueRatio"):
             inner = arguments[arguments.index("(") + 1 : arguments.index(")")]
             names = [name.strip() for name in inner.split(",")]
-            sql = "SELECT xs, count(*) AS n FROM r GROUP BY xs HAVING count(*) > 1"
-            return failing_rows(constraint, sql, relation, {"xs": names}, {})
+            return failing_rows(constraint, DUPLICATES, relation, {"xs": names}, {})
         raise CaptureError(
             "the results do not have what it asserts: give the constraints as calls, "
             '.hasMean("x", lambda x: x <= 30)'

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from lipstick.errors import CaptureError, QueryError
-from lipstick.questions.checks.check import DataCheck, failing_rows
+from lipstick.questions.checks.check import DUPLICATES, DataCheck, failing_rows
 
 _CHECKS: Mapping[str, tuple[str, str]] = {
     "equal_to": ("value", "x = :v"),
@@ -34,8 +34,6 @@ _CHECKS: Mapping[str, tuple[str, str]] = {
 _KNOWN = {"dtype", "nullable", "unique", "coerce", "required", "regex", "title", "description"}
 _KNOWN |= {"default", "metadata", "checks", "drop_invalid_rows", "report_duplicates"}
 """The fields of a column, its checks among them."""
-
-_SAME = "SELECT xs, count(*) AS n FROM r GROUP BY xs HAVING count(*) > 1"
 
 
 class PanderaSchema:
@@ -60,13 +58,13 @@ class PanderaSchema:
                 template = "SELECT * FROM r WHERE x IS NULL"
                 yield failing_rows(f"not_nullable({name})", template, relation, {"x": name})
             if column.get("unique"):
-                yield failing_rows(f"unique({name})", _SAME, relation, {"xs": [name]})
+                yield failing_rows(f"unique({name})", DUPLICATES, relation, {"xs": [name]})
             own = {kind: given for kind, given in column.items() if kind not in _KNOWN}
             for kind, given in {**own, **(column.get("checks") or {})}.items():
                 yield _check(kind, given, name, relation)
         if unique := document.get("unique"):
             names = [unique] if isinstance(unique, str) else list(unique)
-            yield failing_rows(f"unique({', '.join(names)})", _SAME, relation, {"xs": names})
+            yield failing_rows(f"unique({', '.join(names)})", DUPLICATES, relation, {"xs": names})
         for part in ("checks", "index"):
             if document.get(part):
                 yield DataCheck(
