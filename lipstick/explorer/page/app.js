@@ -5,7 +5,7 @@ import { Refused, savedAsker, serverAsker, widgetAsker } from "./asking.js";
 import { heldAnswers } from "./evaluator.js";
 import { offer } from "./exporting.js";
 import { Latest, Place } from "./state.js";
-import { trouble } from "./why.js";
+import { replaceKeeping, trouble } from "./why.js";
 import { View } from "./view.js";
 import { CaptureView } from "./capture.js";
 import { GraphView } from "./graph.js";
@@ -85,12 +85,13 @@ export class App {
     const choosing = this.sources.length > 1 && Object.keys(this.place.values).length === 0;
     const number = choosing ? -1 : Math.min(this.place.whole("s", 0), this.sources.length - 1);
     this.card.show();
-    replace(
+    replaceKeeping(
       this.nav,
       this.sources.map((source, place) =>
         button([h("span", { class: `sort ${source.kind}` }, SORTS[source.kind]), source.name], () => this.place.leave({ s: place }), {
           class: `source${place === number ? " on" : ""}`,
           "aria-current": place === number ? "true" : null,
+          "data-keep": `source ${place}`,
         }),
       ),
     );

@@ -92,6 +92,14 @@ export function widest(element, size, texts) {
   return Math.max(0, ...texts.map((text) => pen.measureText(text).width));
 }
 
+// Give a select its options, and choose one. It stays in place, and with it what is being typed.
+export function choose(select, options, value) {
+  const fresh = [...h("div", null, options).children];
+  const same = fresh.length === select.children.length && fresh.every((option, number) => option.isEqualNode(select.children[number]));
+  if (!same) replace(select, fresh);
+  if (select.value !== value) select.value = value;
+}
+
 let lastId = 0;
 export function freshId(prefix) {
   lastId += 1;

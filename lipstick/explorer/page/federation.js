@@ -3,7 +3,7 @@
 import { h, s, replace, button, freshId, many } from "./dom.js";
 import { Latest } from "./state.js";
 import { smooth } from "./picture.js";
-import { load, section } from "./why.js";
+import { load, replaceKeeping, section } from "./why.js";
 import { plainTable } from "./table.js";
 import { pictureButtons, pythonButton } from "./exporting.js";
 import { View } from "./view.js";
@@ -148,6 +148,7 @@ export class FederationView extends View {
             class: `box module${count ? " is-lit" : ""}${lost ? " is-gone" : ""}${this.app.place.text("member") === member.alias ? " center" : ""}`,
             role: "button",
             tabindex: "0",
+            "data-keep": member.alias,
             "aria-label": `${member.alias}: what it discloses, and its graph`,
             onclick: () => this.pick(member.alias),
             onkeydown: (event) => {
@@ -164,7 +165,7 @@ export class FederationView extends View {
         );
       }),
     );
-    replace(this.map, svg, h("div", { class: "map-exports" }, pictureButtons(() => svg, "federation")));
+    replaceKeeping(this.map, [svg, h("div", { class: "map-exports" }, pictureButtons(() => svg, "federation"))]);
   }
 
   show() {

@@ -3,7 +3,7 @@
 import { h, replace, button, icon, many } from "./dom.js";
 import { Latest } from "./state.js";
 import { MARKS, Picture } from "./picture.js";
-import { load, section } from "./why.js";
+import { load, replaceKeeping, section } from "./why.js";
 import { Table, plainTable } from "./table.js";
 import { pictureButtons, pythonButton, tableButtons } from "./exporting.js";
 import { PictureView } from "./view.js";
@@ -41,7 +41,12 @@ export class GraphView extends PictureView {
     });
     this.crumbs = h("ol", { class: "crumbs" });
     this.shown = h("span", { class: "shown", role: "status" });
-    this.tools = h("div", { class: "tools" });
+    // The slider stays: somebody may be dragging it.
+    this.counts = h("span", { class: "tools-part" });
+    this.step = h("input", { type: "range", min: 0, "aria-label": "Step of the deletion", oninput: () => this.goTo(Number(this.step.value)) });
+    this.stepNote = h("span", { class: "note" });
+    this.steps = h("span", { class: "tools-part" }, button([icon("play"), "play"], () => this.play(), { class: "plain small" }), this.step, this.stepNote);
+    this.tools = h("div", { class: "tools" }, this.counts, this.steps);
     this.panel = h("aside", { class: "panel", "aria-label": "What is chosen", tabindex: "-1" });
     this.state = h("div", { class: "picture-state", role: "status" });
     this.line = h("div", { class: "time-line" });
@@ -141,9 +146,9 @@ export class GraphView extends PictureView {
           "span",
           { class: "stepper", role: "group", "aria-label": label },
           label,
-          button("−", () => place.go({ [name]: Math.max(1, value - 1) }), { "aria-label": `Fewer ${label}` }),
+          button("−", () => place.go({ [name]: Math.max(1, value - 1) }), { "aria-label": `Fewer ${label}`, "data-keep": `fewer ${label}` }),
           h("output", null, String(value)),
-          button("+", () => place.go({ [name]: Math.min(12, value + 1) }), { "aria-label": `More ${label}` }),
+          button("+", () => place.go({ [name]: Math.min(12, value + 1) }), { "aria-label": `More ${label}`, "data-keep": `more ${label}` }),
         );
       };
       parts.push(stepper("back", "steps back"), stepper("forth", "steps forth"));
@@ -158,28 +163,10 @@ export class GraphView extends PictureView {
             class: `plain small toggle${on ? " on" : ""}`,
             "aria-pressed": String(on),
             title: `List the ${MARKS[kind][0]} nodes`,
+            "data-keep": kind,
           });
         }),
       );
-      if (marks.mode === "delete" && this.answer?.steps) {
-        const steps = this.answer.steps;
-        const step = marks.step ?? steps;
-        parts.push(
-          button([icon("play"), "play"], () => this.play(steps), { class: "plain small" }),
-          h("input", {
-            type: "range",
-            min: 0,
-            max: steps,
-            value: String(step),
-            "aria-label": "Step of the deletion",
-            oninput: (event) => {
-              const next = Number(event.target.value);
-              place.go({ marks: { ...marks, step: next >= steps ? undefined : next } }, true);
-            },
-          }),
-          h("span", { class: "note" }, `step ${step} of ${steps}`),
-        );
-      }
       parts.push(
         button("Clear", () => {
           clearInterval(this.player);
@@ -187,25 +174,33 @@ export class GraphView extends PictureView {
         }, { class: "plain small" }),
       );
     }
+    const steps = marks?.mode === "delete" ? this.answer?.steps : 0;
+    this.steps.hidden = !steps;
+    if (steps) {
+      this.step.max = steps;
+      const at = String(marks.step ?? steps);
+      if (this.step.value !== at) this.step.value = at;
+      replace(this.stepNote, `step ${at} of ${steps}`);
+    }
     this.tools.hidden = parts.length === 0;
-    const held = document.activeElement?.type === "range" && this.tools.contains(document.activeElement);
-    replace(this.tools, parts);
-    if (held) this.tools.querySelector("input[type=range]")?.focus();
+    replaceKeeping(this.counts, parts);
   }
 
-  play(steps) {
-    const place = this.app.place;
+  // A step of the deletion; the last is all of it.
+  goTo(step) {
+    const marks = this.app.place.mapping("marks");
+    this.app.place.go({ marks: { ...marks, step: step >= this.answer.steps ? undefined : step } }, true);
+  }
+
+  play() {
+    const { steps } = this.answer;
     clearInterval(this.player);
     let step = 0;
     const stride = Math.max(1, Math.ceil(steps / 24));
     const tick = () => {
-      const marks = place.mapping("marks");
-      if (!marks || marks.mode !== "delete") {
-        clearInterval(this.player);
-        return;
-      }
-      place.go({ marks: { ...marks, step: step >= steps ? undefined : step } }, true);
-      if (step >= steps) clearInterval(this.player);
+      const going = this.app.place.mapping("marks")?.mode === "delete";
+      if (going) this.goTo(step);
+      if (!going || step >= steps) clearInterval(this.player);
       step += stride;
     };
     tick();

@@ -141,8 +141,8 @@ export class ReductionView extends View {
       h(
         "div",
         { class: "actions" },
-        button("Came from", () => place.go({ forwards: undefined }), { class: `plain toggle${forwards ? "" : " on"}`, "aria-pressed": String(!forwards) }),
-        button("Came of it", () => place.go({ forwards: true }), { class: `plain toggle${forwards ? " on" : ""}`, "aria-pressed": String(forwards) }),
+        button("Came from", () => place.go({ forwards: undefined }), { class: `plain toggle${forwards ? "" : " on"}`, "aria-pressed": String(!forwards), "data-keep": "from" }),
+        button("Came of it", () => place.go({ forwards: true }), { class: `plain toggle${forwards ? " on" : ""}`, "aria-pressed": String(forwards), "data-keep": "of" }),
         button("In the graph", inGraph),
       ),
       trace.total ? h("ul", { class: "links" }, names) : h("p", { class: "note" }, forwards ? "Nothing came of it: it is an output." : "It came from nothing: it is an input."),

@@ -106,7 +106,7 @@ export class ScriptView extends View {
         { class: "controls" },
         h("span", { class: "note" }, label),
         names.slice(0, 24).map((name) =>
-          button(name, () => place.go({ ask: chosen === name ? undefined : name, marks: undefined }), { class: `plain small toggle${chosen === name ? " on" : ""}`, "aria-pressed": String(chosen === name) }),
+          button(name, () => place.go({ ask: chosen === name ? undefined : name, marks: undefined }), { class: `plain small toggle${chosen === name ? " on" : ""}`, "aria-pressed": String(chosen === name), "data-keep": `${label} ${name}` }),
         ),
       );
     const forwards = place.get("forwards", false);
@@ -114,8 +114,8 @@ export class ScriptView extends View {
       h(
         "div",
         { class: "controls" },
-        button("depends on", () => place.go({ forwards: undefined }), { class: `plain small toggle${forwards ? "" : " on"}`, "aria-pressed": String(!forwards) }),
-        button("affects", () => place.go({ forwards: true }), { class: `plain small toggle${forwards ? " on" : ""}`, "aria-pressed": String(forwards) }),
+        button("depends on", () => place.go({ forwards: undefined }), { class: `plain small toggle${forwards ? "" : " on"}`, "aria-pressed": String(!forwards), "data-keep": "depends on" }),
+        button("affects", () => place.go({ forwards: true }), { class: `plain small toggle${forwards ? " on" : ""}`, "aria-pressed": String(forwards), "data-keep": "affects" }),
         chosen !== undefined && button("Clear", () => place.go({ ask: undefined, marks: undefined }), { class: "plain small" }),
       ),
       group("reads", this.script.inputs),

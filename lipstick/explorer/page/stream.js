@@ -1,6 +1,6 @@
 // Recorded streams: operators with their rates, the events of a stream, the path of an event.
 
-import { dated, h, replace, button, icon, many, rounded } from "./dom.js";
+import { choose, dated, h, replace, button, icon, many, rounded } from "./dom.js";
 import { moments } from "./charts.js";
 import { Picture } from "./picture.js";
 import { Badge, Live, ago } from "./live.js";
@@ -23,7 +23,11 @@ export class StreamView extends PictureView {
       over: (about) => about.ended || app.asker.still,
       onlost: () => this.badge.tell("lost", "not connected", "trying again"),
     });
-    this.begin("about");
+    this.queries = h("select", { "aria-label": "Query", onchange: () => app.place.go({ query: this.queries.value, stream: undefined, event: undefined }) });
+    this.choice = h("div", { class: "bar-line", hidden: true }, h("label", { class: "note" }, "query ", this.queries));
+    this.body = h("div", { class: "pane" });
+    replace(this.element, this.choice, this.body);
+    this.begin("about", this.body);
   }
 
   query() {
@@ -45,7 +49,6 @@ export class StreamView extends PictureView {
   draw(about) {
     this.about = about;
     this.shownQuery = this.app.place.text("query");
-    const place = this.app.place;
     this.picture = new Picture({
       label: "Operators and events",
       onopen: (focus) => this.open(focus),
@@ -58,13 +61,8 @@ export class StreamView extends PictureView {
     this.panel = h("aside", { class: "panel", "aria-label": "What is chosen", tabindex: "-1" });
     this.state = h("div", { class: "picture-state", role: "status" });
     this.line = h("div", { class: "time-line" });
-    const queries =
-      about.queries.length > 1 &&
-      h(
-        "select",
-        { "aria-label": "Query", onchange: (event) => place.go({ query: event.target.value, stream: undefined, event: undefined }) },
-        about.queries.map((name) => h("option", { value: name, selected: name === about.query }, name)),
-      );
+    choose(this.queries, about.queries.map((name) => h("option", { value: name }, name)), about.query);
+    this.choice.hidden = about.queries.length < 2;
     queueMicrotask(() => {
       this.told(about);
       this.live.start(about);
@@ -73,7 +71,6 @@ export class StreamView extends PictureView {
       h(
         "div",
         { class: "bar-line" },
-        queries,
         h("nav", { "aria-label": "Where in the streams" }, this.crumbs),
         this.shown,
         h("span", { class: "spacer" }),
@@ -151,7 +148,7 @@ export class StreamView extends PictureView {
     this.shownQuery = this.app.place.text("query");
     this.key = this.panelKey = this.lineKey = undefined;
     this.picture.stop();
-    this.begin("about");
+    this.begin("about", this.body);
   }
 
   load(chosen, params, keep) {
@@ -307,7 +304,7 @@ export class StreamView extends PictureView {
       h(
         "div",
         { class: "actions" },
-        WAYS.map(([way, label]) => button(label, () => place.go({ forwards: way }), { class: `plain toggle${forwards === Boolean(way) ? " on" : ""}`, "aria-pressed": String(forwards === Boolean(way)) })),
+        WAYS.map(([way, label]) => button(label, () => place.go({ forwards: way }), { class: `plain toggle${forwards === Boolean(way) ? " on" : ""}`, "aria-pressed": String(forwards === Boolean(way)), "data-keep": label })),
       ),
       counts.length > 0
         ? h("p", { class: "summary" }, counts.map(([sid, count]) => h("span", null, h("strong", null, count.toLocaleString("en")), ` of ${sid}`)))

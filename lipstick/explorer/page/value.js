@@ -1,6 +1,6 @@
 // What a value is made of: its inputs in groups, each with its measure, its share, and its rows.
 
-import { h, replace, button, icon, many, grouped, rounded } from "./dom.js";
+import { h, replace, button, choose, icon, many, grouped, rounded } from "./dom.js";
 import { Latest } from "./state.js";
 import { spans } from "./charts.js";
 import { pictureButtons, pythonButton, tableButtons } from "./exporting.js";
@@ -21,11 +21,19 @@ export class Value {
     this.latest = new Latest();
     this.details = new Latest();
     this.place = h("div", { class: "lazy" });
+    this.sentence = h("p", { class: "sentence" });
+    // What answers are drawn around stays: somebody may be typing in it.
+    this.by = h("select", { "aria-label": "Group by", onchange: () => this.group({ by: this.grouping(JSON.parse(this.by.value)) }) });
+    this.unit = h("select", { "aria-label": "in", onchange: () => this.group({ by: { ...JSON.parse(this.by.value), unit: this.unit.value } }) });
+    this.kept = h("div", { class: "chips" });
+    this.controls = h("div", { class: "controls", hidden: true }, h("label", null, "group by ", this.by), this.unit, this.kept);
     this.element = h(
       "section",
       { class: "panel-section value" },
       h("h2", null, this.name),
       button(icon("close"), () => app.place.go({ col: undefined, by: undefined, only: undefined }), { class: "plain icon-button in-section", "aria-label": "Close the value" }),
+      this.sentence,
+      this.controls,
       this.place,
     );
     this.show();
@@ -47,7 +55,21 @@ export class Value {
   }
 
   show() {
-    load(this.place, this.latest, (signal) => this.ask("value", signal), (answer) => this.draw(answer));
+    const ask = async (signal) => {
+      try {
+        return await this.ask("value", signal);
+      } catch (error) {
+        if (!signal.aborted) this.say("");
+        throw error;
+      }
+    };
+    load(this.place, this.latest, ask, (answer) => this.draw(answer));
+  }
+
+  // What is said of an answer: more of an older one is not waited for.
+  say(sentence) {
+    this.details.stop();
+    replace(this.sentence, sentence);
   }
 
   // Ask the same of other groups.
@@ -58,16 +80,15 @@ export class Value {
   draw(answer) {
     this.answer = answer;
     const table = h("div", { class: "plain-scroll parts", tabindex: "0", role: "region", "aria-label": `What ${answer.column} is made of` });
-    const sentence = h("p", { class: "sentence" }, answer.sentence);
     const question = () => ({ source: this.source, view: "listed", params: this.params });
-    this.drawn = { table, sentence };
+    this.table = table;
+    this.say(answer.sentence);
+    this.offer(answer);
     if (!answer.refused) {
       queueMicrotask(() => this.fill({}));
       this.more();
     }
     return [
-      sentence,
-      this.controls(answer),
       answer.refused && h("div", { class: "trouble refused", role: "status" }, answer.refused),
       answer.ordered && this.chart(answer),
       !answer.refused && table,
@@ -107,43 +128,41 @@ export class Value {
   }
 
   // What to group by, and what is kept.
-  controls(answer) {
-    const chosen = answer.by ?? {};
-    const axes = answer.axes;
-    const option = (axis, column, label) =>
-      h("option", { value: JSON.stringify({ axis, column }), selected: axis === chosen.axis && column === (chosen.column ?? "") }, label);
-    const kind = axes[chosen.axis]?.columns.find((column) => column.name === chosen.column)?.kind;
-    const units = UNITS[kind];
-    const select = h(
-      "select",
-      { "aria-label": "Group by", "data-keep": "by", onchange: () => this.group({ by: this.grouping(axes, JSON.parse(select.value)) }) },
-      answer.refused && h("option", { value: "", selected: true }, "choose"),
-      axes.map((axis, place) =>
-        h(
-          "optgroup",
-          { label: axis.name },
-          option(place, "", axis.relation ? `rows of ${axis.name}` : axis.name),
-          axis.columns.filter((column) => column.kind !== "other").map((column) => option(place, column.name, column.name)),
+  offer({ axes, by, only }) {
+    const chosen = by ?? this.app.place.mapping("by", {});
+    const option = (axis, column, label) => h("option", { value: JSON.stringify({ axis, column }) }, label);
+    this.axes = axes;
+    choose(
+      this.by,
+      [
+        h("option", { value: "", disabled: true, hidden: true }, "choose"),
+        axes.map((axis, place) =>
+          h(
+            "optgroup",
+            { label: axis.name },
+            option(place, "", axis.relation ? `rows of ${axis.name}` : axis.name),
+            axis.columns.filter((column) => column.kind !== "other").map((column) => option(place, column.name, column.name)),
+          ),
         ),
+      ],
+      chosen.axis === undefined ? "" : JSON.stringify({ axis: chosen.axis, column: chosen.column ?? "" }),
+    );
+    const kind = this.kind(chosen);
+    const units = UNITS[kind] ?? [];
+    const words = (name) => (name === "range" ? "in ranges" : `by ${name}`);
+    choose(this.unit, [h("option", { value: "" }, kind === "number" ? "each value" : "each time"), units.map((name) => h("option", { value: name }, words(name)))], chosen.unit ?? "");
+    this.unit.hidden = !units.length;
+    replace(
+      this.kept,
+      only.map((each, place) =>
+        button([each.text, " ", icon("close")], () => this.group({ only: this.only.filter((_, other) => other !== place) }), { class: "plain small kept", "aria-label": `All again, not only ${each.text}` }),
       ),
     );
-    const unit =
-      units &&
-      h(
-        "select",
-        { "aria-label": "in", "data-keep": "unit", onchange: () => this.group({ by: { ...chosen, unit: unit.value } }) },
-        h("option", { value: "", selected: !chosen.unit }, kind === "number" ? "each value" : "each time"),
-        units.map((name) => h("option", { value: name, selected: chosen.unit === name }, name === "range" ? "in ranges" : `by ${name}`)),
-      );
-    return h(
-      "div",
-      { class: "controls" },
-      h("label", null, "group by ", select),
-      unit,
-      answer.only.map((only, place) =>
-        button([only.text, " ", icon("close")], () => this.group({ only: this.only.filter((_, other) => other !== place) }), { class: "plain small kept", "aria-label": `All again, not only ${only.text}` }),
-      ),
-    );
+    this.controls.hidden = false;
+  }
+
+  kind({ axis, column }) {
+    return this.axes[axis]?.columns.find((known) => known.name === column)?.kind;
   }
 
   get only() {
@@ -151,9 +170,8 @@ export class Value {
   }
 
   // Times begin with months: a day or an instant each would be too many.
-  grouping(axes, { axis, column }) {
-    const kind = axes[axis].columns.find((known) => known.name === column)?.kind;
-    return kind === "time" ? { axis, column, unit: "month" } : { axis, column };
+  grouping(by) {
+    return this.kind(by) === "time" ? { ...by, unit: "month" } : by;
   }
 
   chart(answer) {
@@ -189,7 +207,6 @@ export class Value {
 
   fill({ listed, without }) {
     const answer = this.answer;
-    const { table, sentence } = this.drawn;
     const bars = answer.bars;
     const sizes = bars.map((bar) => Math.abs(bar.value ?? 0));
     const most = Math.max(...sizes, 0) || 1;
@@ -199,7 +216,7 @@ export class Value {
     const first = without?.bars[0];
     if (first && !answer.ordered && bars[0].label !== null) {
       const after = first.gone ? "the row would not be there" : `it would be ${grouped(first.text, true) ?? "NULL"}`;
-      replace(sentence, `${answer.sentence} Without ${answer.by.column || answer.axes[answer.by.axis].name} ${bars[0].label} ${after}.`);
+      replace(this.sentence, `${answer.sentence} Without ${answer.by.column || answer.axes[answer.by.axis].name} ${bars[0].label} ${after}.`);
     }
     const columns = listed?.columns ?? [];
     let upto = 0;
@@ -233,7 +250,7 @@ export class Value {
       ...columns.map((column) => column.name),
     ].filter(Boolean);
     replaceKeeping(
-      table,
+      this.table,
       h(
         "table",
         { class: "plain-table" },

@@ -1,9 +1,9 @@
 // What if: rows that are removed, in scenarios, and how the answer would differ.
 
-import { h, replace, button, delta, many, grouped } from "./dom.js";
+import { h, replace, button, choose, delta, many, grouped } from "./dom.js";
 import { Latest, isMapping } from "./state.js";
 import { tokenChip } from "./terms.js";
-import { load } from "./why.js";
+import { load, replaceKeeping } from "./why.js";
 import { Table, plainTable } from "./table.js";
 import { pythonButton, tableButtons } from "./exporting.js";
 
@@ -195,7 +195,7 @@ export class ScenarioBar {
 
   show() {
     const { strike } = this.app;
-    replace(this.tabs, scenarioTabs(strike));
+    replaceKeeping(this.tabs, scenarioTabs(strike));
     const each = strike.now;
     load(this.result, this.latest, (signal) => this.app.asker.ask(this.source, "what_if", { scenarios: [strike.question(each)] }, signal), ({ scenarios: [answer] }) => [
       summary(strike, each, answer),
@@ -218,7 +218,9 @@ export class WhatIf {
     this.tabs = h("div");
     this.inputs = new Map();
     this.result = h("div", { class: "differences" });
-    this.element = h("div", { class: "what-if" }, this.tabs, this.choices(), this.result);
+    this.of = h("select", { "aria-label": "Column to compare", onchange: () => app.place.go({ of: Number(this.of.value) }, true) });
+    this.compared = h("div", { class: "controls", hidden: true }, h("label", null, "compare ", this.of));
+    this.element = h("div", { class: "what-if" }, this.tabs, this.choices(), this.compared, this.result);
   }
 
   stop() {
@@ -281,7 +283,8 @@ export class WhatIf {
 
   show() {
     const { strike } = this.app;
-    replace(this.tabs, scenarioTabs(strike));
+    replaceKeeping(this.tabs, scenarioTabs(strike));
+    this.compared.hidden ||= strike.all.length < 2 || strike.empty;
     // A scenario that was added is typed like the one before it.
     const added = strike.all.length > this.known;
     this.known = strike.all.length;
@@ -382,13 +385,9 @@ export class WhatIf {
         h("span", { class: "bar-track signed" }, h("i", { class: less ? "less" : "", style: { width: `${(50 * size(side)) / most}%` } })),
       );
     };
-    const choice = h(
-      "select",
-      { "aria-label": "Column to compare", "data-keep": "of", onchange: () => place.go({ of: Number(choice.value) }, true) },
-      (numbers.length ? numbers : [at]).map((number) => h("option", { value: number, selected: number === at }, columns[number].name)),
-    );
+    choose(this.of, (numbers.length ? numbers : [at]).map((number) => h("option", { value: String(number) }, columns[number].name)), String(at));
+    this.compared.hidden = false;
     return [
-      h("div", { class: "controls" }, h("label", null, "compare ", choice)),
       plainTable(
         [...keys.map((key) => columns[key]), { name: "now", kind: "number" }, ...changes.scenarios.map((_, number) => ({ name: strike.name(number), kind: "number" }))],
         rows.map(({ row, sides }) => {

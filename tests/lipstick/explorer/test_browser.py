@@ -216,6 +216,34 @@ def test_conditions_shares_and_semirings(page: Page, numbers: Numbers) -> None:
     page.check()
 
 
+BY_DATE = '{"axis":1,"column":"o_orderdate"}'
+CUT = '[{"where":{"supplier":"s_suppkey < 31"}},{"where":{"supplier":"s_acctbal < 0"}}]'
+DELETED = '{"mode":"delete","nodes":["dealer1/Cars:C2"]}'
+
+
+def test_a_control_stays_where_what_it_chooses_is_drawn(page: Page, numbers: Numbers) -> None:
+    # Another element would not know the letters that were typed, and a slider would be let go.
+    for name, place, label, key, drawn in (
+        ("q3", "row=0&col=1", "Group by", "l", ".parts th:text-is('inputs')"),
+        ("q3", f"row=0&col=1&by={BY_DATE}", "in", "b", ".value .chart"),
+        ("suppliers", f"v=whatif&cut={CUT}", "Column to compare", "b", ".matrix-cell"),
+        ("dealership", f"marks={DELETED}", "Step of the deletion", "ArrowLeft", ".tools .note"),
+    ):
+        screen = page.open(f"#s={numbers[name]}&{place}")
+        control = screen.get_by_label(label, exact=True)
+        control.focus()
+        element, chosen, before = control.element_handle(), control.input_value(), screen.url
+        screen.wait_for_selector(".parts tbody tr, .matrix-cell, .box")
+        screen.keyboard.press(key)
+        expect(control).not_to_have_value(chosen)
+        assert screen.url != before
+        screen.wait_for_selector(drawn)
+        screen.wait_for_function("() => !document.querySelector('[aria-busy], .working')")
+        screen.wait_for_timeout(100)
+        assert element.evaluate("(element) => element === document.activeElement"), label
+    page.check()
+
+
 def test_a_query_is_shown_with_its_blocks(page: Page, capture: Open, numbers: Numbers) -> None:
     screen = page.open(f"#s={numbers['q3']}&v=query")
     screen.wait_for_selector(".sql")
