@@ -83,8 +83,8 @@ def in_turns(
     return times
 
 
-class OverLimitError(Exception):
-    """A measurement took longer than it may."""
+class OverLimitError(BaseException):
+    """A measurement took longer than it may; no `Exception`, so that nothing takes it for one."""
 
 
 def least_seconds(run: Callable[[], object], repetitions: int, limit: float) -> float:
@@ -101,7 +101,7 @@ def least_seconds(run: Callable[[], object], repetitions: int, limit: float) -> 
     OverLimitError
         If the first one takes longer than `limit`.
     """
-    with _within(limit):
+    with within(limit):
         first = seconds(run)
     if first > limit / 2:
         return first
@@ -113,7 +113,7 @@ def least_seconds(run: Callable[[], object], repetitions: int, limit: float) -> 
 
 
 @contextmanager
-def _within(limit: float) -> Iterator[None]:
+def within(limit: float) -> Iterator[None]:
     """Raise OverLimitError in this thread after some seconds, as soon as Python is back in charge.
 
     By a signal, so it works in the main thread alone.

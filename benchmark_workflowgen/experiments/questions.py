@@ -16,7 +16,6 @@ import json
 import math
 import multiprocessing
 import os
-import signal
 import tempfile
 import threading
 import time
@@ -26,7 +25,6 @@ from functools import partial
 from itertools import pairwise
 from multiprocessing.connection import Connection
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
@@ -34,7 +32,7 @@ import click
 import lipstick
 from benchmark_workflowgen import suites
 from benchmark_workflowgen.analyst_queries import QUERIES, VALUES
-from benchmark_workflowgen.harness import write_results
+from benchmark_workflowgen.harness import OverLimitError, within, write_results
 from benchmark_workflowgen.sessions import Sparks
 from lipstick import semirings
 from lipstick.questions.asking import forget_connection
@@ -128,36 +126,25 @@ _BEGIN, _END = "<!-- questions: begin -->", "<!-- questions: end -->"
 """The table stands between these lines of a page."""
 
 
-class OverBound(BaseException):
-    """A question took longer than it may; no `Exception`, so that nothing takes it for one."""
-
-
-def _stop(number: int, frame: FrameType | None) -> None:
-    raise OverBound
-
-
 def ask(question: Callable[[], Any], bound: float) -> dict[str, Any]:
     """Ask a question: its seconds and processor seconds, or what became of it."""
-    signal.signal(signal.SIGALRM, _stop)
-    signal.setitimer(signal.ITIMER_REAL, bound)
     began, processor = time.perf_counter(), time.process_time()
     try:
-        answered = question()
-        outcome: dict[str, Any] = {"what": "answered", "silent": time.perf_counter() - began}
-        for frame in answered.values() if isinstance(answered, dict) else [answered]:
-            if hasattr(frame, "toArrow"):
-                frame.toArrow()
-        if not is_exact(answered):
-            outcome["exact"] = False
-    except OverBound:
+        with within(bound):
+            answered = question()
+            outcome: dict[str, Any] = {"what": "answered", "silent": time.perf_counter() - began}
+            for frame in answered.values() if isinstance(answered, dict) else [answered]:
+                if hasattr(frame, "toArrow"):
+                    frame.toArrow()
+            if not is_exact(answered):
+                outcome["exact"] = False
+    except OverLimitError:
         forget_connection()
         outcome = {"what": "over"}
     except LipstickError as error:
         outcome = {"what": "refused", "why": str(error)}
     except Exception as error:  # a table that is complete says which questions break
         outcome = {"what": "failed", "why": repr(error)}
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
     outcome["seconds"] = round(time.perf_counter() - began, 2)
     outcome["processor"] = round(time.process_time() - processor, 2)
     return outcome

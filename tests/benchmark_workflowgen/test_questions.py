@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from typing import Any
 
@@ -38,9 +39,10 @@ def test_outcomes_of_questions() -> None:
     assert ask(refuses, 5.0).items() >= {"what": "refused", "why": "not this one"}.items()
     assert ask(lambda: 1 / 0, 5.0)["what"] == "failed"
     assert ask(lambda: [({}, Estimate(0.5, 0.1))], 5.0)["exact"] is False
-    began = time.perf_counter()
+    began, before = time.perf_counter(), signal.getsignal(signal.SIGALRM)
     assert ask(lambda: time.sleep(60), 0.05)["what"] == "over"
     assert time.perf_counter() - began < 30
+    assert signal.getsignal(signal.SIGALRM) is before
 
 
 def test_an_answer_is_exact_if_all_its_parts_are() -> None:
