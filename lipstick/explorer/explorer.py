@@ -121,6 +121,7 @@ class Explorer:
         self.sources = tuple(entry.source for entry in self._entries)
         self.seconds = seconds
         self._locks = [threading.Lock() for _ in self.sources]
+        self._warm: set[int] = set()
 
     @cached_property
     def _listing(self) -> list[dict[str, Any]]:
@@ -176,6 +177,25 @@ class Explorer:
             return views[view](Params(question.mapping("params")), budget)
         finally:
             lock.release()
+
+    def warm(self, question: Any) -> None:
+        """Ask what is clicked first after a question, once, so that its indexes are in memory.
+
+        After the first rows of a capture these are the questions about a value of the first.
+        """
+        params = Params(question)
+        number = params.integer("source", 0)
+        if params.text("view", "") != "rows" or number in self._warm:
+            return
+        self._warm.add(number)
+        about = self.ask({"source": number, "view": "about"})["answer"]
+        first = [about["columns"][place]["name"] for place in about["explained"][:1]]
+        asked = [("why", {"row": 0})] if about["rows"] else []
+        for column in first if asked else ():
+            value = {"row": 0, "column": column, "only": []}
+            asked += [(view, value) for view in ("value", "listed", "without")]
+        for view, given in asked:
+            self.ask({"source": number, "view": view, "params": given}, Budget(EACH))
 
     def _everywhere(self, view: str, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the answers of all sources that have a view, ``first`` before the others.

@@ -185,6 +185,7 @@ def application(explorer: Explorer, token: str, hosts: frozenset[str]) -> Starle
         reply = await _answered(
             pool, request, explorer, lambda budget: explorer.ask_json(question, budget)
         )
+        pool.submit(explorer.warm, question)
         return Response(reply, media_type="application/json", headers=headers)
 
     async def download(request: Request) -> Response:

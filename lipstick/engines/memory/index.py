@@ -90,7 +90,7 @@ class TokenIndex:
         if self._packable:
             codes = self._pack([part.own for part in self._parts])
         else:
-            codes = self._numbered[0]
+            codes, _ = self._numbered
         absent = self.absent
         if absent is not None:
             codes = np.where(absent, -1, codes)
@@ -106,10 +106,13 @@ class TokenIndex:
         return mask
 
     @cached_property
-    def _numbered(self) -> tuple[Array, KeyTable]:
-        codes, first = distinct(self._columns, len(self._columns[0]))
-        chosen = pa.array(first)
-        return codes, KeyTable([column.take(chosen) for column in self._columns], len(first))
+    def _numbered(self) -> tuple[Array, Array]:
+        return distinct(self._columns, len(self._columns[0]))
+
+    @cached_property
+    def _table(self) -> KeyTable:
+        _, first = self._numbered
+        return KeyTable([column.take(pa.array(first)) for column in self._columns], len(first))
 
     @cached_property
     def _index(self) -> SortedIndex:
@@ -130,8 +133,8 @@ class TokenIndex:
     def first(self, members: Array) -> Array:
         """Return the first of some members with each token, in the given order."""
         if "packed" not in self.__dict__ and 4 * len(members) < len(self._columns[0]):
-            taken = [column.take(pa.array(members)) for column in self._columns]
-            _, first = distinct(taken, len(members))
+            taken = TokenIndex([column.take(pa.array(members)) for column in self._columns])
+            first = taken.first(np.arange(len(members)))
         elif self._is_ascending and _ascends(members):
             return members
         else:
@@ -204,7 +207,7 @@ class TokenIndex:
         if self._packable:
             return self._pack([p.codes(t) for p, t in zip(self._parts, tokens, strict=True)])
         cast = [_cast(t, c.type) for t, c in zip(tokens, self._columns, strict=True)]
-        return self._numbered[1].find(cast, len(tokens[0]))
+        return self._table.find(cast, len(tokens[0]))
 
     def _pack(self, codes: Sequence[Array]) -> Array:
         packed = codes[0]

@@ -25,6 +25,7 @@ from lipstick.explorer.captures.measures import (
     measured,
     numbered,
     ranked,
+    taken,
 )
 from lipstick.explorer.captures.query import explained, plain
 from lipstick.explorer.captures.why import position
@@ -240,8 +241,8 @@ class ContributionViews:
             valid = np.logical_and.reduce([np.asarray(a.is_valid()) for a in arguments])
             there = np.flatnonzero(valid)
             nulls, members = len(members) - len(there), members[there]
-            taken = [a.take(pa.array(there)) for a in arguments]
-            values = taken[0] if len(taken) == 1 else numbered(taken)
+            arguments = [taken(argument, there) for argument in arguments]
+            values = arguments[0] if len(arguments) == 1 else numbered(arguments)
         written = str(cell(plain(call.text, rows.block)))
         axes = self._axes.of_members(rows, members)
         return Inputs(column, written, total, call.function, call.distinct, values, axes, nulls)
@@ -343,14 +344,15 @@ class ContributionViews:
             made += f" with {' and '.join(each['text'] for each in asked.only)}"
         if inputs.function in ("MIN", "MAX"):
             assert inputs.values is not None
-            kept = inputs.values.take(pa.array(asked.kept))
+            kept = taken(inputs.values, asked.kept)
             return f"{whole}: of {made} {extremes(inputs, kept)}."
         if not groups.count:
             return f"{whole}: no input."
         if asked.only and inputs.shared and not inputs.distinct:
             part = pc.sum(exact(items.values)).as_py()
             made = f"{spelled(part)} of it from {made}"
-        (bar,) = _bars(inputs, items, ranked(inputs, items.values, 1)[:1])
+        order = ranked(inputs, items.values, 1) if groups.ordered else items.order
+        (bar,) = _bars(inputs, items, order[:1])
         of_column = f"{groups.column} " if groups.column else f"{groups.axis.name} "
         name = f"{of_column}{'NULL' if bar['label'] is None else bar['label']}"
         value = bar["value"]

@@ -76,7 +76,7 @@ def measured(inputs: Inputs, kept: Array, groups: InputGroups, counts: Array) ->
         The places of the inputs that are in groups.
     """
     assert inputs.values is not None
-    values = inputs.values.take(pa.array(kept))
+    values = taken(inputs.values, kept)
     if inputs.function in ("MIN", "MAX"):
         return _folded(groups.codes, values, inputs.function.lower(), groups.count)
     if inputs.distinct:
@@ -123,6 +123,11 @@ def _folded(codes: Array, values: pa.Array, how: str, count: int) -> pa.Array:
     return table.column(f"v_{how}").combine_chunks().take(taken)
 
 
+def taken(values: pa.Array, places: Array) -> pa.Array:
+    """Return the values at ascending places, each once."""
+    return values if len(places) == len(values) else values.take(pa.array(places))
+
+
 def exact(values: pa.Array) -> pa.Array:
     """Return numbers that add up exactly: whole ones as decimals."""
     return values.cast(pa.decimal128(38, 0)) if pa.types.is_integer(values.type) else values
@@ -151,7 +156,8 @@ def ranked(inputs: Inputs, values: pa.Array, most: int) -> Array:
     if len(keys) > most and kind(keys.type) == "number":
         # Rounding keeps the order, so that the first ones are among those that are not less.
         sizes = keys.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        sizes = np.nan_to_num(sizes if way == "ascending" else -sizes, nan=np.inf)
+        sizes = np.array(sizes) if way == "ascending" else -sizes
+        sizes[np.isnan(sizes)] = np.inf
         ahead = sizes <= np.partition(sizes, most - 1)[most - 1]
         near, far = np.flatnonzero(ahead), np.flatnonzero(~ahead)
     order = pc.array_sort_indices(keys.take(pa.array(near)), order=way, null_placement="at_end")

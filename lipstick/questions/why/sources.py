@@ -333,16 +333,16 @@ class _ParquetRows:
                 start, place = start + count, place + count
                 if within is not None and not len(within):
                     continue
-                # Coding texts that are not chosen takes longer than reading them.
-                few = within is not None and 4 * len(within) < count
-                read = self._plain[number] if few else file
                 # One column at a time: what is decoded and not chosen stays in the caches.
                 chosen = None if within is None else pa.array(within)
-                columns = {n: _part(read, group, n, chosen) for n in stored}
-                if few:
-                    for name in self._texts:
-                        if name in columns:
-                            columns[name] = columns[name].dictionary_encode()
+                few = within is not None and 4 * len(within) < count
+                columns = {}
+                for name in stored:
+                    # Coding texts that are not chosen takes longer than reading them.
+                    plain = few and name in self._texts and not self._coded(file, group, name)
+                    read = self._plain[number] if plain else file
+                    part = _part(read, group, name, chosen)
+                    columns[name] = part.dictionary_encode() if plain else part
                 if naming is not None and naming in names:
                     places = (number << ROW_BITS) | np.arange(place - count, place, dtype=np.int64)
                     columns[naming] = pa.chunked_array(
@@ -352,6 +352,12 @@ class _ParquetRows:
         if not tables:
             return pa.schema([self._whole.field(name) for name in names]).empty_table()
         return pa.concat_tables(tables).unify_dictionaries().select(list(names))
+
+    def _coded(self, file: pq.ParquetFile, group: int, name: str) -> bool:
+        """Return True if the texts of a row group are stored as numbers of a dictionary's."""
+        leaves = [file.schema.column(leaf).path for leaf in range(len(file.schema))]
+        column = file.metadata.row_group(group).column(leaves.index(name))
+        return bool(column.total_uncompressed_size < 4 * column.num_values)
 
 
 def _part(file: pq.ParquetFile, group: int, name: str, chosen: pa.Array | None) -> pa.ChunkedArray:

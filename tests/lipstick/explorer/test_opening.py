@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +19,9 @@ from graphquery.store import Store
 from lipstick.cli import main
 from lipstick.explorer import ExploreError, Explorer, Served, explore
 from lipstick.explorer import opening as opening_module
-from lipstick.explorer.explorer import open_source, open_sources
+from lipstick.explorer.budget import Budget
+from lipstick.explorer.explorer import View, open_source, open_sources
+from lipstick.explorer.params import Params
 from lipstick.explorer.widget import widget
 from tests.graphquery.federation.stores import example
 from tests.lipstick.explorer.conftest import ask
@@ -171,3 +174,28 @@ def _names(path: Path) -> list[str]:
     snapshot = Store.open(path).snapshot()
     graph = ProvenanceGraph.build(snapshot.segments.values(), snapshot.edges, snapshot.column)
     return graph.names(graph.ids)
+
+
+def test_what_is_clicked_first_is_asked_after_the_first_rows(captures: Path) -> None:
+    explorer = Explorer([open_source(captures / "suppliers")])
+    rows = {"source": 0, "view": "rows", "params": {"offset": 0, "limit": 10}}
+    asked: list[str] = []
+    views = explorer.sources[0].views
+
+    class Recording:
+        kind = name = "capture"
+
+        @property
+        def views(self) -> dict[str, View]:
+            return {name: partial(self.record, name) for name in views}
+
+        def record(self, view: str, params: Params, budget: Budget) -> dict[str, Any]:
+            asked.append(view)
+            return views[view](params, budget)
+
+    warm = Explorer([Recording()])
+    for question in ({**rows, "view": "query"}, rows, rows):
+        warm.warm(question)
+    assert asked == ["about", "why", "value", "listed", "without"]
+    one = {"source": 0, "view": "value", "params": {"row": 0, "column": "n", "only": []}}
+    assert warm.ask(one)["answer"] == explorer.ask(one)["answer"]
