@@ -1,20 +1,22 @@
-"""The page of public names is what the code says."""
+"""The pages of public names are what the code says."""
 
 import pytest
 
-from tests.api_page import PAGE, page
+from tests.api_page import DOCS, pages
 from tests.api_page.page import call, paragraph
 
 
-def test_the_page_is_what_the_docstrings_say() -> None:
-    """Otherwise write the page anew: python -m tests.api_page."""
-    assert PAGE.read_text(encoding="utf-8") == page()
+def test_the_pages_are_what_the_docstrings_say() -> None:
+    """Otherwise write the pages anew: python -m tests.api_page."""
+    paths = [DOCS / "api.md", *(DOCS / "api").iterdir()]
+    written = {str(path.relative_to(DOCS)): path.read_text(encoding="utf-8") for path in paths}
+    assert written == pages()
 
 
 def test_every_public_name_is_described() -> None:
     """No heading is followed by an empty paragraph."""
-    lines = page().split("\n")
-    bare = [line for line, text in zip(lines, lines[2:], strict=False) if line[:3] == "###" > text]
+    lines = "\n".join(pages().values()).split("\n")
+    bare = [line for line, text in zip(lines, lines[2:], strict=False) if line[:3] == "## " > text]
     assert bare == []
 
 

@@ -1,12 +1,13 @@
-"""The page of public names, written from the packages' docstrings.
+"""The pages of public names, written from the packages' docstrings.
 
-``python -m tests.api_page`` writes ``docs/api.md``; a test holds the page against the code.
+``python -m tests.api_page`` writes ``docs/api.md`` and ``docs/api/``; a test holds them against the
+code.
 """
 
 from pathlib import Path
 
-from tests.api_page.page import page
+from tests.api_page.page import pages
 
-PAGE = Path(__file__).parents[2] / "docs" / "api.md"
+DOCS = Path(__file__).parents[2] / "docs"
 
-__all__ = ["PAGE", "page"]
+__all__ = ["DOCS", "pages"]

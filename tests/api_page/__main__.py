@@ -1,5 +1,7 @@
-"""Write the page."""
+"""Write the pages."""
 
-from tests.api_page import PAGE, page
+from tests.api_page import DOCS, pages
 
-PAGE.write_text(page(), encoding="utf-8")
+(DOCS / "api").mkdir(exist_ok=True)
+for path, text in pages().items():
+    (DOCS / path).write_text(text, encoding="utf-8")

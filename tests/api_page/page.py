@@ -30,22 +30,29 @@ _HEAD = """# API
 The public names of each package with the first paragraph of their documentation; `help(name)` has \
 the rest: parameters, what is raised, complexity, sources.
 
-This page is written by `python -m tests.api_page`.
+These pages are written by `python -m tests.api_page`.
+
 """
 _SHORTENED = re.compile(r":(?:\w+:)+`~[\w.]*?(\w+)`")
 _ROLE = re.compile(r":(?:\w+:)+`")
 _SHOWN = (bool, int, float, str, bytes, type(None))
 
 
-def page() -> str:
-    """Return the page."""
-    return "\n".join([_HEAD, *(line for name in PACKAGES for line in package(name))])
+def pages() -> dict[str, str]:
+    """Return the pages by their paths in ``docs/``: one a package, and the list of them."""
+    listed = "".join(
+        f"- [`{name}`](api/{name}.md): {paragraph(getdoc(import_module(name)))}\n"
+        for name in PACKAGES
+    )
+    return {"api.md": _HEAD + listed} | {
+        f"api/{name}.md": "\n".join(package(name)) for name in PACKAGES
+    }
 
 
 def package(name: str) -> Iterator[str]:
     """Yield the lines of a package: its names in alphabetical order, classes with their methods."""
     module = import_module(name)
-    yield f"## {name}\n"
+    yield f"# {name}\n"
     yield f"{paragraph(getdoc(module))}\n"
     for public in sorted(module.__all__, key=str.lower):
         yield from _name(module, public)
@@ -85,18 +92,18 @@ def _parameter(parameter: Parameter) -> str:
 def _name(module: ModuleType, name: str) -> Iterator[str]:
     value = getattr(module, name)
     if ismodule(value):
-        yield f"### `{name}`\n"
+        yield f"## `{name}`\n"
         yield f"The module `{value.__name__}`.\n"
     elif isclass(value) and value.__module__.startswith(_OURS):
         yield from _class(name, value)
     elif isfunction(value):
-        yield f"### `{call(name, value)}`\n"
+        yield f"## `{call(name, value)}`\n"
         yield f"{paragraph(getdoc(value))}\n"
     elif isclass(value):
-        yield f"### `{name}`\n"
+        yield f"## `{name}`\n"
         yield f"The class `{value.__module__}.{value.__qualname__}`.\n"
     else:
-        yield f"### `{name}`\n"
+        yield f"## `{name}`\n"
         yield f"{_constant(value)}\n"
 
 
@@ -112,7 +119,7 @@ def _constant(value: Any) -> str:
 
 
 def _class(name: str, kind: type[Any]) -> Iterator[str]:
-    yield f"### `{_constructor(name, kind)}`\n"
+    yield f"## `{_constructor(name, kind)}`\n"
     yield f"{paragraph(getdoc(kind))}\n"
     members = [] if issubclass(kind, Exception) else [*_members(kind)]
     if members:
