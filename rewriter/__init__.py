@@ -27,6 +27,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from rewriter.interpreted_sqlglot import import_sources
+
 if TYPE_CHECKING:
     from rewriter.bind import Arguments, BoundQuery, Recursion, bind_query, substitute
     from rewriter.bind.catalog import (
@@ -104,6 +106,8 @@ _MODULES = {
     "lower": ("lower_query",),
     "passes": ("PASSES", "CapturePlan", "PassStep", "planned_capture"),
 }
+import_sources()
+
 _WHERE = {name: module for module, names in _MODULES.items() for name in names}
 
 
