@@ -7,6 +7,7 @@ sqlglot (package ``sqlglotc``). Their classes cannot be extended by classes of P
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.machinery import (
     EXTENSION_SUFFIXES,
@@ -16,7 +17,6 @@ from importlib.machinery import (
     SourceFileLoader,
 )
 from importlib.util import find_spec
-from pathlib import Path
 
 
 def import_sources() -> None:
@@ -36,9 +36,7 @@ def import_sources() -> None:
         )
     spec = find_spec("sqlglot")
     for place in (spec and spec.submodule_search_locations) or ():
-        compiled = (
-            path for suffix in EXTENSION_SUFFIXES for path in Path(place).rglob(f"*{suffix}")
-        )
-        for folder in {str(path.parent) for path in compiled}:
-            sources = FileFinder(folder, (SourceFileLoader, SOURCE_SUFFIXES))
-            sys.path_importer_cache[folder] = sources
+        for folder, _, files in os.walk(place):
+            if any(file.endswith(tuple(EXTENSION_SUFFIXES)) for file in files):
+                sources = FileFinder(folder, (SourceFileLoader, SOURCE_SUFFIXES))
+                sys.path_importer_cache[folder] = sources
