@@ -53,9 +53,8 @@ def test_a_false_version_is_noticed(
     shape = TableShape(tuple(map(TableColumn, COLUMNS, TYPES)))
     source = [(2, 21, 0, "x")]
     after = made if is_true else not_made
-    engine = DuckEngine(
-        Tables({"t": [_ONE, _TWO], "after": after, "s": source, "gone_t": [_TWO], "gone_s": source})
-    )
+    rows = {"t": [_ONE, _TWO], "after": after, "s": source, "gone_t": [_TWO], "gone_s": source}
+    engine = DuckEngine(Tables(rows).database)
     looked_up: list[bool] = []
 
     def look_up(step: HistoryStep, concerned: Sequence[ConcernedRows] | None) -> None:

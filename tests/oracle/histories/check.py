@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
+import duckdb
 import pytest
 
 from lipstick.errors import StatementError
@@ -55,8 +56,8 @@ class HeldHistories:
 class DuckEngine:
     """Runs the queries of a replay in a database of DuckDB."""
 
-    def __init__(self, tables: Tables) -> None:
-        self._database = tables.database
+    def __init__(self, database: duckdb.DuckDBPyConnection) -> None:
+        self._database = database
         self._made = 0
 
     def view(self, query: str) -> str:
@@ -114,7 +115,7 @@ def check_drawn(drawn: DrawnHistory, random: Random, held: HeldHistories, questi
     """Hold a history, and as many random questions about it; see :func:`check_history`."""
     tables = Tables(drawn.tables, drawn.columns)
     table_shape = shape_of(drawn)
-    engine = DuckEngine(tables)
+    engine = DuckEngine(tables.database)
     chains = {name: {0: _copy(tables, name, 0)} for name in TARGETS}
     events: list[HistoryStep] = []
     kept: list[Drawn] = []
