@@ -7,6 +7,10 @@ import io
 import json
 import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
@@ -195,6 +199,67 @@ def test_after_an_erasure_with_interruptions_every_table_is_as_if_the_rows_had_n
     if not in_place:
         for statement in plan.document["tables"][0]["effect"]["publish"]:
             assert statement in receipt.to_do
+
+
+_WHERE = {
+    "before anything": None,
+    "rows are in files": "{table}/data/*.parquet",
+    "a snapshot is written": "{table}/metadata/snap-*.avro",
+    "a version is committed": "{table}/metadata/v*.metadata.json",
+}
+"""Where a process is killed: by the first new file of a form, None: at the first step."""
+
+
+def _kill_when(path: Path, files: str | None, warehouse: Path) -> None:
+    """Apply a plan in a process of its own, which is killed with its Spark at a place."""
+    before = set() if files is None else set(warehouse.glob(files))
+    command = [sys.executable, "-m", "lipstick.cli", "erase", "apply", str(path)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
+    ) as running:
+        assert running.stderr is not None
+        if files is None:
+            next(line for line in running.stderr if line.startswith("computing"))
+        else:
+            while set(warehouse.glob(files)) <= before and running.poll() is None:
+                time.sleep(0.001)
+        os.killpg(running.pid, signal.SIGKILL)
+    assert running.returncode == -signal.SIGKILL
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("in_place", [True, False], ids=["in place", "branch"])
+def test_a_killed_process_leaves_nothing_half_erased(
+    lake: SparkSession, fresh: Callable[[str], str], in_place: bool, tmp_path: Path
+) -> None:
+    pipeline = Pipeline(lake, fresh, "iceberg")
+    delete = {"customers": "id = 40", "orders": "customer = 40"}
+    whole, expected = (
+        {name: pipeline.rows(name, gone) for name in pipeline.names} for gone in (None, delete)
+    )
+    with lipstick.session(lake) as session:
+        plan = pipeline.plan(session, delete, in_place=in_place)
+        path = plan.save(tmp_path / "plan.json")
+    warehouse = Path(lake.conf.get("spark.sql.catalog.ice.warehouse"), "db")
+    targets = {entry["name"]: entry["effect"]["target"] for entry in plan.document["tables"]}
+    for number, files in enumerate(_WHERE.values()):
+        table = list(pipeline.names.values())[number].rpartition(".")[2]
+        _kill_when(path, None if files is None else files.format(table=table), warehouse)
+        for name, own in pipeline.names.items():
+            lake.sql(f"REFRESH TABLE {own}")
+            assert pipeline.rows(name) in (
+                (whole[name], expected[name]) if in_place else (whole[name],)
+            )
+    with lipstick.session(lake) as session:
+        again = lipstick.ErasurePlan(session, json.loads(path.read_text()))
+        again.apply()
+        again.apply()
+    for name, own in pipeline.names.items():
+        found = sorted(map(tuple, lake.sql(f"SELECT * FROM {targets[own]}").collect()))
+        assert found == expected[name]
+        assert lake.table(f"{own}.snapshots").count() == 2
+        assert in_place or pipeline.rows(name) == whole[name]
 
 
 @pytest.mark.slow
