@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.recompute import computed_anew
-from lipstick.engines.memory.state import needs_spark, overlay, same, values
+from lipstick.engines.memory.state import known_values, needs_spark, overlay, same
 from lipstick.errors import CaptureError
 from rewriter.emit import MEMBERS
 from rewriter.interpret import (
@@ -58,10 +58,7 @@ class Part:
         CaptureError
             When only Spark can compute it.
         """
-        try:
-            return values(scalar, self.resolve, len(self.groups), None)
-        except UninterpretableError as error:
-            raise needs_spark(str(error)) from error
+        return known_values(scalar, self.resolve, len(self.groups))
 
 
 class Touched:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from lipstick.engines.memory.index import SortedIndex
 from lipstick.engines.memory.keys import KeyTable, distinct
 from lipstick.engines.memory.memberships import all_hold
-from lipstick.engines.memory.state import values
+from lipstick.engines.memory.state import resolver, values
 from lipstick.engines.memory.store import every
 from lipstick.errors import NeedsSparkError
 from rewriter.algebra import Scalar
@@ -24,7 +24,6 @@ from rewriter.interpret import (
     Comparison,
     Interpreted,
     Resolve,
-    Vector,
     cast,
     comparison,
     from_arrow,
@@ -121,16 +120,11 @@ class _Rows:
         return _Rows(len(places), parts)
 
     def resolve(self) -> Resolve:
-        taken: dict[tuple[str, str], Vector] = {}
+        def column(alias: str, name: str) -> pa.Array:
+            table, rows = self.parts[alias]
+            return whole(table.column(_place(table, name))).take(pa.array(rows))
 
-        def column(alias: str, name: str) -> Vector:
-            if (alias, name) not in taken:
-                table, rows = self.parts[alias]
-                arrow_column = whole(table.column(_place(table, name)))
-                taken[alias, name] = from_arrow(arrow_column.take(pa.array(rows)))
-            return taken[alias, name]
-
-        return column
+        return resolver(column)
 
     def covers(self, *scalars: Interpreted) -> bool:
         """Return True if scalars read columns of these sources alone."""

@@ -12,12 +12,12 @@ import pyarrow as pa
 
 from lipstick.engines.memory.member_rows import MemberRows
 from lipstick.engines.memory.places import beside, matches, pack, positions_of, scenarios_of, union
+from lipstick.engines.memory.rows import Rows
 from lipstick.engines.memory.scenarios import Deleted
-from lipstick.engines.memory.state import Context, Rows, State, Supposed
+from lipstick.engines.memory.state import Context, State, Supposed
 from lipstick.engines.memory.store import OPEN_WITH_SPARK, every
 from lipstick.errors import CaptureError, NeedsSparkError
 from rewriter.blocks import Block, Generator
-from rewriter.interpret import interpret
 from rewriter.passes.split_generators import ARRAY
 from semiring.arrow import decoded
 from semiring.base import Array
@@ -73,12 +73,10 @@ class ElementRows(Rows):
                 f"Spark alone calls {rows.outputs[ARRAY].text}, whose rows a deletion may change.\n"
                 + OPEN_WITH_SPARK
             )
-        self.block = block
+        super().__init__(block, None, context, ((o.name, o.scalar) for o in block.outputs))
         self.generator = generator
         self.inner = rows.block.name
         self._rows = rows
-        self._context = context
-        self.outputs = {output.name: interpret(output.scalar) for output in block.outputs}
         made = [output.name for output in block.outputs[-len(generator.columns) - 1 :]]
         self.place, self.made = made[0], made[1:]
         """The names of the columns that the generator makes."""
@@ -96,7 +94,7 @@ class ElementRows(Rows):
     @cached_property
     def known(self) -> tuple[Array, Elements]:
         """The rows whose arrays are known without deletion, and the elements of these."""
-        inner = self._context(self.inner)
+        inner = self.context(self.inner)
         if self.stable:
             with suppress(CaptureError):
                 rows = self._potential(inner)
@@ -120,13 +118,14 @@ class ElementRows(Rows):
         rows, elements = self.known
         return np.repeat(rows, elements.sizes)
 
-    @cached_property
-    def base(self) -> State:
-        """The elements without any deletion."""
-        inner = self._context(self.inner)
-        present = inner.present[self.owners]
-        take = partial(self._take, inner, self.owners, self.known[1], None)
-        return State(self.block, len(self.owners), present, take)
+    def base_present(self) -> Array:
+        """See :class:`Rows`."""
+        present: Array = self.context(self.inner).present[self.owners]
+        return present
+
+    def _base_take(self, name: str, positions: Array) -> pa.Array:
+        inner = self.context(self.inner)
+        return self._take(inner, self.owners, self.known[1], None, name, positions)
 
     def _take(
         self,
@@ -166,7 +165,7 @@ class ElementRows(Rows):
     def evaluate(self, context: Context, deleted: Mapping[str, Deleted]) -> State:
         """See :class:`Rows`."""
         del deleted
-        inner, old = context(self.inner), self._context(self.inner)
+        inner, old = context(self.inner), self.context(self.inner)
         if inner is old:
             return self.base
         affected = union(inner.changed, inner.flipped)
@@ -201,9 +200,7 @@ class ElementRows(Rows):
         touched, index = touched[by_place], index[by_place]
         owners = np.concatenate([self.owners, scenarios_of(distinct_new)])
         take = partial(self._take, inner, owners, _joined(known, now), (touched, index))
-        present = np.append(self.base.present, False)
-        was = present[np.minimum(positions_of(touched), self.base.size)]
-        flipped = touched[was != (index >= 0)]
+        flipped = self.base.flips(touched, index >= 0)
         return Supposed(self.base, len(owners), take, touched, flipped)
 
 

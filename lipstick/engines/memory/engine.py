@@ -15,8 +15,9 @@ from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.lossless import Declared
 from lipstick.engines.memory.member_rows import MemberRows
 from lipstick.engines.memory.members import Members, ValueLookup
+from lipstick.engines.memory.rows import Rows
 from lipstick.engines.memory.scenarios import Deleted
-from lipstick.engines.memory.state import Context, Rows, State
+from lipstick.engines.memory.state import Context, State
 from lipstick.engines.memory.store import OPEN_WITH_SPARK, Dataset, Datasets
 from lipstick.engines.memory.unions import UnionRows
 from lipstick.engines.memory.window_rows import WindowRows

@@ -13,22 +13,14 @@ from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.member_groups import in_sets
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.memberships import all_hold
-from lipstick.engines.memory.state import SORT, overlay, values
+from lipstick.engines.memory.state import SORT, resolver, spread, values
 from lipstick.engines.memory.store import every
 from lipstick.errors import NeedsSparkError
 from rewriter.algebra import Scalar
 from rewriter.blocks import GROUP, Block
 from rewriter.emit import PRESENT
 from rewriter.emit.statements import supporting_aggregates
-from rewriter.interpret import (
-    AggregateCall,
-    Interpreted,
-    Resolve,
-    Vector,
-    aggregate_call,
-    from_arrow,
-    interpret,
-)
+from rewriter.interpret import AggregateCall, Interpreted, Resolve, aggregate_call, interpret
 from semiring.arrow import normal
 from semiring.base import Array
 from semiring.segments import bounds
@@ -126,8 +118,7 @@ def _with_outputs(
     of_shown = _resolve(block, members, columns, shown)
 
     def computed(scalar: Scalar) -> pa.Array:
-        computed_values = values(interpret(scalar), of_shown, len(shown), None)
-        return overlay(pa.nulls(count, computed_values.type), shown, computed_values)
+        return spread(values(interpret(scalar), of_shown, len(shown), None), shown, count)
 
     grouped = dict(columns)
     for output in block.outputs:
@@ -149,9 +140,9 @@ def _resolve(
     """The columns that scalars over some groups read."""
     scalars = {lookup.alias: lookup for lookup in block.lookups if lookup.scalar}
 
-    def column(alias: str, name: str) -> Vector:
+    def column(alias: str, name: str) -> pa.Array:
         if alias == GROUP:
-            return from_arrow(columns[name].take(pa.array(groups)))
-        return from_arrow(members.base(scalars[alias].block.name).single(name))
+            return columns[name].take(pa.array(groups))
+        return members.base(scalars[alias].block.name).single(name)
 
-    return column
+    return resolver(column)

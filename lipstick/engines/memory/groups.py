@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
@@ -22,32 +22,24 @@ from lipstick.engines.memory.places import (
     union,
 )
 from lipstick.engines.memory.regroup import Moved, Regrouped, ResolveIn, regroup
+from lipstick.engines.memory.rows import Rows
 from lipstick.engines.memory.scenarios import Deleted
 from lipstick.engines.memory.state import (
-    SORT,
     Context,
-    Rows,
     State,
     Supposed,
-    needs_spark,
+    Take,
+    known_values,
     overlay,
-    same,
-    values,
+    resolver,
+    spread,
 )
 from lipstick.engines.memory.store import OPEN_WITH_SPARK, Dataset, every
 from lipstick.engines.memory.sums import ChunkedSums
 from lipstick.errors import NeedsSparkError
 from rewriter.blocks import GROUP, Block
 from rewriter.emit import PRESENT
-from rewriter.interpret import (
-    Interpreted,
-    Resolve,
-    UninterpretableError,
-    Vector,
-    aggregate_call,
-    from_arrow,
-    interpret,
-)
+from rewriter.interpret import Resolve, aggregate_call, from_arrow, interpret
 from semiring.base import Array
 
 
@@ -59,26 +51,23 @@ class GroupRows(Rows):
     member.
     """
 
-    def __init__(self, block: Block, stored: Dataset, members: Members, base: Context) -> None:
-        self.block = block
+    _stored: Dataset
+
+    def __init__(self, block: Block, stored: Dataset, members: Members, context: Context) -> None:
+        names = {name for name, _ in (*block.keys, *block.aggregates)}
+        outputs = ((o.name, o.scalar) for o in block.outputs if o.name not in names)
+        super().__init__(block, stored, context, outputs)
         self.members = members
-        self._stored = stored
-        self._base = base
-        self.grouping = MemberGroups(block, stored, members, base)
+        self.grouping = MemberGroups(block, stored, members, context)
         self.calls = {name: aggregate_call(call) for name, call in block.aggregates}
         self._having = tuple(map(interpret, block.having))
-        names = {name for name, _ in block.keys} | set(self.calls)
-        self.outputs = {o.name: interpret(o.scalar) for o in block.outputs if o.name not in names}
-        for number, key in enumerate(block.order):
-            self.outputs[f"{SORT}{number}"] = interpret(key.scalar)
-        self._scalars = {lookup.alias: lookup for lookup in block.lookups if lookup.scalar}
         self._float_sums: dict[str, ChunkedSums] = {}
 
     def sides(self, members: Array) -> Array:
         """The side of some members of a difference, 0 or 1."""
         difference = self.block.difference
         assert difference is not None
-        side = interpret(difference.side).evaluate(self.members.resolve(members, self._base))
+        side = interpret(difference.side).evaluate(self.members.resolve(members, self.context))
         sides: Array = side.to_arrow(len(members)).to_numpy(zero_copy_only=False)
         return sides
 
@@ -88,14 +77,12 @@ class GroupRows(Rows):
         """The type of a captured column."""
         return self._stored.type(name)
 
-    @cached_property
-    def base(self) -> State:
-        """The captured groups."""
-        size = self.grouping.size
-        present = np.zeros(size, dtype=np.bool_)
+    def base_present(self) -> Array:
+        """See :class:`Rows`."""
+        present = np.zeros(self.grouping.size, dtype=np.bool_)
         stored = self._stored.column(PRESENT).to_numpy(zero_copy_only=False)
         present[: self._stored.count] = stored
-        return State(self.block, size, present, self._base_take)
+        return present
 
     def _base_take(self, name: str, positions: Array) -> pa.Array:
         beyond = np.flatnonzero(positions >= self._stored.count)
@@ -119,10 +106,7 @@ class GroupRows(Rows):
         output = self.outputs.get(name)
         if output is None or any(column not in known for _, column in output.columns):
             return pa.nulls(len(positions), kind)
-        try:
-            return values(output, lambda _, key: from_arrow(known[key]), len(positions), kind)
-        except UninterpretableError as error:
-            raise needs_spark(str(error)) from error
+        return known_values(output, lambda _, key: from_arrow(known[key]), len(positions), kind)
 
     # -- with a deletion -------------------------------------------------------------------
 
@@ -156,7 +140,7 @@ class GroupRows(Rows):
         resolve
             The columns of members with the new values.
         """
-        return self._post(self._base, regroup(self, moved, moved, self._base, resolve), [])
+        return self._post(self.context, regroup(self, moved, moved, self.context, resolve), [])
 
     def stored(self, name: str, groups: Array) -> pa.Array | None:
         """The captured values of an aggregate, NULL for groups that are not captured.
@@ -165,11 +149,9 @@ class GroupRows(Rows):
         """
         if name not in self._stored.names:
             return None
-        known = groups < self._stored.count
-        if known.all():
-            return self._stored.take(name, groups)
-        places = np.cumsum(known) - 1
-        return self._stored.take(name, groups[known]).take(pa.array(places, mask=~known))
+        known = np.flatnonzero(groups < self._stored.count)
+        taken = self._stored.take(name, groups[known])
+        return taken if len(known) == len(groups) else spread(taken, known, len(groups))
 
     def chunked(self, name: str) -> ChunkedSums:
         """The sums of an aggregate of floats, by chunks of its members; not of grouping sets."""
@@ -187,7 +169,7 @@ class GroupRows(Rows):
     def _post(self, context: Context, regrouped: Regrouped, new_keys: list[pa.Array]) -> State:
         base = self.base
         size = base.size + (len(new_keys[0]) if new_keys else 0)
-        scalars = rescaled(self._scalars, (*self._having, *self.outputs.values()), context)
+        scalars = rescaled(self._scalar_lookups, (*self._having, *self.outputs.values()), context)
         affected = union(regrouped.places, everywhere(scalars, every(size)))
         if not len(affected):
             return base
@@ -198,58 +180,22 @@ class GroupRows(Rows):
         there = affected[exists]
         shown = there[all_hold(self._having, self._resolve(there, take, context), len(there))]
         resolve = self._resolve(shown, take, context)
-        columns = {
-            name: self._output(name, resolve, shown, lambda column: take(column, shown))
-            for name in self.outputs
-        }
-        take.post = Patch(shown, columns)
-        was = np.append(base.before_limit, False)[np.minimum(positions_of(affected), base.size)]
-        return Supposed(base, size, take, affected, affected[was != contains(shown, affected)])
-
-    def _resolve(self, places: Array, take: PatchedTake, context: Context) -> Resolve:
-        taken: dict[tuple[str, str], Vector] = {}
-
-        def column(alias: str, name: str) -> Vector:
-            if (alias, name) not in taken:
-                if alias == GROUP:
-                    array = take(name, places)
-                else:
-                    array = context(self._scalars[alias].block.name).scalar(name, places)
-                taken[alias, name] = from_arrow(array)
-            return taken[alias, name]
-
-        return column
-
-    def _output(
-        self, name: str, resolve: Resolve, places: Array, now: Callable[[str], pa.Array]
-    ) -> pa.Array:
-        """The values of an output or sort key of some groups.
-
-        Parameters
-        ----------
-        resolve, now
-            The new values of the columns that it reads, group by group.
-
-        Raises
-        ------
-        CaptureError
-            When only Spark can compute it, and something that it reads is not as it was.
-        """
-        scalar, groups = self.outputs[name], positions_of(places)
-        try:
-            return values(scalar, resolve, len(groups), self._stored.type(name))
-        except UninterpretableError as error:
-            if not self._unchanged(scalar, groups, now):
-                raise needs_spark(str(error)) from error
-            return self._stored.take(name, groups)
-
-    def _unchanged(
-        self, scalar: Interpreted, groups: Array, now: Callable[[str], pa.Array]
-    ) -> bool:
-        """Return True if the columns that a scalar reads, and so its stored values, still hold."""
-        if not (groups < self._stored.count).all() or not self.base.before_limit[groups].all():
-            return False
-        return all(
-            alias == GROUP and same(self._stored.take(name, groups), now(name)).all()
-            for alias, name in scalar.columns
+        before = self._resolve(positions_of(shown), base.take, self.context)
+        take.post = Patch(
+            shown, {name: self._output(name, shown, resolve, before) for name in self.outputs}
         )
+        flipped = base.flips(affected, contains(shown, affected))
+        return Supposed(base, size, take, affected, flipped)
+
+    def _resolve(self, places: Array, take: Take, context: Context) -> Resolve:
+        def column(alias: str, name: str) -> pa.Array:
+            if alias == GROUP:
+                return take(name, places)
+            return context(self._scalar_lookups[alias].block.name).scalar(name, places)
+
+        return resolver(column)
+
+    @cached_property
+    def _captured_rows(self) -> Array:
+        present = self.base_present()
+        return np.where(present, every(len(present)), -1)

@@ -13,12 +13,12 @@ from lipstick.engines.memory.keys import KeyTable, distinct
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.places import beside, positions_of
 from lipstick.engines.memory.regroup import Moved
-from lipstick.engines.memory.state import Context, needs_spark, values
+from lipstick.engines.memory.state import Context, known_values, needs_spark
 from lipstick.engines.memory.store import Dataset, every
 from lipstick.errors import NeedsSparkError
 from rewriter.analysis.may_throw import may_raise
 from rewriter.blocks import EXPANDED, MEMBER, Block
-from rewriter.interpret import Resolve, UninterpretableError, Vector, from_arrow, interpret
+from rewriter.interpret import Resolve, Vector, from_arrow, interpret
 from semiring.arrow import decoded, normal
 from semiring.base import Array
 
@@ -131,10 +131,7 @@ class MemberGroups:
                 whole = self.sets == 1 and len(positions) == len(column)
                 columns.append(column if whole else column.take(pa.array(positions)))
                 continue
-            try:
-                columns.append(values(key, resolve, len(positions), self._stored.type(name)))
-            except UninterpretableError as error:
-                raise needs_spark(str(error)) from error
+            columns.append(known_values(key, resolve, len(positions), self._stored.type(name)))
         return columns
 
     @property

@@ -19,7 +19,7 @@ from lipstick.engines.memory.places import (
     scenarios_of,
     union,
 )
-from lipstick.engines.memory.state import Context, State, needs_spark, values
+from lipstick.engines.memory.state import Context, State, known_values, needs_spark, spread
 from lipstick.engines.memory.store import every
 from rewriter.blocks import OuterLookup, Semi
 from rewriter.interpret import (
@@ -122,10 +122,7 @@ class Membership:
         """A column of the members' partners, NULL where there is none."""
         references = self.find(places, context)
         there = np.flatnonzero(references >= 0)
-        taken = self._inner(context).take(name, references[there])
-        index = np.full(len(references), -1, dtype=np.int64)
-        index[there] = np.arange(len(there))
-        return taken.take(pa.array(index, mask=index < 0))
+        return spread(self._inner(context).take(name, references[there]), there, len(references))
 
     def suspects(self, context: Context, touched: Callable[[State], Array]) -> Array:
         """The places of members whose partner in the other block deletions touched."""
@@ -175,13 +172,10 @@ class Membership:
     def _left(self, places: Array, context: Context) -> list[pa.Array]:
         """The members' side, in the types that both sides are compared in."""
         resolve = self._members.resolve(places, context)
-        try:
-            return [
-                values(side, resolve, len(places), kind)
-                for side, kind in zip(self.sides, self._types, strict=True)
-            ]
-        except UninterpretableError as error:
-            raise needs_spark(str(error)) from error
+        return [
+            known_values(side, resolve, len(places), kind)
+            for side, kind in zip(self.sides, self._types, strict=True)
+        ]
 
     def _right(self, inner: State, rows: Array) -> list[pa.Array]:
         """The other side: columns of another block's tuples."""
@@ -229,10 +223,7 @@ def holds(
     CaptureError
         When only Spark can evaluate it, or it fails for a row: where ``where`` is true, if given.
     """
-    try:
-        truth = values(condition, resolve, length, pa.bool_(), where)
-    except UninterpretableError as error:
-        raise needs_spark(str(error)) from error
+    truth = known_values(condition, resolve, length, pa.bool_(), where)
     mask: Array = truth.fill_null(False).to_numpy(zero_copy_only=False)
     return mask
 

@@ -16,7 +16,7 @@ from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.member_rows import MemberRows
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.places import NOTHING
-from lipstick.engines.memory.state import Rows
+from lipstick.engines.memory.rows import Rows
 from lipstick.engines.memory.store import every
 from lipstick.engines.memory.unions import UnionRows
 from lipstick.engines.memory.window_rows import WindowRows

@@ -1,8 +1,7 @@
-"""The rows of a block without deletion and in scenarios, and how rows are put in its order."""
+"""The rows of a block without deletion and in scenarios, their order, and values of scalars."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from functools import cached_property
@@ -22,11 +21,18 @@ from lipstick.engines.memory.places import (
     scenarios_of,
     union,
 )
-from lipstick.engines.memory.scenarios import Deleted
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.errors import CaptureError, NeedsSparkError
 from rewriter.blocks import Block, Kind
-from rewriter.interpret import FailedError, Interpreted, Resolve, UninterpretableError, cast
+from rewriter.interpret import (
+    FailedError,
+    Interpreted,
+    Resolve,
+    UninterpretableError,
+    Vector,
+    cast,
+    from_arrow,
+)
 from semiring.base import Array
 from semiring.ranks import ranked
 from semiring.segments import expand
@@ -89,6 +95,12 @@ class State:
         """Boolean array: the tuples at some places that the block yields."""
         there: Array = self._present[positions_of(places)]
         return there
+
+    def flips(self, places: Array, there: Array) -> Array:
+        """Return the places whose presence before LIMIT is another one, given what it is now."""
+        was = np.append(self.before_limit, False)[np.minimum(positions_of(places), self.size)]
+        flipped: Array = places[was != there]
+        return flipped
 
     def take(self, name: str, places: Array) -> pa.Array:
         """Return values of an identity column, an output or a sort key (``_o0``...) at some places.
@@ -262,9 +274,7 @@ class Supposed(State):
             if len(owners) < len(rows):
                 raise _several(self.block, int(counts.max()))
             now = self.take(name, rows)
-            index = np.full(len(numbers), -1, dtype=np.int64)
-            index[np.searchsorted(numbers, owners)] = np.arange(len(owners))
-            singles = now.take(pa.array(index, mask=index < 0))
+            singles = spread(now, np.searchsorted(numbers, owners), len(numbers))
             was = self.base.single(name).cast(singles.type)
             self._singles[name] = numbers, pa.concat_arrays([was, singles])
         return self._singles[name]
@@ -301,40 +311,6 @@ Context: TypeAlias = Callable[[str], State]
 """From the name of a block to its rows."""
 
 
-class Rows(ABC):
-    """The captured rows of a block, and what becomes of them under a deletion."""
-
-    block: Block
-    outputs: dict[str, Interpreted]
-    """The columns that are computed, sort keys among them."""
-
-    @property
-    @abstractmethod
-    def base(self) -> State:
-        """The rows without any deletion."""
-
-    @abstractmethod
-    def evaluate(self, context: Context, deleted: Mapping[str, Deleted]) -> State:
-        """Return the rows in scenarios that delete tuples; `context` has the other blocks.
-
-        Raises
-        ------
-        CaptureError
-            When an expression must be evaluated that only Spark can.
-        """
-
-    def check(self) -> None:
-        """Compute every column of the rows without any deletion, also of rows that LIMIT cuts.
-
-        Raises
-        ------
-        CaptureError
-            When that needs Spark, or fails.
-        """
-        for name in self.outputs:
-            self.base.take(name, self.base.sequence)
-
-
 def overlay(values: pa.Array, places: Array, patch: pa.Array) -> pa.Array:
     """Return `values` with the values of `patch` put at some places."""
     if not len(places):
@@ -342,6 +318,25 @@ def overlay(values: pa.Array, places: Array, patch: pa.Array) -> pa.Array:
     index = np.arange(len(values), dtype=np.int64)
     index[places] = len(values) + np.arange(len(places))
     return pa.concat_arrays([values, patch.cast(values.type)]).take(pa.array(index))
+
+
+def spread(values: pa.Array, places: Array, length: int) -> pa.Array:
+    """Return a column of a length that has `values` at some places, and NULL elsewhere."""
+    index = np.full(length, -1, dtype=np.int64)
+    index[places] = np.arange(len(values))
+    return values.take(pa.array(index, mask=index < 0))
+
+
+def resolver(take: Callable[[str, str], pa.Array]) -> Resolve:
+    """Return the columns that scalars read, by alias and name; each is taken once."""
+    taken: dict[tuple[str, str], Vector] = {}
+
+    def column(alias: str, name: str) -> Vector:
+        if (alias, name) not in taken:
+            taken[alias, name] = from_arrow(take(alias, name))
+        return taken[alias, name]
+
+    return column
 
 
 def same(a: pa.Array, b: pa.Array) -> Array:
@@ -389,6 +384,20 @@ def values(
         raise CaptureError(
             f"{scalar.text} fails without the deleted rows ({error}): so would the query in Spark."
         ) from error
+
+
+def known_values(
+    scalar: Interpreted,
+    resolve: Resolve,
+    length: int,
+    kind: pa.DataType | None = None,
+    where: Array | None = None,
+) -> pa.Array:
+    """Return `values`, of which those that only Spark can compute are a NeedsSparkError."""
+    try:
+        return values(scalar, resolve, length, kind, where)
+    except UninterpretableError as error:
+        raise needs_spark(str(error)) from error
 
 
 def needs_spark(text: str) -> NeedsSparkError:

@@ -3,39 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
-from lipstick.engines.memory.member_rows import stored_rows
 from lipstick.engines.memory.members import rescaled
 from lipstick.engines.memory.memberships import all_hold
 from lipstick.engines.memory.places import beside, everywhere, positions_of, union
+from lipstick.engines.memory.rows import Rows
 from lipstick.engines.memory.scenarios import Deleted
-from lipstick.engines.memory.state import (
-    SORT,
-    Context,
-    Rows,
-    State,
-    Supposed,
-    needs_spark,
-    same,
-    values,
-)
+from lipstick.engines.memory.state import Context, State, Supposed, resolver, spread
 from lipstick.engines.memory.store import Dataset, every
 from rewriter.blocks import UNION, Block
 from rewriter.emit import BRANCH
-from rewriter.interpret import (
-    Interpreted,
-    Resolve,
-    UninterpretableError,
-    Vector,
-    cast,
-    from_arrow,
-    interpret,
-    unify,
-)
+from rewriter.interpret import Resolve, cast, from_arrow, interpret, unify
 from semiring.base import Array
 
 
@@ -44,17 +26,11 @@ class UnionRows(Rows):
 
     Positions: the tuples of the branches without deletion, one branch after the other, then tuples
     that only a deletion makes.
-
-    Parameters
-    ----------
-    stored
-        The captured rows; None where all of their columns are computed here.
     """
 
-    def __init__(self, block: Block, stored: Dataset | None, base: Context) -> None:
-        self.block = block
-        self._stored = stored
-        self.context = base
+    def __init__(self, block: Block, stored: Dataset | None, context: Context) -> None:
+        outputs = ((output.name, output.scalar) for output in block.outputs)
+        super().__init__(block, stored, context, outputs)
         self._columns = {
             output.name: number for number, output in enumerate(block.branches[0].outputs)
         }
@@ -63,11 +39,7 @@ class UnionRows(Rows):
             for number, branch in enumerate(block.branches)
             for name in branch.identity
         }
-        self.outputs = {output.name: interpret(output.scalar) for output in block.outputs}
-        for number, key in enumerate(block.order):
-            self.outputs[f"{SORT}{number}"] = interpret(key.scalar)
         self._having = tuple(map(interpret, block.having))
-        self._scalars = {lookup.alias: lookup for lookup in block.lookups if lookup.scalar}
 
     def places(self, context: Context) -> tuple[Array, Array]:
         """The branch of every position, and the position in the branch."""
@@ -83,9 +55,8 @@ class UnionRows(Rows):
         inside += [np.arange(a, b) for a, b in zip(sizes, grown, strict=True)]
         return branches, np.concatenate(inside)
 
-    @cached_property
-    def base(self) -> State:
-        """The captured tuples."""
+    def base_present(self) -> Array:
+        """See :class:`Rows`."""
         context = self.context
         parts = [context(branch.name).present for branch in self.block.branches]
         present = np.concatenate(parts)
@@ -93,7 +64,7 @@ class UnionRows(Rows):
             rows = np.flatnonzero(present)
             resolve = self._resolve(context, *self._split(context, rows))
             present[rows] = all_hold(self._having, resolve, len(rows))
-        return State(self.block, len(present), present, partial(self._take, context))
+        return present
 
     def evaluate(self, context: Context, deleted: Mapping[str, Deleted]) -> State:
         """See :class:`Rows`."""
@@ -108,7 +79,7 @@ class UnionRows(Rows):
             new = positions >= sizes[number]
             shift = np.where(new, sum(sizes) + sum(more[:number]) - sizes[number], 0)
             touched.append(beside(places, positions + np.where(new, shift, sum(sizes[:number]))))
-        scalars = rescaled(self._scalars, (*self._having, *self.outputs.values()), context)
+        scalars = rescaled(self._scalar_lookups, (*self._having, *self.outputs.values()), context)
         changed = union(*touched, everywhere(scalars, every(size)))
         if not len(changed):
             return self.base
@@ -121,11 +92,8 @@ class UnionRows(Rows):
             rows = np.flatnonzero(now)
             resolve = self._resolve(context, branches[rows], inside[rows])
             now[rows] = all_hold(self._having, resolve, len(rows))
-        was = np.append(self.base.before_limit, False)[
-            np.minimum(positions_of(changed), self.base.size)
-        ]
         take = partial(self._take, context)
-        return Supposed(self.base, size, take, changed, changed[was != now])
+        return Supposed(self.base, size, take, changed, self.base.flips(changed, now))
 
     def _sizes(self, context: Context) -> tuple[list[int], list[int]]:
         """Return the number of positions of each branch without deletion, and the number of
@@ -147,70 +115,32 @@ class UnionRows(Rows):
 
     # -- columns ---------------------------------------------------------------------------
 
+    def _base_take(self, name: str, positions: Array) -> pa.Array:
+        return self._take(self.context, name, positions)
+
     def _take(self, context: Context, name: str, at: Array) -> pa.Array:
         where, places = self._split(context, at)
         if name == BRANCH and name not in self.outputs:
             return pa.array(where, pa.int32())
         if name in self.identity and name not in self.outputs:
             number, column = self.identity[name]
-            return self._of_branch(context, number, column, where, places)
-        scalar = self.outputs[name]
-        try:
-            resolve = self._resolve(context, where, places)
-            kind = None if self._stored is None else self._stored.type(name)
-            return values(scalar, resolve, len(at), kind)
-        except UninterpretableError as error:
-            known = self._stored is not None
-            if not (known and self._unchanged(scalar, context, where, places, at)):
-                raise needs_spark(str(error)) from error
-            assert self._stored is not None
-            return self._stored.take(name, self._stored_rows[positions_of(at)])
-
-    def _unchanged(
-        self,
-        scalar: Interpreted,
-        context: Context,
-        where: Array,
-        places: Array,
-        at: Array,
-    ) -> bool:
-        """Return True if the stored values of an output hold at some places of the union."""
-        positions = positions_of(at)
-        if context is self.context:
-            return bool((self._stored_rows[positions] >= 0).all())
-        known = (positions < self.base.size).all() and self.base.present[positions].all()
-        if not (known and self.block.unique_identity):
-            return False
-        old, new = (self._resolve(at, where, places) for at in (self.context, context))
-        try:
-            return all(
-                same(old(*column).to_arrow(len(where)), new(*column).to_arrow(len(where))).all()
-                for column in scalar.columns
-            )
-        except UninterpretableError:  # the branches' types have no common one here
-            return False
-
-    @cached_property
-    def _stored_rows(self) -> Array:
-        assert self._stored is not None
-        take = partial(self._take, self.context)
-        return stored_rows(self._stored, self.block, self.base.before_limit, take)
+            there = np.flatnonzero(where == number)
+            branch = context(self.block.branches[number].name)
+            return spread(branch.take(column, places[there]), there, len(where))
+        before = None
+        if context is not self.context:
+            before = self._resolve(self.context, where, places)
+        return self._output(name, at, self._resolve(context, where, places), before)
 
     def _resolve(self, context: Context, where: Array, places: Array) -> Resolve:
-        taken: dict[tuple[str, str], Vector] = {}
+        def column(alias: str, name: str) -> pa.Array:
+            if alias == UNION:
+                return self._column(context, name, where, places)
+            return context(self._scalar_lookups[alias].block.name).scalar(name, places)
 
-        def column(alias: str, name: str) -> Vector:
-            if (alias, name) not in taken:
-                if alias == UNION:
-                    taken[alias, name] = self._column(context, name, where, places)
-                else:
-                    scalar = context(self._scalars[alias].block.name).scalar(name, places)
-                    taken[alias, name] = from_arrow(scalar)
-            return taken[alias, name]
+        return resolver(column)
 
-        return column
-
-    def _column(self, context: Context, name: str, where: Array, places: Array) -> Vector:
+    def _column(self, context: Context, name: str, where: Array, places: Array) -> pa.Array:
         """A column of the union: of every branch its own, in the type that holds them all."""
         parts, rows = [], []
         for number, branch in enumerate(self.block.branches):
@@ -225,15 +155,4 @@ class UnionRows(Rows):
         kind = unify(*(part.type for part in parts))
         arrays = [cast(part, kind).to_arrow(len(part)) for part in parts]
         order = np.argsort(np.concatenate(rows), kind="stable")
-        return from_arrow(pa.concat_arrays(arrays).take(pa.array(order)))
-
-    def _of_branch(
-        self, context: Context, number: int, name: str, where: Array, places: Array
-    ) -> pa.Array:
-        """An identity column of one branch, NULL for the tuples of the others."""
-        in_branch = np.flatnonzero(where == number)
-        branch = self.block.branches[number].name
-        taken = context(branch).take(name, places[in_branch])
-        index = np.full(len(where), -1, dtype=np.int64)
-        index[in_branch] = np.arange(len(in_branch))
-        return taken.take(pa.array(index, mask=index < 0))
+        return pa.concat_arrays(arrays).take(pa.array(order))

@@ -9,7 +9,7 @@ from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.keys import KeyTable
 from lipstick.engines.memory.many import Changes, merged_answers
 from lipstick.engines.memory.places import contains, positions_of, scenarios_of
-from lipstick.engines.memory.state import State, same
+from lipstick.engines.memory.state import State, same, spread
 from lipstick.questions.what_if import CHANGE, SCENARIO, WhatIf, WhatIfMany
 from semiring.base import Array
 
@@ -89,12 +89,11 @@ def _with_kinds(
 
 def _side(engine: Engine, state: State, rows: Array, there: Array) -> pa.StructArray:
     """Return the answer's columns as structs at the rows that are there; NULL elsewhere."""
-    columns = engine.columns(state, rows[there])
-    indices = pa.array(np.cumsum(there) - 1, mask=~there)
-    spread = [column.take(indices) for column in columns]
-    named = zip(engine.manifest.names, spread, strict=True)
+    places = np.flatnonzero(there)
+    columns = [spread(column, places, len(rows)) for column in engine.columns(state, rows[places])]
+    named = zip(engine.manifest.names, columns, strict=True)
     fields = [pa.field(name, column.type) for name, column in named]
-    return pa.StructArray.from_arrays(spread, fields=fields, mask=pa.array(~there))
+    return pa.StructArray.from_arrays(columns, fields=fields, mask=pa.array(~there))
 
 
 def what_if_many(engine: Engine, labels: pa.Array, found: Changes) -> WhatIfMany:

@@ -29,8 +29,10 @@ from lipstick.engines.memory.state import (
     State,
     Supposed,
     Take,
+    known_values,
     needs_spark,
     overlay,
+    spread,
     values,
 )
 from lipstick.engines.memory.store import Dataset
@@ -46,7 +48,6 @@ from rewriter.interpret import (
     WINDOW,
     AggregateCall,
     Interpreted,
-    UninterpretableError,
     Vector,
     WindowCall,
     Windowed,
@@ -70,9 +71,9 @@ class WindowRows(MemberRows):
     """
 
     def __init__(
-        self, block: Block, stored: Dataset | None, members: Members, base: Context
+        self, block: Block, stored: Dataset | None, members: Members, context: Context
     ) -> None:
-        super().__init__(block, stored, members, base)
+        super().__init__(block, stored, members, context)
         scalars = {output.name: output.scalar for output in block.outputs}
         scalars |= {f"{SORT}{number}": key.scalar for number, key in enumerate(block.order)}
         by_name = {name: windowed(scalar) for name, scalar in scalars.items()}
@@ -87,15 +88,14 @@ class WindowRows(MemberRows):
         if self._stored is None or not self.block.unique_identity:
             # There are no captured rows, or which of them is whose is not known.
             return self._base_computed(name, positions)
-        there = self.members.was_alive(positions)
-        taken = super()._base_take(name, positions[there])
-        return taken.take(pa.array(np.cumsum(there) - 1, mask=~there))
+        there = np.flatnonzero(self.members.was_alive(positions))
+        return spread(super()._base_take(name, positions[there]), there, len(positions))
 
     @cached_property
     def _base_computed(self) -> Take:
         rows = np.flatnonzero(self.base_present())
         whole = _Touched(rows, np.zeros_like(rows), np.ones(len(rows), dtype=np.bool_))
-        return self._known(dict.fromkeys(self.windowed, whole), self._base, super()._base_take)
+        return self._known(dict.fromkeys(self.windowed, whole), self.context, super()._base_take)
 
     def _known(
         self, computed_at: Mapping[str, _Touched], context: Context, otherwise: Take
@@ -116,7 +116,7 @@ class WindowRows(MemberRows):
             index = np.full(len(places), -1, dtype=np.int64)
             index[found] = rows
             computed_there = known[name].take(pa.array(index, mask=index < 0))
-            if context is self._base:
+            if context is self.context:
                 return computed_there
             rest = np.flatnonzero(index < 0)
             return overlay(computed_there, rest, self.base.take(name, places[rest]))
@@ -254,7 +254,7 @@ class WindowRows(MemberRows):
         columns = [
             pa.concat_arrays([before, now.cast(before.type)])
             for before, now in zip(
-                self._scalars(scalars, rows, self._base),
+                self._scalars(scalars, rows, self.context),
                 self._scalars(scalars, arriving, context),
                 strict=True,
             )
@@ -293,17 +293,14 @@ class WindowRows(MemberRows):
     ) -> list[pa.Array]:
         """Return the values of scalars at some places."""
         resolve = self.members.resolve(places, context)
-        try:
-            return [values(scalar, resolve, len(places), None) for scalar in scalars]
-        except UninterpretableError as error:
-            raise needs_spark(str(error)) from error
+        return [known_values(scalar, resolve, len(places)) for scalar in scalars]
 
     def _partitioned(self, call: WindowCall) -> WindowPartitions:
         """The rows that are there without deletion, by the partitions of a window function."""
         key = _texts(call.partition)
         if key not in self._by_partition:
             rows = np.flatnonzero(self.base_present())
-            columns = self._keys(call, rows, self._base)
+            columns = self._keys(call, rows, self.context)
             self._by_partition[key] = WindowPartitions(columns, rows, self.members.count)
         return self._by_partition[key]
 
@@ -315,7 +312,7 @@ class WindowRows(MemberRows):
 
     def _adds_floats(self) -> bool:
         """Return True if some value depends on the order in which numbers are added up."""
-        resolve = self.members.resolve(NOTHING, self._base)
+        resolve = self.members.resolve(NOTHING, self.context)
         calls = (call.aggregate for windows in self.windowed.values() for call in windows.calls)
         return any(
             call.function in _ADDING and _is_rounded(values(argument, resolve, 0, None).type, call)
@@ -423,7 +420,7 @@ class WindowRows(MemberRows):
         return call
 
     def _placed(self, call: WindowCall, rows: Array) -> Placed:
-        return placed(call, self.members.resolve(rows, self._base), len(rows))
+        return placed(call, self.members.resolve(rows, self.context), len(rows))
 
     # -- values under a deletion -----------------------------------------------------------
 
@@ -440,10 +437,7 @@ class WindowRows(MemberRows):
         def column(alias: str, of: str) -> Vector:
             return from_arrow(columns[int(of)]) if alias == WINDOW else resolve(alias, of)
 
-        try:
-            return values(window.scalar, column, len(places), self.type(name))
-        except UninterpretableError as error:
-            raise needs_spark(str(error)) from error
+        return known_values(window.scalar, column, len(places), self.type(name))
 
 
 @dataclass(frozen=True, slots=True)

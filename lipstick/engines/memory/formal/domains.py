@@ -28,7 +28,7 @@ from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.places import NOTHING
 from lipstick.engines.memory.reach import members_of
-from lipstick.engines.memory.state import State
+from lipstick.engines.memory.state import State, spread
 from lipstick.engines.memory.store import every
 from lipstick.engines.memory.unions import UnionRows
 from rewriter.blocks import Lookup
@@ -117,10 +117,7 @@ class Domains:
             if isinstance(rows, GroupRows) and column in dict(block.keys):
                 return self.keys(rows, column, positions)
             inside = np.flatnonzero(positions < base.size)
-            taken = base.take(column, positions[inside])
-            index = np.full(len(positions), -1, dtype=np.int64)
-            index[inside] = np.arange(len(inside))
-            return taken.take(pa.array(index, mask=index < 0))
+            return spread(base.take(column, positions[inside]), inside, len(positions))
 
         present = np.zeros(size, dtype=np.bool_)
         return State(replace(block, limit=None, offset=0), size, present, take)

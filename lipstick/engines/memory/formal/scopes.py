@@ -12,7 +12,7 @@ from lipstick.engines.memory.formal.functions import ScalarFunction, typed
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.places import NOTHING
-from lipstick.engines.memory.state import needs_spark
+from lipstick.engines.memory.state import needs_spark, spread
 from lipstick.engines.memory.unions import UnionRows
 from lipstick.errors import CapabilityError
 from rewriter.blocks import EXPANDED, GROUP, MEMBER, Lookup
@@ -108,9 +108,7 @@ def assembled(
     kinds = {column.type if isinstance(column, pa.Array) else None for column in columns}
     if len(kinds) == 1 and None not in kinds:
         where = np.concatenate([places for places, _ in parts])
-        index = np.full(length, -1, dtype=np.int64)
-        index[where] = np.arange(len(where))
-        return pa.concat_arrays(columns).take(pa.array(index, mask=index < 0))
+        return spread(pa.concat_arrays(columns), where, length)
     gates = np.repeat(reading.circuit.operands.plain([None]), length)
     for places, column in parts:
         gates[places] = gates_of(reading, column)
