@@ -16,7 +16,7 @@ import numpy as np
 from semiring.base import Array
 from semiring.exact import integer_array, multiply, sum_segments
 from semiring.monomials import Monomial
-from semiring.segments import bounds, owners_of, places_in, places_of
+from semiring.segments import Segmented, bounds, owners_of, places_of
 from semiring.token import Token
 from semiring.vocabulary import ABSENT, Vocabulary
 
@@ -25,7 +25,7 @@ Terms: TypeAlias = Iterable[tuple[Monomial, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Derivations:
+class Derivations(Segmented):
     """Sums of monomials: segment i has the rows from ``offsets[i]`` to ``offsets[i + 1]``.
 
     Attributes
@@ -42,6 +42,8 @@ class Derivations:
     offsets
         int64, one more than there are segments.
     """
+
+    by_row = ("tokens", "exponents", "coefficients")
 
     vocabulary: Vocabulary
     tokens: Array
@@ -83,15 +85,6 @@ class Derivations:
 
     # -- shape -----------------------------------------------------------------------------
 
-    def __len__(self) -> int:
-        """The number of segments."""
-        return len(self.offsets) - 1
-
-    @property
-    def owners(self) -> Array:
-        """The segment of every row."""
-        return owners_of(self.offsets)
-
     @property
     def degrees(self) -> Array:
         """The number of factors of every row."""
@@ -108,28 +101,31 @@ class Derivations:
         """Some segments."""
         if len(places) == len(self) and bool((places == np.arange(len(self))).all()):
             return self
-        rows, offsets = places_in(self.offsets, places)
-        return replace(self.rows(rows), offsets=offsets)
+        return Segmented.take(self, places)
 
     def first(self, limit: int) -> Derivations:
         """Return the first rows of every segment."""
         places = places_of(self.offsets)
         return self if bool((places < limit).all()) else self.kept(places < limit)
 
-    def rows(self, chosen: Array) -> Derivations:
-        """Return the derivations of chosen rows, with the segments of all rows."""
-        return replace(
-            self,
-            tokens=self.tokens[chosen],
-            exponents=None if self.exponents is None else self.exponents[chosen],
-            coefficients=None if self.coefficients is None else self.coefficients[chosen],
-        )
-
     def kept(self, kept: Array) -> Derivations:
         """Return the rows of a Boolean array."""
         if bool(kept.all()):
             return self
         return replace(self.rows(kept), offsets=bounds(kept)[self.offsets])
+
+    def concatenated(self, others: Sequence[Derivations]) -> Derivations:
+        """See :class:`Segmented`."""
+        parts = (self, *others)
+        width = max(part.tokens.shape[1] for part in parts)
+        exponents = coefficients = None
+        if any(part.exponents is not None for part in parts):
+            exponents = np.concatenate([_wide(exponents_of(part), width, 0) for part in parts])
+        if any(part.coefficients is not None for part in parts):
+            coefficients = np.concatenate([coefficients_of(part) for part in parts])
+        tokens = np.concatenate([_wide(part.tokens, width, ABSENT) for part in parts])
+        offsets = bounds(np.concatenate([np.diff(part.offsets) for part in parts]))
+        return Derivations(self.vocabulary, tokens, exponents, coefficients, offsets)
 
     # -- operations ------------------------------------------------------------------------
 
@@ -192,25 +188,6 @@ def multiplied(parts: Sequence[Derivations]) -> Derivations:
     tokens, exponents = _as_monomials(tokens, exponents)
     first = parts[0]
     return Derivations(first.vocabulary, tokens, exponents, coefficients, first.offsets)
-
-
-def concatenated(parts: Sequence[Derivations]) -> Derivations:
-    """Return the segments of all parts, one part after the other."""
-    width = max(part.tokens.shape[1] for part in parts)
-    exponents = coefficients = None
-    if any(part.exponents is not None for part in parts):
-        exponents = np.concatenate([_wide(exponents_of(part), width, 0) for part in parts])
-    if any(part.coefficients is not None for part in parts):
-        coefficients = np.concatenate([coefficients_of(part) for part in parts])
-    starts = np.cumsum([0, *(len(part.tokens) for part in parts)])
-    offsets = [part.offsets[1:] + start for part, start in zip(parts, starts, strict=False)]
-    return Derivations(
-        parts[0].vocabulary,
-        np.concatenate([_wide(part.tokens, width, ABSENT) for part in parts]),
-        exponents,
-        coefficients,
-        np.concatenate([np.zeros(1, dtype=np.int64), *offsets]),
-    )
 
 
 def ordered(derivations: Derivations, owners: Array) -> tuple[Array | None, Array]:

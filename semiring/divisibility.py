@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from semiring.base import Array
-from semiring.derivations import Derivations, concatenated, exponents_of, ordered
+from semiring.derivations import Derivations, exponents_of, ordered
 from semiring.segments import bounds
 from semiring.vocabulary import ABSENT
 
@@ -29,7 +29,7 @@ def minimal(derivations: Derivations) -> Derivations:
 
 def contained(rows: Derivations, among: Derivations) -> Array:
     """Boolean array: which rows the same segment of others has; both of distinct rows."""
-    both = concatenated((rows, among))
+    both = rows.concatenated((among,))
     order, first = ordered(both, np.concatenate([rows.owners, among.owners]))
     repeated = np.append(~first[1:], False)
     # The order is stable: of two that are equal the first one is of `rows`.

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from semiring.base import Array
-from semiring.segments import bounds, owners_of, places_in
+from semiring.segments import Segmented, bounds
 
 Bounds = tuple[Any, Any]
 """Of an interval; None: it is unbounded there."""
 
 
 @dataclass(frozen=True, slots=True)
-class Intervals:
+class Intervals(Segmented):
     """Unions of disjoint intervals: union i has the rows from ``offsets[i]`` to ``offsets[i + 1]``.
 
     Attributes
@@ -29,6 +29,8 @@ class Intervals:
     offsets
         int64, one more than there are unions.
     """
+
+    by_row = ("starts", "stops")
 
     instants: Sequence[Any]
     starts: Array
@@ -52,17 +54,7 @@ class Intervals:
         offsets = bounds(np.array([*map(len, unions)], dtype=np.int64))
         return cls(instants, _integers(starts), _integers(stops), offsets)
 
-    @property
-    def owners(self) -> Array:
-        """The union of every row."""
-        return owners_of(self.offsets)
-
-    def take(self, places: Array) -> Intervals:
-        """Some of the unions."""
-        rows, offsets = places_in(self.offsets, places)
-        return replace(self, starts=self.starts[rows], stops=self.stops[rows], offsets=offsets)
-
-    def joined(self, offsets: Array) -> Intervals:
+    def summed(self, offsets: Array) -> Intervals:
         """Return the unions of consecutive unions."""
         wide = replace(self, offsets=self.offsets[offsets])
         return swept([wide], lambda inside: inside[0] > 0)
@@ -100,16 +92,6 @@ def swept(sides: Sequence[Intervals], holds: Callable[[Array], Array]) -> Interv
     starts, stops = keys[state & ~before], keys[~state & before]
     sizes = np.bincount(starts // width, minlength=len(first.offsets) - 1)
     return Intervals(first.instants, starts % width, stops % width, bounds(sizes))
-
-
-def concatenated(parts: Sequence[Intervals]) -> Intervals:
-    """Return the unions of all parts, one part after the other."""
-    return replace(
-        parts[0],
-        starts=np.concatenate([part.starts for part in parts]),
-        stops=np.concatenate([part.stops for part in parts]),
-        offsets=bounds(np.concatenate([np.diff(part.offsets) for part in parts])),
-    )
 
 
 def _integers(values: list[int]) -> Array:

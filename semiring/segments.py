@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar, Self
+
 import numpy as np
 import pyarrow as pa
 
@@ -48,6 +52,55 @@ def places_in(offsets: Array, segments: Array) -> tuple[Array, Array]:
     own_offsets = bounds(sizes)
     rows: Array = np.arange(own_offsets[-1]) + (starts - own_offsets[:-1]).repeat(sizes)
     return rows, own_offsets
+
+
+class Segmented:
+    """The common part of dataclasses of arrays whose elements are segments of rows, as CSR.
+
+    Attributes
+    ----------
+    by_row, by_segment
+        The names of the arrays with an element for each row, and for each segment; None stands for
+        an array that is not needed.
+    """
+
+    __slots__ = ()
+    by_row: ClassVar[tuple[str, ...]]
+    by_segment: ClassVar[tuple[str, ...]] = ()
+    offsets: Array
+
+    def __len__(self) -> int:
+        """The number of segments."""
+        return len(self.offsets) - 1
+
+    @property
+    def owners(self) -> Array:
+        """The segment of every row."""
+        return owners_of(self.offsets)
+
+    def take(self, places: Array) -> Self:
+        """Some of the segments."""
+        rows, offsets = places_in(self.offsets, places)
+        arrays = {**self._taken(self.by_segment, places), **self._taken(self.by_row, rows)}
+        return replace(self, offsets=offsets, **arrays)  # type: ignore[type-var]
+
+    def rows(self, chosen: Array) -> Self:
+        """Return chosen rows, with the segments of all rows."""
+        return replace(self, **self._taken(self.by_row, chosen))  # type: ignore[type-var]
+
+    def _taken(self, names: Sequence[str], chosen: Array) -> dict[str, Array]:
+        arrays = {name: getattr(self, name) for name in names}
+        return {name: array[chosen] for name, array in arrays.items() if array is not None}
+
+    def concatenated(self, others: Sequence[Self]) -> Self:
+        """Return the segments of this and of others, one after the other."""
+        parts = (self, *others)
+        arrays = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in (*self.by_row, *self.by_segment)
+        }
+        offsets = bounds(np.concatenate([np.diff(part.offsets) for part in parts]))
+        return replace(self, offsets=offsets, **arrays)  # type: ignore[type-var]
 
 
 def expand(low: Array, high: Array) -> tuple[Array, Array]:

@@ -9,13 +9,13 @@ import numpy as np
 
 from semiring.base import Array
 from semiring.exact import reduce_segments
-from semiring.segments import bounds, owners_of, places_in
+from semiring.segments import Segmented, bounds
 from semiring.token import Token
 from semiring.vocabulary import ABSENT, Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
-class TokenSets:
+class TokenSets(Segmented):
     """Sets of tokens or ⊥: set i has the tokens from ``offsets[i]`` to ``offsets[i + 1]``.
 
     Attributes
@@ -29,6 +29,9 @@ class TokenSets:
     present
         Boolean array: which are sets; the others are ⊥ and have no tokens.
     """
+
+    by_row = ("tokens",)
+    by_segment = ("present",)
 
     vocabulary: Vocabulary
     tokens: Array
@@ -64,22 +67,6 @@ class TokenSets:
         present = np.array([tokens_of_set is not None for tokens_of_set in sets], dtype=np.bool_)
         return cls(
             vocabulary, tokens, bounds(np.array([*map(len, numbered)], dtype=np.int64)), present
-        )
-
-    def __len__(self) -> int:
-        """The number of sets."""
-        return len(self.present)
-
-    @property
-    def owners(self) -> Array:
-        """The set of every token."""
-        return owners_of(self.offsets)
-
-    def take(self, places: Array) -> TokenSets:
-        """Some of the sets."""
-        rows, offsets = places_in(self.offsets, places)
-        return replace(
-            self, tokens=self.tokens[rows], offsets=offsets, present=self.present[places]
         )
 
     def summed(self, offsets: Array) -> TokenSets:
@@ -120,15 +107,3 @@ class TokenSets:
         owners, tokens = np.divmod(pairs, wide)
         offsets = bounds(np.bincount(owners, minlength=len(present)))
         return replace(self, tokens=tokens.astype(np.int32), offsets=offsets, present=present)
-
-
-def concatenated(parts: Sequence[TokenSets]) -> TokenSets:
-    """Return the sets of all parts, one part after the other."""
-    starts = np.cumsum([0, *(len(part.tokens) for part in parts)])
-    offsets = [part.offsets[1:] + start for part, start in zip(parts, starts, strict=False)]
-    return TokenSets(
-        parts[0].vocabulary,
-        np.concatenate([part.tokens for part in parts]),
-        np.concatenate([np.zeros(1, dtype=np.int64), *offsets]),
-        np.concatenate([part.present for part in parts]),
-    )

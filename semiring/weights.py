@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from semiring.base import Array
-from semiring.segments import bounds, owners_of, places_in
+from semiring.segments import Segmented, bounds, owners_of
 from semiring.token import Token
 from semiring.vocabulary import ABSENT, Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(Segmented):
     """Weights: weight i has the slopes from ``offsets[i]`` to ``offsets[i + 1]``.
 
     Attributes
@@ -28,6 +28,9 @@ class Weights:
     offsets
         int64, one more than there are weights.
     """
+
+    by_row = ("tokens", "slopes")
+    by_segment = ("values",)
 
     vocabulary: Vocabulary
     values: Array
@@ -67,17 +70,6 @@ class Weights:
         offsets = bounds(np.array([*map(len, slopes)], dtype=np.int64))
         return cls(vocabulary, np.array(values, dtype=np.float64), tokens, derivatives, offsets)
 
-    @property
-    def owners(self) -> Array:
-        """The weight of every slope."""
-        return owners_of(self.offsets)
-
-    def take(self, places: Array) -> Weights:
-        """Some of the weights."""
-        rows, offsets = places_in(self.offsets, places)
-        values, tokens, slopes = self.values[places], self.tokens[rows], self.slopes[rows]
-        return Weights(self.vocabulary, values, tokens, slopes, offsets)
-
     def summed(self, offsets: Array) -> Weights:
         """Return the sums of consecutive weights."""
         count = len(offsets) - 1
@@ -101,19 +93,6 @@ class Weights:
         """Boolean array: which are not 0."""
         nonzero: Array = (self.values != 0) | (np.diff(self.offsets) > 0)
         return nonzero
-
-
-def concatenated(parts: Iterable[Weights]) -> Weights:
-    """Return the weights of all parts, one part after the other."""
-    all_parts = list(parts)
-    first = all_parts[0]
-    return replace(
-        first,
-        values=np.concatenate([part.values for part in all_parts]),
-        tokens=np.concatenate([part.tokens for part in all_parts]),
-        slopes=np.concatenate([part.slopes for part in all_parts]),
-        offsets=bounds(np.concatenate([np.diff(part.offsets) for part in all_parts])),
-    )
 
 
 def _weights(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from semiring.base import Array
 
-V = TypeVar("V")
+V = TypeVar("V", bound=Any)
 
 
 class Columns(ABC, Generic[V]):
@@ -37,9 +37,10 @@ class Columns(ABC, Generic[V]):
     def product(self, factors: Sequence[V], length: int) -> V:
         """The products, place by place; ones of `length` if there are no factors."""
 
-    @abstractmethod
     def fold(self, values: V, offsets: Array) -> V:
         """The sums of CSR segments of places, which cover them all."""
+        summed: V = values.summed(offsets)
+        return summed
 
     @abstractmethod
     def monus(self, a: V, b: V) -> V:
@@ -49,13 +50,15 @@ class Columns(ABC, Generic[V]):
     def delta(self, values: V) -> V:
         """δ, place by place; CapabilityError where an element has none."""
 
-    @abstractmethod
     def take(self, values: V, places: Array) -> V:
         """The annotations at some places."""
+        taken: V = values.take(places)
+        return taken
 
-    @abstractmethod
     def concatenate(self, parts: Sequence[V]) -> V:
         """The annotations of all parts, one part after the other."""
+        whole: V = parts[0].concatenated(parts[1:])
+        return whole
 
     @abstractmethod
     def to_arrow(self, values: V) -> pa.Array:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from semiring.base import Array
 from semiring.columns.numbered import NumberedColumns
-from semiring.derivations import Derivations, concatenated, multiplied
+from semiring.derivations import Derivations, multiplied
 from semiring.divisibility import contained, divided, minimal
 from semiring.exact import digits, from_digits
 from semiring.quotients import Quotient
@@ -56,12 +56,6 @@ class DerivationColumns(NumberedColumns[Derivations]):
 
     def delta(self, values: Derivations) -> Derivations:
         return self._semiring.delta_column(values)
-
-    def take(self, values: Derivations, places: Array) -> Derivations:
-        return values.take(places)
-
-    def concatenate(self, parts: Sequence[Derivations]) -> Derivations:
-        return concatenated(parts)
 
     def to_arrow(self, values: Derivations) -> pa.Array:
         return self._semiring.write(values)

@@ -16,7 +16,7 @@ from semiring.columns.base import Columns
 from semiring.columns.objects import pickled, unpickled
 from semiring.columns.token_sources import Given, Source
 from semiring.errors import ValuationError
-from semiring.intervals import Intervals, concatenated, swept
+from semiring.intervals import Intervals, swept
 from semiring.segments import list_layout, lists_of
 from semiring.semirings.validity import Times
 from semiring.valuation import Valuation
@@ -122,20 +122,11 @@ class IntervalColumns(Columns[Intervals]):
             return factors[0] if factors else self.ones(length)
         return swept(factors, lambda inside: np.logical_and.reduce(inside > 0))
 
-    def fold(self, values: Intervals, offsets: Array) -> Intervals:
-        return values.joined(offsets)
-
     def monus(self, a: Intervals, b: Intervals) -> Intervals:
         return swept([a, b], lambda inside: (inside[0] > 0) & (inside[1] == 0))
 
     def delta(self, values: Intervals) -> Intervals:
         return values
-
-    def take(self, values: Intervals, places: Array) -> Intervals:
-        return values.take(places)
-
-    def concatenate(self, parts: Sequence[Intervals]) -> Intervals:
-        return concatenated(parts)
 
     def to_arrow(self, values: Intervals) -> pa.Array:
         return intervals(values)

@@ -13,7 +13,7 @@ from semiring.columns.numbered import NumberedColumns
 from semiring.segments import list_layout, lists_of
 from semiring.semirings.which import Lineage, Which
 from semiring.token import Token
-from semiring.token_sets import TokenSets, concatenated
+from semiring.token_sets import TokenSets
 
 
 class TokenSetColumns(NumberedColumns[TokenSets]):
@@ -33,20 +33,11 @@ class TokenSetColumns(NumberedColumns[TokenSets]):
             return self.ones(length)
         return factors[0].times(*factors[1:])
 
-    def fold(self, values: TokenSets, offsets: Array) -> TokenSets:
-        return values.summed(offsets)
-
     def monus(self, a: TokenSets, b: TokenSets) -> TokenSets:
         return a.minus(b)
 
     def delta(self, values: TokenSets) -> TokenSets:
         return values
-
-    def take(self, values: TokenSets, places: Array) -> TokenSets:
-        return values.take(places)
-
-    def concatenate(self, parts: Sequence[TokenSets]) -> TokenSets:
-        return concatenated(parts)
 
     def to_arrow(self, values: TokenSets) -> pa.Array:
         return token_sets(values, self._semiring.render(None))

@@ -14,7 +14,7 @@ from semiring.columns.numbered import NumberedColumns
 from semiring.segments import list_layout, lists_of
 from semiring.semirings.sensitivity import Sensitivity, Weight
 from semiring.token import Token
-from semiring.weights import Weights, concatenated
+from semiring.weights import Weights
 
 
 class WeightColumns(NumberedColumns[Weights]):
@@ -34,21 +34,12 @@ class WeightColumns(NumberedColumns[Weights]):
     def product(self, factors: Sequence[Weights], length: int) -> Weights:
         return reduce(Weights.times, factors) if factors else self.ones(length)
 
-    def fold(self, values: Weights, offsets: Array) -> Weights:
-        return values.summed(offsets)
-
     def monus(self, a: Weights, b: Weights) -> Weights:
         self._semiring.monus(self._semiring.one, self._semiring.one)
         return a
 
     def delta(self, values: Weights) -> Weights:
         return self.repeat(values.present())
-
-    def take(self, values: Weights, places: Array) -> Weights:
-        return values.take(places)
-
-    def concatenate(self, parts: Sequence[Weights]) -> Weights:
-        return concatenated(parts)
 
     def to_arrow(self, values: Weights) -> pa.Array:
         return weights(values)
