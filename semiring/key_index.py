@@ -1,135 +1,169 @@
-"""The places of keys among known ones, found for whole Arrow columns at once."""
+"""The places of tuples of column values in a list, compared as Spark groups them.
+
+NULL is a value, -0.0 is 0.0, and there is one NaN. A struct is the tuple of its fields, and
+another value where it is NULL.
+"""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from semiring.arrow import normal
+from semiring.arrow import decoded, normal
 from semiring.base import Array
-from semiring.errors import ValuationError
-from semiring.segments import ascending
 
 _WIDEST_TABLE = 1 << 26
 """The widest range of integer keys that is looked up in an array rather than a hash table."""
 
 
 class KeyIndex:
-    """Positions of composite keys, by one code per column combined into one integer per row.
+    """Places of tuples, by one code per column combined into one integer per tuple.
 
     Parameters
     ----------
-    relation
-        The relation of the keys.
-    keys
-        The columns of the keys, which are distinct.
-
-    Raises
-    ------
-    ValuationError
-        A key occurs twice.
+    columns
+        The columns of the list; none for the list of ().
+    length
+        The number of tuples, for no columns.
+    often
+        Far more tuples are looked up than the list has: integers in a wide range have a table.
     """
 
-    def __init__(self, relation: str, keys: list[pa.Array]) -> None:
-        keys = [normal(column) for column in keys]
-        size = len(keys[0]) if keys else 1
-        self.uniques = [pc.unique(column) for column in keys]
-        self.steps: list[Array] = []
-        self._tables: list[_Table | None] | None = None
-        combined = np.zeros(size, dtype=np.int64)
-        for number, (column, unique) in enumerate(zip(keys, self.uniques, strict=True)):
-            combined = combined * len(unique) + _codes(column, unique)
-            if number:
+    def __init__(
+        self, columns: Sequence[pa.Array], length: int = 1, *, often: bool = False
+    ) -> None:
+        self._length = length
+        flat = leaves(columns)
+        self._parts = [_Part(normal(decoded(column)), often) for column in flat]
+        self._steps: list[Array] = []
+        combined = np.zeros(length if columns else 1, dtype=np.int64)
+        for position, (part, column) in enumerate(zip(self._parts, flat, strict=True)):
+            combined = combined * part.width + part.codes(decoded(column))
+            if position:
                 step, combined = np.unique(combined, return_inverse=True)
-                self.steps.append(step)
-        if len(ascending(combined)) != size:
-            raise ValuationError(f"the valuation of {relation} gives a key twice")
-        self.position = np.empty(size, dtype=np.int64)
-        self.position[combined] = np.arange(size)
+                self._steps.append(step)
+        self._position = np.full(int(combined.max(initial=-1)) + 1, -1, dtype=np.int64)
+        self._position[combined[::-1]] = np.arange(len(combined) - 1, -1, -1)
+        self.is_distinct = len(self._position) == len(combined)
+        """True if no tuple is in the list twice."""
 
-    def _table(self, position: int) -> _Table | None:
-        """Return the table of a key column, made when first asked for: few rows are not worth one.
+    @property
+    def types(self) -> list[pa.DataType]:
+        """The types of the columns, of structs the types of their fields."""
+        return [part.type for part in self._parts]
 
-        No cached_property, whose lock cannot be pickled by value.
+    def find(self, columns: Sequence[pa.Array], length: int, *, nulls: bool = True) -> Array:
+        """The place in the list of each of `length` tuples, as int64; -1 where there is none.
+
+        Parameters
+        ----------
+        nulls
+            Whether NULL equals NULL; if not, a tuple with NULL is found nowhere.
         """
-        if self._tables is None:
-            self._tables = [_Table.of(unique) for unique in self.uniques]
-        return self._tables[position]
-
-    def codes(self, columns: list[pa.Array], size: int) -> Array:
-        """Return the position of every row's key; -1 where it is not one of the keys."""
-        combined = np.zeros(size, dtype=np.int64)
-        missing = np.zeros(size, dtype=np.bool_)
-        if len(self.position) == 0:
-            return np.full(size, -1, dtype=np.int64)
-        for position, (column, unique) in enumerate(zip(columns, self.uniques, strict=True)):
-            table = self._table(position)
-            if table is not None and column.null_count == 0 and pa.types.is_integer(column.type):
-                code = table.codes(column)
-            else:
-                code = _codes(normal(column), unique)
-            if position == 0:
-                combined = code
-                missing = code < 0
-                continue
+        if not self._parts:
+            return np.full(length, 0 if self._length else -1, dtype=np.int64)
+        if not len(self._position) or not length:
+            return np.full(length, -1, dtype=np.int64)
+        sizes = [len(c.dictionary) for c in columns if pa.types.is_dictionary(c.type)]
+        small = len(sizes) == len(columns) and 4 * math.prod(sizes) < length
+        if small and not any(c.null_count for c in columns):
+            # Each combination of dictionary values is looked up once.
+            places: Array = np.zeros(length, dtype=np.int32)
+            for column, size in zip(columns, sizes, strict=True):
+                places = places * size + column.indices.to_numpy().astype(np.int32, copy=False)
+            parts = np.unravel_index(np.arange(math.prod(sizes)), sizes)
+            values = [
+                column.dictionary.take(pa.array(part))
+                for column, part in zip(columns, parts, strict=True)
+            ]
+            return self.find(values, math.prod(sizes), nulls=nulls)[places]
+        missing = np.zeros(length, dtype=np.bool_)
+        for column in columns:
+            if not nulls and column.null_count:
+                missing |= column.is_null().to_numpy(zero_copy_only=False)
+        combined = np.zeros(length, dtype=np.int64)
+        for position, (part, column) in enumerate(zip(self._parts, leaves(columns), strict=True)):
+            code = part.codes(column)
             missing |= code < 0
-            step = self.steps[position - 1]
-            wanted = combined.astype(np.int64) * len(unique) + code
+            if not position:
+                combined = code
+                continue
+            wanted = combined.astype(np.int64, copy=False) * part.width + code
+            step = self._steps[position - 1]
             combined = np.minimum(np.searchsorted(step, wanted), len(step) - 1)
             missing |= step[combined] != wanted
-        places: Array = self.position[combined]
-        places[missing] = -1
-        return places
+        found: Array = self._position[combined]
+        found[missing] = -1
+        return found
 
 
-class _Table:
-    """Positions of integer keys in an array over their range; several times faster than hashing."""
+def leaves(columns: Sequence[pa.Array]) -> list[pa.Array]:
+    """Return columns, with structs replaced by a NULL flag and their fields."""
+    flat: list[pa.Array] = []
+    for column in columns:
+        if pa.types.is_struct(column.type):
+            flat += [column.is_null(), *leaves(column.flatten())]
+        else:
+            flat.append(column)
+    return flat
 
-    def __init__(self, least: int, positions: Array) -> None:
-        self.least = least
-        self.positions = positions
 
-    @classmethod
-    def of(cls, unique: pa.Array) -> _Table | None:
-        """Return a table for integer keys in a narrow range, else None."""
-        if not pa.types.is_integer(unique.type) or unique.null_count or len(unique) == 0:
-            return None
-        keys = unique.to_numpy(zero_copy_only=False)
-        least, most = int(keys.min()), int(keys.max())
-        if most - least > min(_WIDEST_TABLE, max(1 << 24, 4096 * len(keys))) or most >= 2**63:
-            return None
-        # One place more at either end takes all that is outside the range.
-        positions = np.full(most - least + 3, -1, dtype=np.int32)
-        positions[keys.astype(np.int64) - least + 1] = np.arange(len(keys), dtype=np.int32)
-        return cls(least, positions)
+class _Part:
+    """The distinct values of one column, numbered."""
+
+    def __init__(self, column: pa.Array, often: bool) -> None:
+        self._unique = pc.unique(column)
+        self.type = self._unique.type
+        self.width = max(len(self._unique), 1)
+        self._least, self._table = _table(self._unique, often)
 
     def codes(self, column: pa.Array) -> Array:
-        """Return the position of every value; -1 where it is not a key."""
-        values = column.to_numpy(zero_copy_only=False)
-        last = self.least + len(self.positions) - 3
-        if values.dtype == np.uint64 or self.least - 1 < -(2**63) or last + 1 >= 2**63:
-            values = np.array(values.tolist(), dtype=object)
-            bounded = np.clip(values, self.least - 1, last + 1) - (self.least - 1)
-            return self._take(bounded.astype(np.int64))
-        bounded = np.clip(values.astype(np.int64, copy=False), self.least - 1, last + 1)
-        bounded -= self.least - 1
-        return self._take(bounded)
-
-    def _take(self, places: Array) -> Array:
-        codes: Array = self.positions[places]
+        """The number of each value, NULL being one; -1 for values that there are not."""
+        if pa.types.is_dictionary(column.type):
+            inner = np.append(self.codes(column.dictionary), -1)
+            if column.null_count:
+                inner[-1] = self.codes(pa.nulls(1, column.type.value_type))[0]
+            places = column.indices.fill_null(len(inner) - 1).to_numpy(zero_copy_only=False)
+            spread: Array = inner[places]
+            return spread
+        column = self._cast(column)
+        if self._table is not None and column.null_count == 0:
+            # Values outside of the range are taken to one of its ends, also where they wrap around.
+            values = column.to_numpy(zero_copy_only=False).astype(np.int64)
+            values -= self._least - 1
+            looked: Array = self._table[np.clip(values, 0, len(self._table) - 1, out=values)]
+            return looked
+        numbers = pc.index_in(normal(column), value_set=self._unique).fill_null(-1)
+        codes: Array = numbers.to_numpy(zero_copy_only=False).astype(np.int64)
         return codes
 
+    def _cast(self, column: pa.Array) -> pa.Array:
+        kind = self._unique.type
+        if column.type == kind:
+            return column
+        if pa.types.is_signed_integer(kind) and pa.types.is_signed_integer(column.type):
+            wide = column.cast(pa.int64())
+            bound = 2 ** (kind.bit_width - 1)
+            outside = pc.or_(pc.less(wide, -bound), pc.greater(wide, bound - 1))
+            if pc.any(outside).as_py():
+                self._unique, self._table = self._unique.cast(pa.int64()), None
+                return wide
+        return column.cast(kind)
 
-def _codes(column: pa.Array, unique: pa.Array) -> Array:
-    """Positions of the column's values in `unique`, NULL being a value; -1 where there is none."""
-    if pa.types.is_dictionary(column.type):
-        inner = np.append(_codes(normal(column.dictionary), unique), -1)
-        null = _codes(pa.nulls(1, column.dictionary.type), unique)
-        indices = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        inner[-1] = null[0]
-        codes: Array = inner[indices]
-        return codes
-    positions = pc.index_in(column, value_set=unique).fill_null(-1)
-    result: Array = positions.to_numpy(zero_copy_only=False).astype(np.int64)
-    return result
+
+def _table(unique: pa.Array, often: bool) -> tuple[int, Array | None]:
+    """Numbers by value, for integers in a narrow range; one place more at either end."""
+    if not pa.types.is_signed_integer(unique.type) or unique.null_count or len(unique) == 0:
+        return 0, None
+    values = unique.to_numpy(zero_copy_only=False).astype(np.int64)
+    least, most = int(values.min()), int(values.max())
+    wide = max(1 << 24, 4096 * len(values)) if often else max(1 << 16, 64 * len(values))
+    if most - least > min(_WIDEST_TABLE, wide) or least < -(2**62) or most > 2**62:
+        return 0, None
+    table = np.full(most - least + 3, -1, dtype=np.int32)
+    table[values - least + 1] = np.arange(len(values), dtype=np.int32)
+    return least, table

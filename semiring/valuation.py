@@ -136,10 +136,9 @@ class Valuation(Generic[K]):
         """
         if self._values is None or self._values[-1] != self.semiring.pack([self.semiring.one])[0]:
             return None
-        self._indexed.setdefault(
-            tuple(map(str, kinds)), KeyIndex(self.relation, self._typed_keys(list(kinds)))
-        )
-        return self._typed_keys(list(kinds))
+        keys = self._typed_keys(list(kinds))
+        self._indexed.setdefault(tuple(map(str, kinds)), self._distinct(keys))
+        return keys
 
     def lookup(
         self,
@@ -197,7 +196,7 @@ class Valuation(Generic[K]):
             values, places = self._call(self._function, columns, length, absent)
         else:
             values = self.values or []
-            places = self._index(columns).codes(columns, length) % len(values)
+            places = self._index(columns).find(columns, length) % len(values)
         if absent is not None and absent.any():
             values, places = [*values, self.semiring.one], np.where(absent, len(values), places)
         return values, places
@@ -210,7 +209,7 @@ class Valuation(Generic[K]):
         for start in range(0, size, _PIECE):
             length = min(_PIECE, size - start)
             piece = [column.slice(start, length) for column in columns]
-            np.take(self._values, index.codes(piece, length), out=result[start : start + length])
+            np.take(self._values, index.find(piece, length), out=result[start : start + length])
         return result
 
     def _call(
@@ -253,8 +252,14 @@ class Valuation(Generic[K]):
         ]
         name = tuple(map(str, types))
         if name not in self._indexed:
-            self._indexed[name] = KeyIndex(self.relation, self._typed_keys(types))
+            self._indexed[name] = self._distinct(self._typed_keys(types))
         return self._indexed[name]
+
+    def _distinct(self, keys: list[pa.Array]) -> KeyIndex:
+        index = KeyIndex(keys, often=True)
+        if not index.is_distinct:
+            raise ValuationError(f"the valuation of {self.relation} gives a key twice")
+        return index
 
     def _typed_keys(self, types: list[pa.DataType]) -> list[pa.Array]:
         keys: list[Any] = self._keys or []

@@ -164,8 +164,8 @@ class _Keys:
             found = [self._places.get(Token(self._relation, key), -1) for key in keys]
             return np.array(found, dtype=np.int64)
         if self._index is None:
-            self._index = KeyIndex(self._relation, self.columns)
-        return self._index.codes(list(columns), length)
+            self._index = KeyIndex(self.columns)
+        return self._index.find(columns, length)
 
     def keys(self, places: Array) -> list[tuple[object, ...]]:
         """The keys at some places."""
