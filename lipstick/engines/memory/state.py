@@ -393,7 +393,7 @@ def known_values(
     kind: pa.DataType | None = None,
     where: Array | None = None,
 ) -> pa.Array:
-    """Return `values`, of which those that only Spark can compute are a NeedsSparkError."""
+    """Return `values`; NeedsSparkError where only Spark can compute them."""
     try:
         return values(scalar, resolve, length, kind, where)
     except UninterpretableError as error:
