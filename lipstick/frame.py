@@ -32,16 +32,16 @@ from lipstick.questions.deletion import Cascade, resolve_deletion
 from lipstick.questions.methods import Questions
 from lipstick.questions.missing.methods import MissingRowQuestions
 from lipstick.questions.what_if import WhatIf
-from lipstick.stages.explain import explain, explain_passes, explain_stages, root_type
+from lipstick.stages.explain import explain, explain_passes, explain_stages
 from lipstick.tables.ancestry import Ancestry, copy_upstream
 from lipstick.tables.comparison import compared_answers, with_names
 from lipstick.tables.hypothesis import Hypothesis, rerun_problem
 from lipstick.tables.writer import AnnotatedWriter
 from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.unknown_keys import check_deletion
+from rewriter.analysis.annotation_type import annotation_type
 from rewriter.blocks import Block, core_relations, decided_once, topological
 from rewriter.emit.statements import plain_sql, rewritten_sql
-from semiring.annotation import AnnotationType
 from semiring.door import checked
 from semiring.errors import ArgumentError
 
@@ -346,9 +346,9 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
     # -- questions -------------------------------------------------------------------------
 
     @property
-    def annotation_type(self) -> AnnotationType:
+    def annotation_type(self) -> str:
         """The type of the annotations: their operators, known before a row is read."""
-        return root_type(self.root, self.relations)
+        return annotation_type(self.root)
 
     def explain(self, *, passes: bool = False, stages: bool = False) -> str:
         """Return a readable account of the query's blocks and how they are captured.

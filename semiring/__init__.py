@@ -1,7 +1,7 @@
 """Semiring provenance: annotations, the semirings that give them meaning, and their evaluation.
 
-Import semirings from `semiring.semirings`, annotation types from `semiring.annotation` and columns
-of annotations, which are evaluated as arrays, from `semiring.columns`.
+Import semirings from `semiring.semirings`, and columns of annotations, which are evaluated as
+arrays, from `semiring.columns`.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class ValuationError(LipstickError):
 
 
 class AnnotationError(LipstickError):
-    """A malformed token, annotation or annotation type, or data of another type."""
+    """A malformed token or annotation, or data of another type."""
 
 
 class ExactnessError(LipstickError):

@@ -211,7 +211,7 @@ def overview(ls: Session, screen: Screen) -> tuple[AnnotatedFrame, list[Row]]:
         if query is Q3:
             kept.append((frame, answer))
         counts = capture.manifest.counts.values()
-        what = Text.assemble(query.asks, "\n", (str(frame.annotation_type), "dim"))
+        what = Text.assemble(query.asks, "\n", (frame.annotation_type, "dim"))
         members = sum(count.get("members", 0) for count in counts)
         size = sum(p.stat().st_size for p in capture.directory.rglob("*") if p.is_file())
         rows.append(

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from lipstick.capture.manifest import Manifest, RelationRecord
-    from semiring.annotation import AnnotationType
 
 
 ROWS = 20
@@ -101,7 +100,7 @@ class ShownFrame(Protocol):
     @property
     def relations(self) -> Mapping[str, ShownRelation]: ...
     @property
-    def annotation_type(self) -> AnnotationType: ...
+    def annotation_type(self) -> str: ...
     @property
     def df(self) -> DataFrame: ...
     @property
@@ -198,7 +197,7 @@ def _frame_card(frame: ShownFrame) -> Card:
     blocks = topological(frame.root)
     facts = [
         ("columns", _columns(frame.schema)),
-        ("annotation", str(frame.annotation_type)),
+        ("annotation", frame.annotation_type),
         ("blocks", "; ".join(_block(block) for block in blocks)),
     ]
     return Card(f"AnnotatedFrame over {_names(frame.relations)}", tuple(facts), frame.query)

@@ -17,7 +17,6 @@ from rewriter.blocks import Block, Kind, core_relations, topological
 from rewriter.passes import LOGGER, Alike
 from rewriter.passes.capture_plan import monotone_having
 from rewriter.scalars.text import text
-from semiring.annotation import AnnotationType
 
 if TYPE_CHECKING:
     from lipstick.pipeline import PreparedQuery, StageResult
@@ -26,32 +25,13 @@ SWITCH = "LIPSTICK_EXPLAIN"
 """The environment variable that has passes written to the standard error."""
 
 
-def key_types(relations: Mapping[str, Tracked]) -> dict[str, tuple[str, ...]]:
-    """Return the types of every relation's token columns."""
-    return {
-        name: tuple(
-            tracked.schema[column].dataType.simpleString()
-            if column in tracked.schema.names
-            else "bigint"
-            for column in tracked.token
-        )
-        for name, tracked in relations.items()
-    }
-
-
-def root_type(root: Block, relations: Mapping[str, Tracked]) -> AnnotationType:
-    """Return the annotation type of the answer's tuples."""
-    return annotation_type(root, key_types(relations))
-
-
 def explain(root: Block, relations: Mapping[str, Tracked]) -> str:
     """Return an account of the blocks of a query, inner ones first."""
-    types = key_types(relations)
     lines: list[str] = []
     for block in topological(root):
         lines.append(f"{block.name}{' (the answer)' if block is root else ''}: {_kind(block)}")
         lines += [f"  {line}" for line in _details(block)]
-        lines.append(f"  annotation: {annotation_type(block, types)}")
+        lines.append(f"  annotation: {annotation_type(block)}")
     unverified = [name for name, tracked in relations.items() if not tracked.verified]
     if unverified:
         lines.append(f"keys not verified: {', '.join(sorted(unverified))}")

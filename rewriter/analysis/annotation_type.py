@@ -1,8 +1,12 @@
-"""The annotation type of a block's tuples: the facts about an annotation that the plan decides."""
+"""The type of the annotations of a block's tuples: their operators, which the plan decides.
+
+δ stands for a group and Σ for its members, ⊖ for a difference or a negated membership, Ref for a
+tuple of another block, and brackets for a condition, before the annotations that it is about.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from sqlglot import exp
 
@@ -19,74 +23,61 @@ from rewriter.blocks import (
 )
 from rewriter.scalars.comparable import AGGREGATES, COMPARISONS
 from rewriter.scalars.text import text
-from semiring.annotation import (
-    Alt,
-    AnnotationType,
-    BlackBox,
-    ComparisonOf,
-    DeltaOf,
-    Literal,
-    MonusOf,
-    One,
-    Ref,
-    SumOf,
-    TensorOf,
-    Times,
-    TokenOf,
-)
+from semiring.token import format_value
 
 
-def annotation_type(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> AnnotationType:
-    """Return τ of a block's tuples.
+class _Compound(str):
+    """A product or difference, which has parentheses as a factor."""
 
-    Parameters
-    ----------
-    key_types
-        The types of the token columns of every relation.
-    """
-    uncut = _uncut(block, key_types)
-    if not block.limited:
-        return uncut
-    last = "∞" if block.limit is None else block.offset + block.limit
-    return _product([uncut, BlackBox(f"[{block.offset + 1} ≤ place ≤ {last}]", (uncut,))])
+    __slots__ = ()
 
 
-def _uncut(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> AnnotationType:
+def annotation_type(block: Block) -> str:
+    """Return the type of the annotations of a block's tuples, as text."""
+    uncut = _uncut(block)
+    if block.limited:
+        last = "∞" if block.limit is None else block.offset + block.limit
+        uncut = _product([uncut, f"[{block.offset + 1} ≤ place ≤ {last}]({uncut})"])
+    return str(uncut)
+
+
+def _uncut(block: Block) -> str:
     if block.kind is Kind.UNION:
-        branches = Alt(tuple(Ref(branch.name, branch.identity) for branch in block.branches))
-        return _product([branches, *(_condition_on(c, block) for c in block.having)])
-    member = _member(block, key_types)
+        branches = " | ".join(map(_ref, block.branches))
+        return _product([f"({branches})", *(_condition_on(c, block) for c in block.having)])
+    member = _member(block)
     if block.kind is Kind.ROWS:
         return member
-    values = tuple(name for name, call in block.aggregates if not isinstance(call.this, exp.Star))
-    members = SumOf(member, values)
+    members = f"Σ({member})"
     if block.difference is not None:
-        less = MonusOf(members, members)
-        return MonusOf(members, less) if block.difference.common else less
-    root: AnnotationType = DeltaOf(members) if block.keys else One()
-    conditions = uncertain_having(block)
-    return _product([root, *(_condition(condition, block, members) for condition in conditions)])
+        less = _Compound(f"{members} ⊖ {members}")
+        return _Compound(f"{members} ⊖ ({less})") if block.difference.common else less
+    root = f"δ({members})" if block.keys else "1"
+    return _product([root, *(_condition(c, block, member) for c in uncertain_having(block))])
 
 
-def _product(factors: Sequence[AnnotationType]) -> AnnotationType:
-    return factors[0] if len(factors) == 1 else Times(tuple(factors))
+def _factor(part: str) -> str:
+    return f"({part})" if isinstance(part, _Compound) else part
 
 
-def _member(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> AnnotationType:
-    factors: list[AnnotationType] = [
-        TokenOf(token.relation, key_types[token.relation]) for token in block.tokens
-    ]
+def _product(factors: Sequence[str]) -> str:
+    return factors[0] if len(factors) == 1 else _Compound(" · ".join(map(_factor, factors)))
+
+
+def _ref(block: Block) -> str:
+    return f"Ref({block.name})"
+
+
+def _member(block: Block) -> str:
+    factors: list[str] = [token.relation for token in block.tokens]
     calls = [generator.argument for generator in block.generators if generator.placed]
     called = {alias: call for call in calls for alias in aliases(call)}
     for lookup in block.lookups:
         if not lookup.scalar:
-            tuple_read = Ref(lookup.block.name, lookup.block.identity)
-            call = called.get(lookup.alias)
-            factors.append(tuple_read if call is None else BlackBox(str(call.this), (tuple_read,)))
-    factors += [_membership(semi) for semi in block.semis]
-    factors += [
-        Ref(outer.block.name, outer.block.identity) for outer in block.outer_lookups if outer.factor
-    ]
+            tuple_read, call = _ref(lookup.block), called.get(lookup.alias)
+            factors.append(tuple_read if call is None else f"{call.this}({tuple_read})")
+    factors += map(_membership, block.semis)
+    factors += [_ref(outer.block) for outer in block.outer_lookups if outer.factor]
     factors += [_condition_on(c, block) for c in block.conditions if dependent(c, block)]
     if block.grouped and not block.stable_identity:
         factors += [
@@ -94,45 +85,45 @@ def _member(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> Annotatio
             for name, key in block.keys
             if dependent(key, block)
         ]
-    return _product(factors) if factors else One()
+    return _product(factors) if factors else "1"
 
 
-def _condition_on(condition: Scalar, block: Block) -> AnnotationType:
+def _condition_on(condition: Scalar, block: Block) -> str:
     """Return a condition on values of other blocks' tuples."""
     read = aliases(condition)
     lookups = block.lookups_by_alias
     known = [lookups[alias].block for alias in sorted(read) if alias in lookups]
     if UNION in read:
         known += block.branches
-    return BlackBox(f"[{text(condition)}]", tuple(Ref(b.name, b.identity) for b in known))
+    return f"[{text(condition)}]({', '.join(map(_ref, known))})"
 
 
-def _membership(semi: Semi) -> AnnotationType:
-    member_of = DeltaOf(Ref(semi.block.name, semi.block.identity))
-    return MonusOf(One(), member_of) if semi.negated else member_of
+def _membership(semi: Semi) -> str:
+    member_of = f"δ({_ref(semi.block)})"
+    return _Compound(f"1 ⊖ {member_of}") if semi.negated else member_of
 
 
-def _condition(condition: Scalar, block: Block, members: SumOf) -> AnnotationType:
-    """Return a comparison of HAVING; a black box over the members if it is not a simple one."""
+def _condition(condition: Scalar, block: Block, member: str) -> str:
+    """Return a condition of HAVING: a comparison where it is a simple one."""
     condition = condition.unnest()
     op = COMPARISONS.get(type(condition))
     if op is not None:
-        left = _operand(condition.this, block, members)
-        right = _operand(condition.expression, block, members)
+        sides = (condition.this, condition.expression)
+        left, right = (_operand(side, block, member) for side in sides)
         if left is not None and right is not None:
-            return ComparisonOf(op, left, right)
-    return BlackBox(f"[{text(condition)}]", (members,))
+            return f"[{left} {op} {right}]"
+    return f"[{text(condition)}](Σ({member}))"
 
 
-def _operand(scalar: Scalar, block: Block, members: SumOf) -> TensorOf | Literal | None:
+def _operand(scalar: Scalar, block: Block, member: str) -> str | None:
     scalar = scalar.unnest()
     if isinstance(scalar, exp.Literal):
-        return Literal(scalar.this if scalar.is_string else scalar.to_py())
+        return format_value(scalar.this if scalar.is_string else scalar.to_py())
     if isinstance(scalar, exp.Column) and scalar.table == GROUP:
         call = dict(block.aggregates).get(scalar.name)
         name = AGGREGATES.get(type(call)) if call is not None else None
         if call is not None and name is not None:
-            value = scalar.name if scalar.name in members.values else None
-            distinct = isinstance(call.this, exp.Distinct)
-            return TensorOf(name, members, value, distinct, sibling=0)
+            value = "1" if isinstance(call.this, exp.Star) else format_value(scalar.name)
+            distinct = "DISTINCT " if isinstance(call.this, exp.Distinct) else ""
+            return f"{name}({distinct}{_factor(member)} ⊗ {value})"
     return None

@@ -89,8 +89,7 @@ def outcome(ls: Session, sql: str) -> Outcome:
         return Outcome(None, error.problem)
     except AnalysisException as error:
         return Outcome(None, _refused_before(sql, error))
-    keys = dict.fromkeys(DATABASE.relations, ("int",))
-    known = Outcome(str(annotation_type(root, keys)), None, evaluate=_evaluated(root))
+    known = Outcome(annotation_type(root), None, evaluate=_evaluated(root))
     with TemporaryDirectory() as directory:
         try:
             memory = written(sql, DATABASE, Path(directory))

@@ -29,15 +29,10 @@ def query(capture: Capture) -> dict[str, Any]:
     ``mentions`` are the places in the text where relations are named: start, end, relation.
     """
     manifest = capture.manifest
-    types = {
-        name: tuple(str(field.type) for field in schema)
-        for name, schema in capture._token_types().items()
-    }
-    types |= {name: () for name in manifest.relations if name not in types}
-    blocks = [_block(block, capture, types) for block in topological(manifest.root)]
+    blocks = [_block(block, capture) for block in topological(manifest.root)]
     return {
         "text": manifest.query,
-        "type": cell(str(annotation_type(manifest.root, types)), 2_000),
+        "type": cell(annotation_type(manifest.root), 2_000),
         "blocks": blocks,
         "lineage": _lineage(manifest.root, manifest.names),
         "mentions": _mentions(manifest.query, list(manifest.relations)),
@@ -58,7 +53,7 @@ def plain(sql: str, block: Block) -> str:
     return _QUOTED.sub(r"\1", _QUALIFIED.sub("", sql))
 
 
-def _block(block: Block, capture: Capture, types: dict[str, tuple[str, ...]]) -> dict[str, Any]:
+def _block(block: Block, capture: Capture) -> dict[str, Any]:
     counts = capture.manifest.counts.get(block.name, {})
     details = [
         {"what": "aggregate", "text": cell(plain(text(call), block))}
@@ -86,7 +81,7 @@ def _block(block: Block, capture: Capture, types: dict[str, tuple[str, ...]]) ->
         "name": block.name,
         "root": block is capture.manifest.root,
         "kind": _kind(block),
-        "type": cell(str(annotation_type(block, types)), 1_000),
+        "type": cell(annotation_type(block), 1_000),
         "relations": [] if block.core is None else _relations(block),
         "reads": [inner.name for inner in block.derived],
         "members": counts.get("members"),

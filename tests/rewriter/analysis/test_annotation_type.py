@@ -6,9 +6,8 @@ import pytest
 
 from rewriter.analysis.annotation_type import annotation_type
 from rewriter.blocks import topological
-from tests.rewriter.lower.catalog import TOKENS, blocks
+from tests.rewriter.lower.catalog import blocks
 
-TYPES = {name: ("int",) * len(source.columns) for name, source in TOKENS.items()}
 GROUPS = "SELECT dealer FROM cars GROUP BY dealer"
 
 
@@ -18,6 +17,10 @@ GROUPS = "SELECT dealer FROM cars GROUP BY dealer"
         ("SELECT model FROM cars", ["cars"]),
         ("SELECT rate FROM rates", ["1"]),
         ("SELECT count(*) FROM cars", ["1"]),
+        (
+            "SELECT sum(price) FROM cars HAVING sum(price) > 10",
+            ["1 · [SUM(cars ⊗ sum_price) > 10]"],
+        ),
         (
             "SELECT model FROM cars ORDER BY price LIMIT 5 OFFSET 2",
             ["cars · [3 ≤ place ≤ 7](cars)"],
@@ -68,5 +71,5 @@ GROUPS = "SELECT dealer FROM cars GROUP BY dealer"
     ],
 )
 def test_annotation_types(sql: str, expected: list[str]) -> None:
-    found = [str(annotation_type(block, TYPES)) for block in topological(blocks(sql))]
+    found = [annotation_type(block) for block in topological(blocks(sql))]
     assert found == expected
