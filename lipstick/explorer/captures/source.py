@@ -119,6 +119,7 @@ class CaptureSource:
         """The questions, by name."""
         return {
             "about": self.about,
+            "glance": self.glance,
             "rows": self.rows,
             "why": self.why,
             "members": self.members,
@@ -163,6 +164,15 @@ class CaptureSource:
             "relations": query.relations(self.capture),
             "semirings": SEMIRINGS,
             "python": self.opening,
+        }
+
+    def glance(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """Return the query and the first rows of its answer, as a list of captures shows them."""
+        del params, budget
+        window = self.windows.window(Params({}))
+        explained = query.explained(self.capture.memory)
+        return {"query": self.capture.query, "explained": explained} | {
+            name: window[name] for name in ("columns", "rows")
         }
 
     def rows(self, params: Params, budget: Budget) -> dict[str, Any]:

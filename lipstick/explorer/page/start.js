@@ -1,7 +1,10 @@
-// The start page: all sources, with search, age and size.
+// The start page: all sources, with search, age and size, checks that are red, and numbers over captures.
 
-import { h, replace, button, many } from "./dom.js";
+import { delta, grouped, h, replace, button, many } from "./dom.js";
 import { ago } from "./live.js";
+import { Latest } from "./state.js";
+import { plainTable } from "./table.js";
+import { replaceKeeping, section } from "./why.js";
 
 export const SORTS = { fault: "damaged", capture: "capture", graph: "store", script: "script", federation: "federation", stream: "streams", reduction: "events" };
 
@@ -22,14 +25,70 @@ export class StartPage {
   constructor(app) {
     this.app = app;
     this.list = h("div", { class: "start-list" });
+    this.histories = h("div");
+    this.answers = new Map();
+    this.latest = new Latest();
     this.filter = h("input", { type: "search", placeholder: "Filter", "aria-label": "Filter the sources", oninput: () => this.draw() });
     this.order = h("select", { "aria-label": "Order", onchange: () => this.draw() }, Object.keys(ORDERS).map((name) => h("option", { value: name }, name === "given" ? "as given" : `${name} first`)));
     this.count = h("span", { class: "note", role: "status" });
-    this.element = h("div", { class: "start scrolled" }, h("div", { class: "controls" }, h("h2", null, "Sources"), this.count, h("span", { class: "spacer" }), this.filter, this.order), this.list);
+    this.element = h("div", { class: "start scrolled" }, h("div", { class: "controls" }, h("h2", null, "Sources"), this.count, h("span", { class: "spacer" }), this.filter, this.order), this.list, this.histories);
     this.draw();
+    if (!app.asker.still) this.look();
   }
 
-  stop() {}
+  stop() {
+    this.latest.stop();
+  }
+
+  // Captures are asked for their first rows; one that does not answer is listed all the same.
+  async look() {
+    const signal = this.latest.start();
+    for (const [number, source] of this.app.sources.entries()) {
+      if (source.kind !== "capture") continue;
+      try {
+        this.answers.set(number, await this.app.asker.ask(number, "glance", {}, signal));
+      } catch (error) {
+        if (signal.aborted) return;
+      }
+    }
+    this.draw();
+    replace(this.histories, this.history());
+  }
+
+  // The columns of a capture in which its first rows are false.
+  red(number) {
+    const { columns = [], rows = [] } = this.answers.get(number) ?? {};
+    return columns.filter((column, place) => column.kind === "truth" && rows.some((row) => row[place] === "false")).map((column) => column.name);
+  }
+
+  // Of each query that was captured several times its numbers, from the first capture to the last.
+  history() {
+    const queries = new Map();
+    const numbers = [...this.answers.keys()].sort((a, b) => (this.app.sources[a].changed ?? 0) - (this.app.sources[b].changed ?? 0));
+    for (const number of numbers) {
+      const { query } = this.answers.get(number);
+      queries.set(query, [...(queries.get(query) ?? []), number]);
+    }
+    return [...queries].filter(([, captures]) => captures.length > 1).map(([query, captures]) => {
+      const all = captures.map((number) => this.answers.get(number));
+      const { columns, explained } = all.at(-1);
+      const isMeasured = (place) => columns[place].kind === "truth" || (columns[place].kind === "number" && explained.includes(place));
+      const measured = [...columns.keys()].filter(isMeasured);
+      const keys = [...columns.keys()].filter((place) => !isMeasured(place));
+      const keyOf = (row) => JSON.stringify(keys.map((place) => row[place]));
+      const named = new Map(all.flatMap(({ rows }) => rows.map((row) => [keyOf(row), row])));
+      const found = all.map(({ rows }) => new Map(rows.map((row) => [keyOf(row), row])));
+      const cell = (key, place, at) => {
+        const [before, now] = [found[at - 1]?.get(key), found[at].get(key)];
+        if (!now) return h("span", { class: "note" }, "no row");
+        const change = before && delta(before[place], now[place]);
+        return h("span", null, grouped(now[place], true) ?? "NULL", change && h("span", { class: "delta" }, ` ${change}`));
+      };
+      const rows = [...named].slice(0, 12).flatMap(([key, row]) => measured.map((place) => [...keys.map((at) => row[at]), columns[place].name, ...captures.map((_, at) => cell(key, place, at))]));
+      const head = [...keys.map((place) => columns[place]), { name: "number", kind: "text" }, ...captures.map((number) => ({ name: this.app.sources[number].name, kind: "number" }))];
+      return rows.length > 0 && section("Over captures", many(captures.length, "capture"), h("p", { class: "note" }, h("code", null, query)), plainTable(head, rows, { label: "Numbers over captures" }), named.size > 12 && h("p", { class: "note" }, `The first 12 of ${named.size} rows.`));
+    });
+  }
 
   show() {}
 
@@ -40,20 +99,20 @@ export class StartPage {
     const order = ORDERS[this.order.value];
     if (order) shown.sort(order);
     replace(this.count, shown.length === sources.length ? many(sources.length, "source") : `${shown.length} of ${many(sources.length, "source")}`);
-    replace(
+    replaceKeeping(
       this.list,
-      shown.map((source) =>
+      [shown.map((source) =>
         button(
           [
             h("strong", null, source.name),
             h("span", { class: `sort ${source.kind}` }, SORTS[source.kind], source.group && ` in ${source.group}`),
+            this.red(source.number).map((name) => h("span", { class: "bad" }, `${name} is false`)),
             h("span", { class: "note", title: source.changed ? new Date(source.changed).toLocaleString() : null }, source.changed ? `${ago((Date.now() - source.changed) / 1000)} · ` : "", inBytes(source.bytes)),
           ],
           () => this.app.place.leave({ s: source.number }),
-          { class: "card" },
+          { class: "card", "data-keep": `source ${source.number}` },
         ),
-      ),
-      !shown.length && h("p", { class: "note" }, "No source has this in its name."),
+      ), !shown.length && h("p", { class: "note" }, "No source has this in its name.")],
     );
   }
 }
