@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.dataframes.jvm import Plan, active, elements, frame_of
 from lipstick.errors import first_line
+from lipstick.systems.declarative.changes import ChangeFlow
 from lipstick.systems.declarative.errors import PipelineError
 from rewriter.statements import split_statements
 
@@ -38,7 +39,9 @@ class FlowDefinition:
     Attributes
     ----------
     frame
-        Makes its rows as they are defined; None: it is an AUTO CDC flow.
+        Makes its rows as they are defined.
+    merges
+        It is an AUTO CDC flow.
     settings
         The settings of Spark that it runs with, beside the pipeline's.
     namespace
@@ -49,10 +52,11 @@ class FlowDefinition:
 
     name: str
     target: str
-    frame: Callable[[], DataFrame] | None
+    frame: Callable[[], DataFrame]
     place: str
     settings: Mapping[str, str] = field(default_factory=dict)
     namespace: tuple[str, ...] = ()
+    merges: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +165,11 @@ class Definitions:
     def add_flow(self, flow: Any) -> None:
         """Add a flow of PySpark's pipelines; one of AUTO CDC has no function."""
         name, function = flow.name or flow.target, getattr(flow, "func", None)
-        settings = dict(flow.spark_conf)
-        place = self._place(flow)
-        self.flows.append(FlowDefinition(name, flow.target, function, place, settings))
+        rows = function or ChangeFlow.of_python(self.spark, flow).rows
+        settings, place = dict(flow.spark_conf), self._place(flow)
+        self.flows.append(
+            FlowDefinition(name, flow.target, rows, place, settings, merges=function is None)
+        )
 
     def _place(self, element: Any) -> str:
         location = element.source_code_location
@@ -213,7 +219,7 @@ class _Adding:
             operation = plan.flowOperation()
             into = str(operation.getClass().getSimpleName())
             if into == "AutoCdcInto":
-                self.flow(_name(plan.name()), _name(operation.targetTable()), None)
+                self.flow(_name(plan.name()), _name(operation.targetTable()), operation, True)
             elif into == "InsertIntoStatement":
                 target = _name(operation.table())
                 self.flow(_name(plan.name()), target, operation.query())
@@ -237,13 +243,14 @@ class _Adding:
                 OutputDefinition(name, output, self.place, self.namespace)
             )
         if query:
-            self.flow(name, name, getattr(plan, query)() if query != "cdc" else None)
+            merges = query == "cdc"
+            self.flow(name, name, plan if merges else getattr(plan, query)(), merges)
 
-    def flow(self, name: str, target: str, plan: Plan | None) -> None:
+    def flow(self, name: str, target: str, plan: Plan, merges: bool = False) -> None:
         spark = self.definitions.spark
-        frame = None if plan is None else lambda: frame_of(spark, plan)
+        frame = ChangeFlow.of_sql(spark, plan).rows if merges else lambda: frame_of(spark, plan)
         self.definitions.flows.append(
-            FlowDefinition(name, target, frame, self.place, self.settings, self.namespace)
+            FlowDefinition(name, target, frame, self.place, self.settings, self.namespace, merges)
         )
 
 

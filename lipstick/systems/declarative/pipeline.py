@@ -386,8 +386,8 @@ class DeclarativePipeline(WrittenTables):
     def _evaluate(self, flow: FlowDefinition) -> _Evaluated:
         spark = self.session.spark
         unknown = PipelineFlow(0, flow.name, flow.target, flow.place)
-        if flow.frame is None:
-            reason = "an AUTO CDC flow merges changes into it, which is not followed"
+        if flow.merges and sum(each.target == flow.target for each in self._definitions.flows) > 1:
+            reason = "several flows write to it, and one merges changes"
             return _Evaluated(replace(unknown, refusal=reason))
         own = [key for key, value in flow.settings.items() if not _is_set(spark, key, value)]
         if own:

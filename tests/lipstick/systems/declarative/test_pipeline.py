@@ -67,6 +67,9 @@ CREATE STREAMING TABLE late_orders;
 REFUSED = """\
 CREATE STREAMING TABLE people;
 CREATE FLOW merged AS AUTO CDC INTO people FROM STREAM orders KEYS (id) SEQUENCE BY amount;
+CREATE STREAMING TABLE states;
+CREATE FLOW versions AS AUTO CDC INTO states FROM STREAM orders KEYS (customer)
+APPLY AS DELETE WHEN amount = 15 SEQUENCE BY amount COLUMNS * EXCEPT (id) STORED AS SCD TYPE 2;
 CREATE STREAMING TABLE everything;
 CREATE FLOW first AS INSERT INTO everything BY NAME SELECT id, amount FROM STREAM orders;
 CREATE FLOW second AS INSERT INTO everything BY NAME SELECT id, -amount AS amount FROM STREAM orders
@@ -99,6 +102,11 @@ def built(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
         "WHERE amount >= 10 GROUP BY customer",
         "large_orders": "SELECT id, amount * 2 AS twice FROM sales.orders WHERE amount > 15",
         "best": "SELECT max(total) AS total, 3L AS n FROM sales.by_customer",
+        "people": "SELECT *, named_struct('deleteSequence', CAST(NULL AS INT), "
+        "'upsertSequence', amount) AS __spark_autocdc_metadata FROM sales.orders",
+        "states": "SELECT *, named_struct('__RECORD_START_AT', amount) AS __spark_autocdc_metadata "
+        "FROM VALUES (1, 5, 5, 20), (1, 20, 20, NULL), (2, 10, 10, 25), (2, 25, 25, NULL), "
+        "(0, 30, 30, NULL) AS v(customer, amount, __START_AT, __END_AT)",
         "everything": "SELECT id, amount FROM sales.orders",
     }
     for name, query in tables.items():
@@ -124,6 +132,10 @@ def test_rows_are_followed_to_files_that_no_flow_writes(built: Path, spark: Spar
         assert _values(without) == [(35, 3)]
         one = pipeline.query("by_customer", where="customer = 1")
         assert _values(one.lineage()["orders"]) == [(4, 1, 20)]
+        states = pipeline.query("states", where="customer = 2")
+        assert _values(states.what_if(delete={"orders": "id = 2"}).df.select("__START_AT")) == [
+            (25,)
+        ]
     assert spark.catalog.currentDatabase() == "default"
     with pytest.raises(SessionClosedError, match="The pipeline was closed"):
         pipeline.query("best")
@@ -138,9 +150,8 @@ def test_the_command_names_what_is_not_followed(
     datasets = json.loads(shown.stdout)["datasets"]
     reasons = {each["name"].rpartition(".")[2]: each["reason"] for each in datasets}
     assert {name for name, reason in reasons.items() if reason is None} == {
-        "orders", "large", "by_customer", "large_orders", "best",
+        "orders", "large", "by_customer", "large_orders", "best", "people", "states",
     }  # fmt: skip
-    assert reasons["people"] == "an AUTO CDC flow merges changes into it, which is not followed"
     assert reasons["late_orders"] == "the flow has settings of its own: spark.sql.ansi.enabled"
     assert reasons["everything"] == "it has other rows than the queries that wrote it have now"
     places = {each["name"].rpartition(".")[2]: each["place"] for each in datasets}
@@ -149,8 +160,8 @@ def test_the_command_names_what_is_not_followed(
     arguments = ["pipeline", "impact", str(built), "orders", "--where", "id = 4"]
     shown = CliRunner().invoke(main, arguments)
     assert shown.exit_code == 1, shown.output
-    assert "Without the rows of orders where id = 4, 4 datasets would change." in shown.output
-    assert "Not known of spark_catalog.sales.people: an AUTO CDC flow" in shown.output
+    assert "Without the rows of orders where id = 4, 6 datasets would change." in shown.output
+    assert "Not known of spark_catalog.sales.late_orders: the flow has settings" in shown.output
 
 
 @pytest.mark.parametrize(
