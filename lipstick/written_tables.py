@@ -13,6 +13,7 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
@@ -28,13 +29,22 @@ from lipstick.sessions import Session
 from lipstick.tracking.row_checksum import RowChecksum
 from lipstick.tracking.source import fingerprint
 from lipstick.tracking.tracker import Tracked, stand_in
-from lipstick.tracking.views import quoted_name
+from lipstick.tracking.views import column_of, quoted_name
 from rewriter import View
 from semiring.door import checked
 
 if TYPE_CHECKING:
     from lipstick.dataframes.jvm import Plan
     from lipstick.frame import AnnotatedFrame
+
+_OPERATORS = {
+    *("Aggregate", "CTERelationDef", "CTERelationRef", "Distinct", "Except", "Expand", "Filter"),
+    *("Generate", "Intersect", "Join", "LocalRelation", "OneRowRelation", "Project", "Range"),
+    *("Repartition", "RepartitionByExpression", "Sort", "SubqueryAlias", "Union", "View"),
+    *("WithCTE",),
+}
+_AGGREGATES = {"AggregateExpression", "Average", "Count", "Max", "Min", "Sum"}
+"""The operators and aggregates of Spark whose values do not depend on the order of rows."""
 
 
 class TableWrite(Protocol):
@@ -207,15 +217,27 @@ class WrittenTables(ABC):
                 text = f"SELECT {columns} FROM ({self._text(frame, write.number, line)})"
                 texts.append(text)
                 if write.number not in self._checksums:
-                    # Of the annotated query, whose rows may be others where rows tie.
-                    answer = self.session.sql(text).df
-                    self._checksums[write.number] = RowChecksum.of(answer, rounded=True)
+                    self._checksums[write.number] = self._checksum(write, text)
             except (LipstickError, PySparkException, Py4JError) as error:
                 return None, f"{write.title} cannot be followed: {first_line(error)}"
             made += self._checksums[write.number]
             if made == there and self._is_complete(write, writes):
                 return " UNION ALL ".join(texts), ""
         return None, "it has other rows than the queries that wrote it have now"
+
+    def _checksum(self, write: TableWrite, text: str) -> RowChecksum:
+        """Return the checksum of the rows that a write's query, annotated as a text, has now.
+
+        The tables that it reads have the rows of their queries, so it is computed from these
+        tables. Where rows tie, the annotated query may choose others, and is run itself.
+        """
+        annotated = self.session.sql(text)
+        if _is_free_of_ties(write.plan):
+            rows = written_rows(self.session.spark, write)
+            columns = map(column_of, annotated.columns)
+            with suppress(PySparkException, Py4JError):  # files that it has read may be gone
+                return RowChecksum.of(rows.select(*columns), rounded=True)
+        return RowChecksum.of(annotated.df, rounded=True)
 
     def _free_name(self, called: str) -> str:
         stem = called.rstrip("/").rpartition("/")[2].rpartition(".")
@@ -254,6 +276,18 @@ def written_rows(spark: SparkSession, write: TableWrite) -> DataFrame:
     from lipstick.dataframes.jvm import frame_of
 
     return frame_of(spark, write.plan).toDF(*write.columns)
+
+
+def _is_free_of_ties(plan: Plan) -> bool:
+    """Return True if the rows of a plan follow from the bags of rows that it reads."""
+    text = str(plan.toJSON())
+    classes = {each.rpartition(".")[::2] for each in re.findall(r'"class":"([\w.$]+)"', text)}
+    return " collate " not in text.lower() and not any(
+        (package.endswith("plans.logical") and name not in _OPERATORS)
+        or (package.endswith(".aggregate") and name not in _AGGREGATES)
+        or name == "PythonUDAF"
+        for package, name in classes
+    )
 
 
 def _types(frame: DataFrame) -> dict[str, str]:
