@@ -91,8 +91,21 @@ def _run_events(
     project, metadata = tracked.project.manifest.name, results["metadata"]
     end = datetime.fromisoformat(metadata["generated_at"])
     start = end - timedelta(seconds=float(results.get("elapsed_time") or 0))
+    errors = {
+        node.id: str(timed[node.id].get("message") or timed[node.id]["status"])
+        for node in ran
+        if timed[node.id]["status"] not in ("success", "pass")
+    }
+    failed = "\n".join(f"{dataset_name(n)}: {errors[n.id]}" for n in ran if n.id in errors)
     whole = LineageRun(
-        metadata["invocation_id"], project, start, end, {}, {}, parent=parent_from_environment()
+        identity=metadata["invocation_id"],
+        job=project,
+        start=start,
+        end=end,
+        inputs={},
+        outputs={},
+        parent=parent_from_environment(),
+        error=failed or None,
     )
     events = run_events(whole, namespace)
     yield events[0]
@@ -101,7 +114,6 @@ def _run_events(
         result = timed[node.id]
         times = [datetime.fromisoformat(each["started_at"]) for each in result["timing"]]
         done = [datetime.fromisoformat(each["completed_at"]) for each in result["timing"]]
-        failed = result["status"] not in ("success", "pass")
         output = lineage[node.id]
         run = LineageRun(
             identity=run_identity(namespace, whole.identity, node.id),
@@ -112,7 +124,7 @@ def _run_events(
             outputs={dataset_name(node): output},
             query=node.compiled,
             parent=parent,
-            error=str(result.get("message") or result["status"]) if failed else None,
+            error=errors.get(node.id),
         )
         yield from run_events(run, namespace)
     yield events[1]

@@ -122,18 +122,23 @@ def test_a_run_has_events_of_openlineage(
     for each in timing:
         each["completed_at"] = each["started_at"]
     result = {"unique_id": "model.shop.order_amounts", "status": "success", "timing": timing}
+    failed = {**result, "unique_id": "model.shop.orders", "status": "error", "message": "No total"}
     schema = "https://schemas.getdbt.com/dbt/run-results/v6.json"
     metadata = {"dbt_schema_version": schema, "invocation_id": run}
     metadata["generated_at"] = "2026-01-02T03:04:05Z"
-    results = {"metadata": metadata, "results": [result], "elapsed_time": 5.0}
+    results = {"metadata": metadata, "results": [result, failed], "elapsed_time": 5.0}
     (shop / "target" / "run_results.json").write_text(json.dumps(results))
     events = [validated(json.loads(e)) for e in _run("openlineage", str(shop)).splitlines()]
     assert [(e["job"]["name"], e["eventType"], e["eventTime"][17:19]) for e in events] == [
         ("shop", "START", "00"),
         ("shop.order_amounts", "START", "01"),
         ("shop.order_amounts", "COMPLETE", "02"),
-        ("shop", "COMPLETE", "05"),
+        ("shop.orders", "START", "01"),
+        ("shop.orders", "FAIL", "02"),
+        ("shop", "FAIL", "05"),
     ]
+    errors = [e["run"]["facets"]["errorMessage"]["message"] for e in events[-2:]]
+    assert errors == ["No total", "shop.orders: No total"]
     assert events[2]["run"]["facets"]["parent"]["run"]["runId"] == run
     assert [each["name"] for each in events[2]["inputs"]] == ["shop.raw_payments"]
 
