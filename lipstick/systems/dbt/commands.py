@@ -218,6 +218,28 @@ def run(project: Path, store: Path, models: tuple[str, ...], read: Read, **form:
 
 
 @dbt.command()
+@click.argument("project", type=click.Path(path_type=Path))
+@click.option("--target", default="target", show_default=True, help="The folder of artifacts.")
+def erasure(project: Path, target: str) -> None:
+    """Write PROJECT as the pipeline of lipstick erase, which erases rows from its tables.
+
+    Exits with 1 if tables of models are not in it.
+    """
+    import yaml
+
+    from lipstick.systems.dbt import DbtProject
+    from lipstick.systems.dbt.workflow import erasure_pipeline
+
+    with reported():
+        sections, left_out = erasure_pipeline(DbtProject(project, target))
+        click.echo(yaml.safe_dump(sections, sort_keys=False), nl=False)
+        for each in left_out:
+            click.echo(f"Not in it: {each.place}: {each.reason}", err=True)
+    if left_out:
+        raise SystemExit(1)
+
+
+@dbt.command()
 @event_options
 @_project_options
 def openlineage(project: Path, read: Read, namespace: str, send: bool, output: Path | None) -> None:

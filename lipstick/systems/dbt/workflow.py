@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lipstick.systems.dbt.errors import DbtError
 from lipstick.systems.dbt.manifest import BEFORE
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from lipstick.systems.dbt.manifest import DbtNode
+    from lipstick.systems.dbt.project import DbtProject
     from lipstick.systems.dbt.questions import TrackedProject
 
 _ROWS = "_rows"
@@ -98,6 +99,30 @@ def run_project(tracked: TrackedProject, store: str | os.PathLike[str], *models:
     known = tracked.session.tracked
     rows = {name: {f"{name}{_ROWS}": known[name].source.frame} for name in workflow.inputs}
     return workflow.run(tracked.session, [rows], store=store)
+
+
+def erasure_pipeline(project: DbtProject) -> tuple[dict[str, Any], list[Refusal]]:
+    """Return a project as a pipeline of ``lipstick erase``, and why tables are not in it.
+
+    Its sources are the tables of seeds and sources, its derived tables are models, each with
+    its query over sources. Keys are columns that a test of the project holds to be unique.
+    """
+    sections: dict[str, Any] = {"sources": {}, "derived": {}}
+    left_out = []
+    tables = [node for node in project.models if node.materialized not in ("ephemeral", "view")]
+    for node in tables:
+        query = project.query(node)
+        if isinstance(query, Refusal):
+            left_out.append(query)
+            continue
+        entries = [("derived", ".".join(node.relation), node, {"query": query.sql})]
+        for base in (project.manifest.nodes[each] for each in query.bases):
+            table = {"table": ".".join(base.relation)}
+            entries.append(("sources", project.names[base.id], base, table))
+        for section, name, each, entry in entries:
+            keys = sorted(project.uniquely_tested(each))
+            sections[section][name] = entry | ({"key": keys[0]} if keys else {})
+    return sections, left_out
 
 
 def _relation(schema: StructType, key: tuple[str, ...] = ()) -> Relation:

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 from click.testing import CliRunner
 from pyspark.sql import SparkSession
 
@@ -141,6 +142,41 @@ def test_a_run_has_events_of_openlineage(
     assert errors == ["No total", "shop.orders: No total"]
     assert events[2]["run"]["facets"]["parent"]["run"]["runId"] == run
     assert [each["name"] for each in events[2]["inputs"]] == ["shop.raw_payments"]
+
+
+def test_rows_are_erased_from_the_tables_of_a_project(spark: SparkSession, tmp_path: Path) -> None:
+    shop = write_example(tmp_path / "shop")
+    manifest = shop / "target" / "manifest.json"
+    document = json.loads(manifest.read_text())
+    kept = ("raw_payments", "stg_payments", "order_amounts", "unique_raw_payments_id")
+    document["nodes"] = {k: n for k, n in document["nodes"].items() if n["name"] in kept}
+    manifest.write_text(json.dumps(document))
+    pipeline, plan = tmp_path / "pipeline.yaml", str(tmp_path / "plan.json")
+    pipeline.write_text(_run("erasure", str(shop)))
+    made = yaml.safe_load(pipeline.read_text())
+    assert made["sources"] == {"raw_payments": {"table": "shop.raw_payments", "key": "id"}}
+    query = made["derived"]["shop.order_amounts"]["query"]
+    spark.read.csv(
+        str(shop / "seeds" / "raw_payments.csv"), header=True, inferSchema=True
+    ).createOrReplaceTempView("raw_payments")
+    spark.sql("CREATE DATABASE shop")
+    try:
+        spark.sql("CREATE TABLE shop.raw_payments USING parquet AS SELECT * FROM raw_payments")
+        spark.sql(f"CREATE TABLE shop.order_amounts USING parquet AS {query}")
+        spark.catalog.dropTempView("raw_payments")
+        where = ("--where", "raw_payments:order_id = 7", "--in-place", "-o", plan)
+        receipt = ("--key", str(tmp_path / "key"), "--receipt", str(tmp_path / "receipt.json"))
+        for command in (
+            ["plan", str(pipeline), *where],
+            ["apply", plan],
+            ["verify", plan, *receipt],
+        ):
+            done = CliRunner().invoke(main, ["erase", *command])
+            assert done.exit_code == 0, done.output
+        assert done.stdout.startswith("erased")
+        assert spark.table("shop.order_amounts").where("order_id = 7").isEmpty()
+    finally:
+        spark.sql("DROP DATABASE shop CASCADE")
 
 
 def add_snapshot(shop: Path, compiled: str, **config: Any) -> None:
