@@ -19,7 +19,7 @@ GROUPS = "SELECT dealer FROM cars GROUP BY dealer"
         ("SELECT count(*) FROM cars", ["1"]),
         (
             "SELECT sum(price) FROM cars HAVING sum(price) > 10",
-            ["1 · [SUM(cars ⊗ sum_price) > 10]"],
+            ["1 · [SUM(cars ⊗ sum_price_2) > 10]"],
         ),
         (
             "SELECT model FROM cars ORDER BY price LIMIT 5 OFFSET 2",
