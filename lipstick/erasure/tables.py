@@ -15,7 +15,7 @@ from lipstick.erasure.parquet import ParquetFolder, parquet_table
 from lipstick.errors import ErasureError, SourceError, StatementError
 from lipstick.histories.chain import Chain
 from lipstick.histories.differences import differing_rows
-from lipstick.histories.engine import SparkReplayEngine, shape_of
+from lipstick.histories.engine import SparkReplayEngine
 from lipstick.histories.replay import Replay
 from lipstick.histories.steps import (
     ExecutedStatement,
@@ -185,12 +185,9 @@ class ErasedTables:
     def _chain(self, table: PlannedTable) -> Chain:
         opened = self.opened[table.name]
         if table.versions:
-            frames = {number: opened.read(number) for number in table.versions}
-        else:
-            real = opened.read(table.version)
-            frames = {0: real.where(F.lit(False)), 1: real}
-        views = {number: self.engine.named(frame) for number, frame in frames.items()}
-        return Chain(views, {number: shape_of(frame.schema) for number, frame in frames.items()})
+            return Chain.of(self.engine, table.versions, opened.read)
+        real = opened.read(table.version)
+        return Chain.of(self.engine, (0, 1), (real.where(F.lit(False)), real).__getitem__)
 
     def check(self) -> None:
         """Check that every derived table is what its query or statements make of its sources.

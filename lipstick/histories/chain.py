@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import TypeVar
+
+from pyspark.sql import DataFrame
 
 from lipstick.errors import StatementError
+from lipstick.histories.engine import SparkReplayEngine, shape_of
+from lipstick.tracking.formats.delta import VersionedDelta
+from lipstick.tracking.formats.iceberg import VersionedIceberg
+from lipstick.tracking.formats.versions import VersionedTable
 from rewriter.statements import Statement, TableShape
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +48,31 @@ class HistoryStep:
     unchanged: bool = False
 
 
+class VersionValues(Mapping[int, T]):
+    """A value of each version of a table, computed when it is first asked for."""
+
+    def __init__(self, numbers: Iterable[int], compute: Callable[[int], T]) -> None:
+        self._numbers = dict.fromkeys(numbers)
+        self._compute = compute
+        self._known: dict[int, T] = {}
+
+    def __getitem__(self, number: int) -> T:
+        """Return the value of a version."""
+        if number not in self._known:
+            if number not in self._numbers:
+                raise KeyError(number)
+            self._known[number] = self._compute(number)
+        return self._known[number]
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the numbers of the versions, in their order."""
+        return iter(self._numbers)
+
+    def __len__(self) -> int:
+        """Return the number of versions."""
+        return len(self._numbers)
+
+
 @dataclass(frozen=True, slots=True)
 class Chain:
     """The versions of a table: views of the rows of each, and its columns.
@@ -49,14 +83,48 @@ class Chain:
         Views of the versions by number, in their order.
     shapes
         The columns of each.
-    changed
-        Returns views of the rows in the files that one version has and another has not, and the
-        other way round; None: not known, any row may differ.
+    table
+        The table in its format; None: the versions are data frames, and any row may differ.
     """
 
     versions: Mapping[int, str]
     shapes: Mapping[int, TableShape]
-    changed: Callable[[int, int], tuple[str, str] | None] | None = None
+    table: VersionedTable | None = None
+
+    @staticmethod
+    def of(
+        engine: SparkReplayEngine,
+        numbers: Iterable[int],
+        read: Callable[[int], DataFrame],
+        table: object = None,
+    ) -> Chain:
+        """Return versions that are read when they are first asked for."""
+        filed = table if isinstance(table, VersionedDelta | VersionedIceberg) else None
+        frames = VersionValues(numbers, read)
+        alike: dict[int, int] = {}
+
+        def shape(number: int) -> TableShape:
+            if filed is not None and not alike:
+                alike.update(filed.alike(frames))
+            other = alike.get(number, number)
+            same = other != number
+            return shapes[other] if same else shape_of(frames[number].schema, table, number)
+
+        shapes = VersionValues(frames, shape)
+        views = VersionValues(frames, lambda number: engine.named(frames[number]))
+        return Chain(views, shapes, filed)
+
+    def changed(self, engine: SparkReplayEngine, before: int, after: int) -> tuple[str, str] | None:
+        """Return views of the rows in files that one version has alone, and the other; None: all.
+
+        All other rows are in both.
+        """
+        condition = None if self.table is None else self.table.changed(before, after)
+        if self.table is None or condition is None:
+            return None
+        sides = (self.table.read(version).where(condition) for version in (before, after))
+        first, second = map(engine.named, sides)
+        return first, second
 
     @property
     def first(self) -> int:

@@ -14,7 +14,7 @@ from lipstick.histories.chain import Chain, HistoryStep
 from lipstick.histories.engine import SparkReplayEngine, shape_of
 from lipstick.histories.replay import Replay
 from lipstick.histories.rows import RowQuestions
-from lipstick.histories.steps import Versions, changed_rows
+from lipstick.histories.steps import Versions
 from lipstick.tracking.formats.probe import versioned_table
 from lipstick.tracking.source import Source, version_source
 from lipstick.tracking.tracker import Naming, Tracked
@@ -114,6 +114,7 @@ class GrowingHistory(RowQuestions):
         self._chains[name] = Chain(
             {pinned.version: self.engine.named(frame)},
             {pinned.version: shape_of(frame.schema, source, pinned.version)},
+            source,
         )
         self._first[name] = partial(self._track, name, source.table, pinned.version)
         self._versions[tracked.view] = pinned.version
@@ -149,7 +150,7 @@ class GrowingHistory(RowQuestions):
         self._chains[name] = Chain(
             {**chain.versions, version: self.engine.named(frame)},
             {**chain.shapes, version: shape_of(frame.schema, table, version)},
-            changed_rows(self.engine, table),
+            table,
         )
         self._versions[after.view] = version
 

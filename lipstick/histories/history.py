@@ -207,7 +207,7 @@ class TableHistory(GrowingHistory):
         """Compare versions that no statement made with the versions before them, each once."""
         pending = self._unchanged.get(table, [])
         while pending:
-            check_same_rows(self.spark, table, self._chains[table], pending[0])
+            check_same_rows(self.spark, self.engine, table, self._chains[table], pending[0])
             pending.pop(0)
 
     @question("replaying statements")

@@ -11,22 +11,22 @@ from typing import Any, Final
 
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructField
 
 from lipstick.errors import TrackingError
 from lipstick.histories.chain import Chain
 from lipstick.histories.differences import bytes_read
 from lipstick.histories.engine import SparkReplayEngine
 from lipstick.questions.asking import question
+from lipstick.tracking.formats.versions import COMMIT, MORE
 from lipstick.tracking.views import column_of
 from rewriter.statements import TableShape, over_relations
 from semiring.door import checked
 
-_VERSIONS: Final = "_lipstick_versions"
+_VERSION: Final = "_lipstick_version"
 _FEW_VERSIONS: Final = 8
-"""Versions up to which a question reads each of them."""
+"""Commits up to which each question reads their files."""
 _FEW_BYTES: Final = 2**28
-"""Bytes of versions up to which their different rows are written."""
+"""Bytes of the files of commits up to which their changes are written."""
 _NESTED: Final = ("array", "geo", "map", "struct", "variant")
 """Types whose equal values may differ in what they are made of."""
 
@@ -80,7 +80,7 @@ class RowQuestions(ABC):
     engine: SparkReplayEngine
 
     def __init__(self) -> None:
-        self._stored_rows: dict[str, tuple[set[int], list[DataFrame]]] = {}
+        self._changes: dict[str, tuple[int, list[DataFrame]]] = {}
 
     @abstractmethod
     def name_of(self, table: str) -> str:
@@ -102,8 +102,9 @@ class RowQuestions(ABC):
     def rows(self, table: str, key: Any) -> list[RowVersion]:
         """Return the versions of a row, each with the statement that made it.
 
-        Over more than eight versions the first question writes the different rows of all of them,
-        once, where they are not larger than 256 MiB together; later questions look a key up there.
+        Where the log of a format has the files of its commits, these are read, not the versions.
+        After more than eight commits the first question writes what they changed, if their files
+        have less than 256 MiB together, and later questions look a key up there.
 
         Parameters
         ----------
@@ -118,12 +119,11 @@ class RowQuestions(ABC):
                 f"A key of {table!r} has {len(columns)} values ({', '.join(columns)}), "
                 f"not {len(values)}."
             )
-        found: dict[int, list[Row]] = {number: [] for number in chain.versions}
-        same = [column_of(c).eqNullSafe(F.lit(v)) for c, v in zip(columns, values, strict=True)]
-        for frame in self._rows_by_version(name):
-            for *row, numbers in frame.where(reduce(Column.__and__, same)).collect():
-                for number in numbers:
-                    found[number].append(Row(*frame.columns[:-1])(*row))
+        pairs = zip(columns, values, strict=True)
+        key_is = reduce(
+            Column.__and__, (column_of(c).eqNullSafe(F.lit(value)) for c, value in pairs)
+        )
+        found = self._followed(name, key_is) or self._read(chain, key_is)
         twice = next((number for number, rows in found.items() if len(rows) > 1), None)
         if twice is not None:
             raise TrackingError(
@@ -132,32 +132,63 @@ class RowQuestions(ABC):
             )
         return list(changed_versions(found, chain, self.made_by(name)))
 
-    def _rows_by_version(self, table: str) -> list[DataFrame]:
-        """Return the rows of all versions of a table, each with the numbers of its versions.
+    def _followed(self, table: str, selected: Column) -> dict[int, list[Row]] | None:
+        """Return by version its rows, from the first version and what commits changed.
 
-        The rows of one frame have the same columns.
+        None: the format does not say what they changed.
         """
-        versions = self.chain(table).versions
-        known, stored = self._stored_rows.setdefault(table, (set(), []))
-        new = {number: self.spark.table(versions[number]) for number in versions.keys() - known}
-        alike = groupby(
-            (number for number in versions if number in new), lambda n: new[n].schema.json()
-        )
-        frames = [
-            reduce(DataFrame.unionAll, (new[n].withColumn(_VERSIONS, F.lit(n)) for n in numbers))
-            for _, numbers in alike
-        ]
-        if (
-            len(new) > max(_FEW_VERSIONS, len(known))
-            and not any(map(_is_nested, (field for frame in frames for field in frame.schema)))
-            and 0 < bytes_read(new[list(versions)[-1]]) * len(new) < _FEW_BYTES
-        ):
-            written = (self.engine.written(_grouped(frame)) for frame in frames)
-            stored += map(self.spark.table, written)
-            known.update(new)
-            return stored
-        numbers = F.array(_VERSIONS).alias(_VERSIONS)
-        return [*stored, *(f.select(*_names(f), numbers) for f in frames)]
+        chain = self.chain(table)
+        changes = self._changes_of(table, chain)
+        if changes is None:
+            return None
+        first = self.spark.table(chain.versions[chain.first])
+        rows, own = first.where(selected).collect(), Row(*first.columns)
+        commits: dict[int, list[Row]] = {}
+        for row in (row for frame in changes for row in frame.where(selected).collect()):
+            commits.setdefault(row[COMMIT], []).append(row)
+        if commits.keys() - chain.versions.keys():
+            return None
+        found = {}
+        for number in chain.versions:
+            for *values, more, _ in sorted(commits.get(number, ()), key=lambda row: row[MORE]):
+                row = own(*values)
+                rows += [row] * more
+                for _ in range(-more):
+                    places = (n for n, each in enumerate(rows) if same_values(each, row))
+                    if (place := next(places, None)) is None:
+                        return None
+                    del rows[place]
+            found[number] = rows.copy()
+        return found
+
+    def _changes_of(self, table: str, chain: Chain) -> list[DataFrame] | None:
+        """Return what the commits of a table changed; of many, the changes are written once."""
+        last, written = self._changes.get(table, (chain.first, []))
+        if last == chain.last:
+            return written
+        new = None if chain.table is None else chain.table.changes(last, chain.last)
+        if new is None:
+            return None
+        commits = len(chain.after(last))
+        nested = any(field.dataType.simpleString().startswith(_NESTED) for field in new.schema)
+        # Iceberg does not say how large changes are: each commit may have written the table anew.
+        table_bytes = bytes_read(self.spark.table(chain.versions[chain.last]))
+        size = min(bytes_read(new), table_bytes * commits)
+        if commits <= _FEW_VERSIONS or nested or size > _FEW_BYTES:
+            return [*written, new]
+        written = [*written, self.spark.table(self.engine.written(_without_copies(new)))]
+        self._changes[table] = chain.last, written
+        return written
+
+    def _read(self, chain: Chain, selected: Column) -> dict[int, list[Row]]:
+        """Return the rows of each version; versions with the same columns are read together."""
+        found: dict[int, list[Row]] = {number: [] for number in chain.versions}
+        frames = {number: self.spark.table(view) for number, view in chain.versions.items()}
+        for _, numbers in groupby(frames, lambda number: frames[number].schema.json()):
+            rows = (frames[n].where(selected).withColumn(_VERSION, F.lit(n)) for n in numbers)
+            for *values, number in (union := reduce(DataFrame.unionAll, rows)).collect():
+                found[number].append(Row(*union.columns[:-1])(*values))
+        return found
 
     @question("finding the statements behind a row")
     def blame(self, table: str, key: Any) -> dict[str, CellOrigin]:
@@ -230,28 +261,19 @@ class RowQuestions(ABC):
         return rows[0]
 
 
-def _names(rows: DataFrame) -> list[Column]:
-    return [column_of(name) for name in rows.columns if name != _VERSIONS]
-
-
-def _is_nested(field: StructField) -> bool:
-    return field.dataType.simpleString().startswith(_NESTED)
-
-
-def _grouped(rows: DataFrame) -> DataFrame:
-    """Return the different rows of versions, each with their numbers.
+def _without_copies(changes: DataFrame) -> DataFrame:
+    """Return changes without the rows that a commit wrote again as they were.
 
     Zeros of either sign, and letters that a collation equates, are different.
     """
-    keys = {}
-    for name, kind in rows.dtypes:
+    keys, values = [], []
+    for number, (name, kind) in enumerate(changes.drop(MORE).dtypes):
         exact = kind in ("float", "double") or kind.startswith("string collate")
-        keys[name] = column_of(name).cast("string") if exact else column_of(name)
-    del keys[_VERSIONS]
-    numbered = [key.alias(f"_lipstick_{n}") for n, key in enumerate(keys.values())]
-    values = (F.first(column_of(name)).alias(name) for name in keys)
-    groups = rows.groupBy(*numbered).agg(*values, F.collect_list(_VERSIONS).alias(_VERSIONS))
-    return groups.select(*map(column_of, keys), _VERSIONS)
+        key = column_of(name).cast("string") if exact else column_of(name)
+        keys.append(key.alias(f"_lipstick_{number}"))
+        values.append(F.first(column_of(name)).alias(name))
+    groups = changes.groupBy(*keys).agg(*values, F.sum(MORE).alias(MORE))
+    return groups.select(*map(column_of, changes.columns)).where(F.col(MORE) != 0)
 
 
 class CellHistory:

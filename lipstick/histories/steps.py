@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.errors import StatementError, TrackingError, UnsupportedError
 from lipstick.histories.chain import Chain, HistoryStep
 from lipstick.histories.differences import differing_rows
-from lipstick.histories.engine import SparkReplayEngine, shape_of
+from lipstick.histories.engine import SparkReplayEngine
 from lipstick.histories.replay import Replay
 from lipstick.stages.settings import is_case_sensitive
 from lipstick.tracking.formats.probe import versioned_table
@@ -43,17 +43,6 @@ class VersionedRows(Protocol):
 
     def history(self) -> Sequence[Any]:
         """Return the versions, the oldest first, each with its number in ``version``."""
-
-    def read(self, version: int | None) -> DataFrame:
-        """Return the rows of a version."""
-
-
-@runtime_checkable
-class FiledVersions(Protocol):
-    """A table whose log knows the files of its versions."""
-
-    def changed(self, before: int, after: int) -> Column | None:
-        """Return the condition of the rows in files that two versions do not share."""
 
     def read(self, version: int | None) -> DataFrame:
         """Return the rows of a version."""
@@ -131,7 +120,7 @@ class ExecutedStatement:
 def chain_of(
     spark: SparkSession, engine: SparkReplayEngine, name: str, versions: Versions
 ) -> Chain:
-    """Return the versions of a table as views.
+    """Return the versions of a table.
 
     Raises
     ------
@@ -146,34 +135,14 @@ def chain_of(
             )
         versions = known[0]
     if isinstance(versions, VersionedRows):
-        frames = {each.version: versions.read(each.version) for each in versions.history()}
-    elif isinstance(versions, Mapping):
-        frames = dict(versions)
+        numbers = [each.version for each in versions.history()]
+        chain = Chain.of(engine, numbers, versions.read, versions)
     else:
-        frames = dict(enumerate(versions))
-    if not frames:
+        frames = dict(versions if isinstance(versions, Mapping) else enumerate(versions))
+        chain = Chain.of(engine, frames, frames.__getitem__)
+    if not chain.versions:
         raise TrackingError(f"{name!r} has no versions.\nGive that before its first statement too.")
-    views = {number: engine.named(frame) for number, frame in frames.items()}
-    shapes = {n: shape_of(frame.schema, versions, n) for n, frame in frames.items()}
-    return Chain(views, shapes, changed_rows(engine, versions))
-
-
-def changed_rows(
-    engine: SparkReplayEngine, table: object
-) -> Callable[[int, int], tuple[str, str] | None] | None:
-    """Return a function that finds the rows in files that differ; None for data frames."""
-    if not isinstance(table, FiledVersions):
-        return None
-
-    def changed(before: int, after: int) -> tuple[str, str] | None:
-        condition = table.changed(before, after)
-        if condition is None:
-            return None
-        sides = (table.read(version).where(condition) for version in (before, after))
-        first, second = map(engine.named, sides)
-        return first, second
-
-    return changed
+    return chain
 
 
 def steps_of(
@@ -323,10 +292,12 @@ def check_versions(
         made = {step.version for step in steps if step.table == table}
         for version in chain.after(chain.first):
             if version not in made:
-                check_same_rows(spark, table, chain, version)
+                check_same_rows(spark, engine, table, chain, version)
 
 
-def check_same_rows(spark: SparkSession, table: str, chain: Chain, version: int) -> None:
+def check_same_rows(
+    spark: SparkSession, engine: SparkReplayEngine, table: str, chain: Chain, version: int
+) -> None:
     """Compare a version that no statement made with the one before, as bags.
 
     Raises
@@ -342,7 +313,7 @@ def check_same_rows(spark: SparkSession, table: str, chain: Chain, version: int)
             "statement made it: they were renamed or got other types.\n"
             "Give the versions from there on."
         )
-    files = chain.changed(before, version) if chain.changed and columns.alike(later) else None
+    files = chain.changed(engine, before, version) if columns.alike(later) else None
     old, new = files or (chain.versions[before], chain.versions[version])
     _check_same(
         spark,
@@ -388,7 +359,7 @@ def check_step(
             "Give the versions from there on."
         )
     replay.stand_before(step)
-    files = chain.changed(before, step.version) if chain.changed and same_columns else None
+    files = chain.changed(engine, before, step.version) if same_columns else None
     effect = None if files is None else replay.effect(step)
     if files is None or effect is None:
         written = replay.reenacted(step)

@@ -17,6 +17,7 @@ import pytest
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 import lipstick
 from lipstick.errors import LipstickError, StatementError
@@ -75,8 +76,24 @@ def check_format_history(
             lake.sql(f"OPTIMIZE {table}")
         history = ls.history if live else ls.reenact({table: table}, ran, key="*")
         _ask(history, random, drawn.tables, kept, f"{table}@{first}")
+        _check_rows(history, written=bool(random.getrandbits(1)))
         history.check()
     return "followed" if live else "reenacted"
+
+
+def _check_rows(history: TableHistory, *, written: bool) -> None:
+    """Hold the rows of all versions that follow from commits against the versions."""
+    (table,) = history.tables
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lipstick.histories.rows._FEW_VERSIONS", 0 if written else 100)
+        followed = history._followed(history.name_of(table), F.lit(True))
+    read = history._read(history.chain(table), F.lit(True))
+    if followed is None:  # a statement replaced the table
+        assert any(re.search("REPLACE|CREATE", text) for text in history.statements.values())
+        return
+    assert {n: Counter(rows) for n, rows in followed.items()} == {
+        n: Counter(rows) for n, rows in read.items()
+    }
 
 
 def _ask(

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlparse
 
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lipstick.errors import SourceError, first_line
@@ -20,6 +23,7 @@ from lipstick.tracking.formats.versions import (
     Leaf,
     Moment,
     TableVersion,
+    changes_of,
     classic_leaf,
     readable,
 )
@@ -27,7 +31,7 @@ from lipstick.tracking.states import local_path
 from lipstick.tracking.views import quoted_name
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import Column, SparkSession
     from pyspark.sql.types import StructType
 
 LOG = "_delta_log"
@@ -131,22 +135,54 @@ class VersionedDelta:
 
     def changed(self, before: int, after: int) -> Column | None:
         """Return the condition of the rows in files that commits after a version add or remove."""
-        names = set[str]()
-        folder = local_path(self.location)
-        for number in range(before + 1, after + 1):
-            commit = None if folder is None else folder / LOG / f"{number:020}.json"
-            if commit is None or not commit.is_file():
-                return None
-            for line in commit.read_text("utf-8").splitlines():
-                action = json.loads(line)
-                if action.keys() & {"metaData", "protocol"}:
-                    return None
-                file = action.get("add") or action.get("remove")
-                if file is not None:
-                    names.add(file["path"].rpartition("/")[2])
+        actions = self._actions(before, after)
+        if actions is None:
+            return None
+        files = (action.get("add") or action.get("remove") for action in actions)
+        names = {file["path"].rpartition("/")[2] for file in files if file is not None}
         if not all(map(_PLAIN_FILE.fullmatch, names)):
             return None
         return F.col("_metadata.file_name").isin(*names) if names else F.lit(False)
+
+    def alike(self, versions: Iterable[int]) -> dict[int, int]:
+        """Return by version the first one after the same change of columns."""
+        found = dict[int, int]()
+        for version in versions:
+            before = next(reversed(found), version)
+            same = before != version and self._actions(before, version) is not None
+            found[version] = found[before] if same else version
+        return found
+
+    def changes(self, before: int, after: int) -> DataFrame | None:
+        """Return the rows in files that commits after a version removed and added."""
+        index = _current_index(self.spark, self.table)
+        if index is None or self._actions(before, after) is None:
+            return None
+        jvm: Any = self.spark._jvm
+        none, session = jvm.scala.Option.empty(), self.spark._jsparkSession
+        reader = jvm.org.apache.spark.sql.delta.commands.cdc.CDCReader
+        log, commits = index.deltaLog(), (before + 1, after)
+        try:
+            feed = reader.changesToBatchDF(log, *commits, session, none, none, True, none)
+        except Py4JError:  # another release of Delta
+            return None
+        return changes_of(DataFrame(feed, self.spark), F.col("_commit_version"))
+
+    def _actions(self, before: int, after: int) -> list[dict[str, Any]] | None:
+        """Return the actions of commits after a version.
+
+        None: they may give the table other columns, or the log is not at hand.
+        """
+        folder = local_path(self.location)
+        if folder is None:
+            return None
+        commits = [folder / LOG / f"{number:020}.json" for number in range(before + 1, after + 1)]
+        if not all(commit.is_file() for commit in commits):
+            return None
+        lines = (commit.read_text("utf-8").splitlines() for commit in commits)
+        actions = [json.loads(line) for line in chain.from_iterable(lines)]
+        alters = any(action.keys() & {"metaData", "protocol"} for action in actions)
+        return None if alters else actions
 
     def all_files(self) -> list[str]:
         """Return the data files of all versions that the log still has."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from lipstick.tracking.formats.versions import (
     Leaf,
     Moment,
     TableVersion,
+    changes_of,
     classic_leaf,
     readable,
 )
@@ -181,7 +183,9 @@ class VersionedIceberg:
 
         Deletion files must name the data file of their rows, else they are not followed.
         """
-        if self.path is not None or not self._same_columns(before, after):
+        pair = {before, after}
+        alike = self.alike(pair)
+        if self.path is not None or alike.keys() != pair or len(set(alike.values())) > 1:
             return None
         names = set[str]()
         for file in set(self._described(before)) ^ set(self._described(after)):
@@ -191,20 +195,42 @@ class VersionedIceberg:
             names.add(of)
         return F.col("_file").isin(*names) if names else F.lit(False)
 
+    def alike(self, versions: Iterable[int]) -> dict[int, int]:
+        """Return by snapshot one that was made under the same schema."""
+        table = self._loaded()
+        known = {} if table is None else {v: table.snapshot(v) for v in versions}
+        schemas = {v: s.schemaId() for v, s in known.items() if s is not None}
+        of_schema = {schema: version for version, schema in schemas.items()}
+        return {v: of_schema[schema] for v, schema in schemas.items() if schema is not None}
+
+    def changes(self, before: int, after: int) -> DataFrame | None:
+        """Return the rows of snapshots after another that were removed and added.
+
+        None where columns changed, or rows are removed by files of their own.
+        """
+        table, version = self._loaded(), after
+        while table is not None and version != before:
+            snapshot = table.snapshot(version)
+            if snapshot is None or snapshot.parentId() is None:
+                return None
+            deletes = snapshot.summary().get("total-delete-files")
+            if deletes != "0" or snapshot.schemaId() != table.schema().schemaId():
+                return None
+            version = snapshot.parentId()
+        if table is None:
+            return None
+        reader = self.spark.read.option("start-snapshot-id", before)
+        feed = reader.option("end-snapshot-id", after).table(f"{self.table}.changes")
+        # Iceberg reads other values where one of its three columns is not asked for.
+        commit = F.when(F.col("_change_ordinal") >= 0, F.col("_commit_snapshot_id"))
+        return changes_of(feed, commit)
+
     def _described(self, version: int) -> list[Row]:
         """Return the data files and delete files of a snapshot, with the data files of these."""
         files = self.spark.sql(f"SELECT * FROM {self.table}.files VERSION AS OF {version}")
         names = ("content", "file_path", "content_offset", "referenced_data_file")
         known = (name if name in files.columns else f"NULL AS {name}" for name in names)
         return files.selectExpr(*known).collect()
-
-    def _same_columns(self, before: int, after: int) -> bool:
-        """Return True if two snapshots were made under one schema, as far as the table knows."""
-        entries = self._metadata("metadata_log_entries")
-        first = entries.where(F.col("latest_snapshot_id").isin(before, after))
-        schema = F.min_by("latest_schema_id", "timestamp").alias("schema")
-        rows = first.groupBy("latest_snapshot_id").agg(schema).collect()
-        return len(rows) == len({before, after}) and len({row["schema"] for row in rows}) == 1
 
     @property
     def location(self) -> str:

@@ -5,18 +5,23 @@ A version is a number: that of a commit of Delta, or the id of a snapshot of Ice
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from pyspark.errors import PySparkException
+from pyspark.sql import functions as F
 
 from lipstick.errors import VersionGoneError, first_line
+from lipstick.tracking.views import column_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
+
+MORE, COMMIT = "_lipstick_more", "_lipstick_commit"
+"""Columns of changes: how many more of a row a version has than the one before, and the version."""
 
 Moment: TypeAlias = datetime | str
 """A time: a datetime, or a timestamp as text in the time zone of the session."""
@@ -101,6 +106,19 @@ class VersionedTable(Protocol):
     def files(self, version: int | None) -> list[str]:
         """Return the URIs of the files that a version consists of."""
 
+    def alike(self, versions: Iterable[int]) -> Mapping[int, int]:
+        """Return by version one of them that has the same columns, the same one for all of these.
+
+        Versions that the log does not know are left out.
+        """
+
+    def changes(self, before: int, after: int) -> DataFrame | None:
+        """Return the rows that commits after a version removed and added, up to another.
+
+        Rows that a commit wrote again are removed and added. After the table's own columns come
+        :data:`MORE` and :data:`COMMIT`. None: the log does not say.
+        """
+
     def changed(self, before: int, after: int) -> Column | None:
         """Return the condition of the rows in files that differ between two versions.
 
@@ -148,6 +166,13 @@ def readable(read: Callable[[], DataFrame], version: str, advice: str) -> DataFr
             f"{version} cannot be read: {first_line(error)}\n{advice}"
         ) from error
     return frame
+
+
+def changes_of(feed: DataFrame, version: Column) -> DataFrame:
+    """Return the changes in a feed of a format, whose last three columns are about them."""
+    own = [column_of(name) for name in feed.columns[:-3]]
+    more = F.when(F.lower("_change_type") == "delete", -1).otherwise(1)
+    return feed.select(*own, more.alias(MORE), version.alias(COMMIT))
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,9 +64,7 @@ def rows_of(frame: DataFrame) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.slow_over_connect
-def test_history_answers(
-    ls: lipstick.Session, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_history_answers(ls: lipstick.Session, spark: SparkSession) -> None:
     """One history for all questions, as it takes a job for each of its versions."""
     history = reenacted(ls, spark)
     _check_hypothetical(ls, history)
@@ -74,10 +72,6 @@ def test_history_answers(
     _check_through_statements(ls, history)
     classic = hasattr(spark, "_jsparkSession")
     if classic:
-        monkeypatch.setattr("lipstick.histories.rows._FEW_VERSIONS", 3)
-        _check_rows(history)
-        assert history._stored_rows["db.orders"][0] == {0, 1, 2, 3}
-        _check_rows(history)
         _check_replaced(history)
     _check_events(history)
     _check_refusals(ls, history, classic=classic)
