@@ -12,18 +12,18 @@ import pytest
 QUICK: Final = 20
 """`--quick` takes every so many of the tests without Spark, beside those marked `quick`."""
 
-SHARES: Final = 10
-SHARES_WITH_SPARK: Final = 80
-SHARES_OVER_CONNECT: Final = 64
-"""An ordinary run takes every tenth case of a test marked `many`, every 80th with Spark and every
-64th over Connect, there the ones after.
+SHARES: Final = 16
+SHARES_WITH_SPARK: Final = 128
+SHARES_OVER_CONNECT: Final = 128
+"""An ordinary run takes every 16th case of a test marked `many`, every 128th with Spark, and over
+Connect the ones after.
 
 `many(48)` says another number, of tests whose cases take long.
 """
 
-CASES_OVER_CONNECT: Final = 16
+CASES_OVER_CONNECT: Final = 24
 """Of the cases of all other tests of a file, which all run on a classic session, an ordinary run
-takes every 16th one over Connect.
+takes every 24th one over Connect.
 """
 
 ENGINES: Final = ("memory", "spark")
@@ -49,7 +49,7 @@ def skipped(items: Iterable[pytest.Item], config: pytest.Config) -> Iterator[pyt
     """Yield what an ordinary run leaves to `--slow`.
 
     Of a test marked `many` that is all but every so manieth case. Of the other cases of a file it
-    is over Connect all but every fifth, unless they run there only. Of a test over several engines
+    is over Connect all but every 24th, unless they run there only. Of a test over several engines
     it is all but one for each case: the cases take turns, and begin with another engine over
     Connect.
     """
