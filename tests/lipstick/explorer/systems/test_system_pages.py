@@ -5,6 +5,7 @@ With `LIPSTICK_SCREENSHOTS` set to a folder, pictures of the views are written t
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from xml.etree import ElementTree
 
 import pyarrow.parquet as pq
 import pytest
+from playwright.sync_api import TimeoutError as NotSeenError
 from playwright.sync_api import expect
 
 from benchmark_workflowgen.generated_graphs import generate
@@ -360,34 +362,24 @@ def test_pictures_and_tables_are_saved(page: Page, paths: dict[str, Path]) -> No
 
 
 def test_what_takes_a_while_is_told(page: Page) -> None:
-    """What is told for a moment may be missed: the page is then opened again."""
-    assert any(_waits_are_told(page) for _ in range(5))
-    page.page.wait_for_selector(".box.input")
-    page.check()
-
-
-def _waits_are_told(page: Page) -> bool:
-    """Open a page whose answers wait; tell whether both signs of that were seen."""
+    """Each answer is held back until the next sign is there, or for a second: not all have one."""
     waiting: list[Any] = []
     told = [".skeleton", ".working"]
-
-    def held(route: Any) -> None:
-        waiting.append(route) if told else route.continue_()
-
-    page.page.route("**/ask", held)
+    page.page.route("**/ask", lambda route: waiting.append(route) if told else route.continue_())
     page.page.goto("about:blank")
     page.page.goto(page.url + at("sensors"))
     for _ in range(25):
-        page.page.wait_for_timeout(200)
-        if told and page.page.locator(told[0]).count():
+        with contextlib.suppress(NotSeenError):
+            page.page.wait_for_selector(told[0], state="attached", timeout=1_000)
             told.pop(0)
-        for route in waiting:
-            route.continue_()
-        waiting.clear()
+        while waiting:
+            waiting.pop().continue_()
         if not told:
             break
-    page.page.unroute("**/ask", held)
-    return not told
+    page.page.unroute("**/ask")
+    assert not told
+    page.page.wait_for_selector(".box.input")
+    page.check()
 
 
 @pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.slow)])
