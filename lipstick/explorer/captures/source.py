@@ -172,7 +172,7 @@ class CaptureSource:
         window = self.windows.window(Params({}))
         explained = query.explained(self.capture.memory)
         return {"query": self.capture.query, "explained": explained} | {
-            name: window[name] for name in ("columns", "rows")
+            name: window[name] for name in ("columns", "rows", "total")
         }
 
     def rows(self, params: Params, budget: Budget) -> dict[str, Any]:

@@ -78,15 +78,18 @@ export class StartPage {
       const keyOf = (row) => JSON.stringify(keys.map((place) => row[place]));
       const named = new Map(all.flatMap(({ rows }) => rows.map((row) => [keyOf(row), row])));
       const found = all.map(({ rows }) => new Map(rows.map((row) => [keyOf(row), row])));
+      // Several rows with the same texts are not told apart.
+      if (found.some((byKey, at) => byKey.size < all[at].rows.length)) return false;
       const cell = (key, place, at) => {
         const [before, now] = [found[at - 1]?.get(key), found[at].get(key)];
-        if (!now) return h("span", { class: "note" }, "no row");
+        const { rows, total } = all[at];
+        if (!now) return h("span", { class: "note" }, rows.length < total ? `not among the first ${rows.length}` : "no row");
         const change = before && delta(before[place], now[place]);
         return h("span", null, grouped(now[place], true) ?? "NULL", change && h("span", { class: "delta" }, ` ${change}`));
       };
       const rows = [...named].slice(0, 12).flatMap(([key, row]) => measured.map((place) => [...keys.map((at) => row[at]), columns[place].name, ...captures.map((_, at) => cell(key, place, at))]));
       const head = [...keys.map((place) => columns[place]), { name: "number", kind: "text" }, ...captures.map((number) => ({ name: this.app.sources[number].name, kind: "number" }))];
-      return rows.length > 0 && section("Over captures", many(captures.length, "capture"), h("p", { class: "note" }, h("code", null, query)), plainTable(head, rows, { label: "Numbers over captures" }), named.size > 12 && h("p", { class: "note" }, `The first 12 of ${named.size} rows.`));
+      return rows.length > 0 && section("Over captures", many(captures.length, "capture"), h("p", { class: "note" }, h("code", null, query)), plainTable(head, rows, { label: "Numbers over captures" }), named.size > 12 && h("p", { class: "note" }, "The first 12 rows."));
     });
   }
 

@@ -22,9 +22,9 @@ class Answered:
 
     kind = "capture"
 
-    def __init__(self, name: str, total: str, ok: str) -> None:
+    def __init__(self, name: str, rows: list[list[str]], total: int) -> None:
         self.name = name
-        self._rows = [["north", total, ok], ["south", "5", "true"]]
+        self._rows = {"rows": rows, "total": total}
 
     @property
     def views(self) -> dict[str, View]:
@@ -36,19 +36,28 @@ class Answered:
         del params, budget
         kinds = {"area": "text", "total": "number", "ok": "truth"}
         columns = [{"name": name, "type": kind, "kind": kind} for name, kind in kinds.items()]
-        return {"query": "SELECT 1", "columns": columns, "explained": [1], "rows": self._rows}
+        return {"query": "SELECT 1", "columns": columns, "explained": [1], **self._rows}
+
+
+def entries(folder: Path, answers: dict[str, tuple[list[list[str]], int]]) -> list[SourceEntry]:
+    """Return captures of the same query, the last one first, each a day after the one before."""
+    made = []
+    for day, (name, answer) in enumerate(answers.items(), 1):
+        path = folder / name
+        path.touch()
+        os.utime(path, (86_400 * day, 86_400 * day))
+        made.insert(0, SourceEntry(Answered(name, *answer), path))
+    return made
 
 
 def test_the_start_page_has_red_checks_and_numbers_over_captures(
     browser: Any, tmp_path: Path
 ) -> None:
-    entries = []
-    for day, answer in enumerate((("monday", "1000", "true"), ("tuesday", "75.5", "false"))):
-        path = tmp_path / answer[0]
-        path.touch()
-        os.utime(path, (86_400 * (1 + day), 86_400 * (1 + day)))
-        entries.insert(0, SourceEntry(Answered(*answer), path))
-    with Served(Explorer(entries)) as served:
+    south = ["south", "5", "true"]
+    monday = [["north", "1000", "true"], south]
+    tuesday = [["north", "75.5", "false"], south]
+    answers = {"monday": (monday, 2), "tuesday": (tuesday, 2)}
+    with Served(Explorer(entries(tmp_path, answers))) as served:
         for page in opened(browser, served.url):
             screen = page.open()
             screen.wait_for_selector(".plain-table")
@@ -62,11 +71,36 @@ def test_the_start_page_has_red_checks_and_numbers_over_captures(
             page.check()
 
 
+def test_only_what_is_known_to_be_missing_is_said_to_be(browser: Any, tmp_path: Path) -> None:
+    north, south = (["north", "7", "true"], ["south", "5", "true"])
+    answers = {"monday": ([north], 2), "tuesday": ([south], 1)}
+    with Served(Explorer(entries(tmp_path, answers))) as served:
+        for page in opened(browser, served.url):
+            screen = page.open()
+            screen.wait_for_selector(".plain-table")
+            lines = screen.locator(".plain-table tr").all_inner_texts()
+            assert [line.split("\t") for line in lines[1::2]] == [
+                ["north", "total", "7", "no row"],
+                ["south", "total", "not among the first 1", "5"],
+            ]
+            page.check()
+
+
+def test_rows_that_are_not_told_apart_are_not_followed(browser: Any, tmp_path: Path) -> None:
+    twice = [["north", "7", "true"], ["north", "8", "false"]]
+    answers = {"monday": (twice, 2), "tuesday": (twice, 2)}
+    with Served(Explorer(entries(tmp_path, answers))) as served:
+        for page in opened(browser, served.url):
+            screen = page.open()
+            screen.wait_for_selector(".card .bad")
+            assert not screen.locator(".plain-table").count()
+            page.check()
+
+
 def test_a_capture_shows_its_first_rows_at_a_glance(captures: Path) -> None:
     source = open_source(captures / "suppliers")
     glance, rows = ask(source, "glance"), ask(source, "rows")
-    assert {name: glance[name] for name in ("columns", "rows")} == {
-        name: rows[name] for name in ("columns", "rows")
-    }
+    shown = ("columns", "rows", "total")
+    assert {name: glance[name] for name in shown} == {name: rows[name] for name in shown}
     about = ask(source, "about")
     assert (glance["query"], glance["explained"]) == (about["query"], about["explained"])
