@@ -121,8 +121,9 @@ class Rows(ABC):
             return values(scalar, resolve, length, self.type(name))
         except UninterpretableError as error:
             rows = self._captured(positions_of(places))
-            holds = name in self._stable or _unchanged(scalar, before, resolve, length)
-            if rows is None or not holds:
+            if rows is None or not (
+                name in self._stable or _unchanged(scalar, before, resolve, length)
+            ):
                 raise needs_spark(str(error)) from error
             assert self._stored is not None
             return self._stored.take(name, rows)
