@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from typing import TypeVar
 
@@ -101,14 +102,16 @@ class Chain:
         """Return versions that are read when they are first asked for."""
         filed = table if isinstance(table, VersionedDelta | VersionedIceberg) else None
         frames = VersionValues(numbers, read)
-        alike: dict[int, int] = {}
+
+        @cache
+        def alike() -> Mapping[int, int]:
+            return {} if filed is None else filed.alike(frames)
 
         def shape(number: int) -> TableShape:
-            if filed is not None and not alike:
-                alike.update(filed.alike(frames))
-            other = alike.get(number, number)
-            same = other != number
-            return shapes[other] if same else shape_of(frames[number].schema, table, number)
+            other = alike().get(number, number)
+            if other != number:
+                return shapes[other]
+            return shape_of(frames[number].schema, table, number)
 
         shapes = VersionValues(frames, shape)
         views = VersionValues(frames, lambda number: engine.named(frames[number]))

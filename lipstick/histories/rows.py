@@ -171,14 +171,16 @@ class RowQuestions(ABC):
             return None
         commits = len(chain.after(last))
         nested = any(field.dataType.simpleString().startswith(_NESTED) for field in new.schema)
-        # Iceberg does not say how large changes are: each commit may have written the table anew.
-        table_bytes = bytes_read(self.spark.table(chain.versions[chain.last]))
-        size = min(bytes_read(new), table_bytes * commits)
-        if commits <= _FEW_VERSIONS or nested or size > _FEW_BYTES:
+        if commits <= _FEW_VERSIONS or nested or self._size(new, chain, commits) > _FEW_BYTES:
             return [*written, new]
         written = [*written, self.spark.table(self.engine.written(_without_copies(new)))]
         self._changes[table] = chain.last, written
         return written
+
+    def _size(self, changes: DataFrame, chain: Chain, commits: int) -> int:
+        """Return the bytes of changes; at most, as Iceberg does not say, of a table each commit."""
+        table_bytes = bytes_read(self.spark.table(chain.versions[chain.last]))
+        return min(bytes_read(changes), table_bytes * commits)
 
     def _read(self, chain: Chain, selected: Column) -> dict[int, list[Row]]:
         """Return the rows of each version; versions with the same columns are read together."""
