@@ -106,9 +106,9 @@ _MODULES = {
     "lower": ("lower_query",),
     "passes": ("PASSES", "CapturePlan", "PassStep", "planned_capture"),
 }
-import_sources()
-
 _WHERE = {name: module for module, names in _MODULES.items() for name in names}
+
+import_sources()  # before a phase imports sqlglot
 
 
 def __getattr__(name: str) -> Any:
