@@ -1,4 +1,7 @@
-"""Statements as pipelines have them in public: what they make, and without some source rows."""
+"""Statements as pipelines have them in public: what they make, and without some source rows.
+
+The rows are computed by hand. `test_practised_histories.py` puts random questions to such histories.
+"""
 
 from __future__ import annotations
 
