@@ -1,6 +1,7 @@
 """Statements as pipelines have them in public: what they make, and without some source rows.
 
-The rows are computed by hand. `test_practised_histories.py` puts random questions to such histories.
+The rows are computed by hand. `test_practised_histories.py` puts random questions to others like
+them.
 """
 
 from __future__ import annotations
