@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from lipstick.dataframes.jvm import Plan, elements, frame_of, jvm_of
 from lipstick.systems.declarative.errors import PipelineError
-
-if TYPE_CHECKING:
-    from pyspark.sql.types import StructType
+from lipstick.tracking.views import column_of
 
 _START, _END, _METADATA = "__START_AT", "__END_AT", "__spark_autocdc_metadata"
 _AT, _DELETED, _HEAD, _HIDDEN = (f"__lipstick_{n}" for n in ("at", "deleted", "head", "hidden"))
@@ -102,18 +100,18 @@ class ChangeFlow:
         deleted = F.lit(False) if self.deletion is None else self.deletion
         shown = self.columns.of(source.columns)
         events = source.select(
-            *(_named(name) for name in source.columns),
+            *(column_of(name) for name in source.columns),
             self.sequence.alias(_AT),
             F.coalesce(deleted, F.lit(False)).alias(_DELETED),
         )
         rows = self._states(events, shown) if self.is_history else self._last(events)
-        return rows.select(*map(_named, shown), *rows.columns[len(events.columns) :])
+        return rows.select(*map(column_of, shown), *rows.columns[len(events.columns) :])
 
     def _last(self, events: DataFrame) -> DataFrame:
-        latest = Window.partitionBy(*map(_named, self.keys)).orderBy(F.desc(_AT))
+        latest = Window.partitionBy(*map(column_of, self.keys)).orderBy(F.desc(_AT))
         rows = events.withColumn(_HEAD, F.row_number().over(latest))
         rows = rows.where((F.col(_HEAD) == 1) & ~F.col(_DELETED)).drop(_HEAD)
-        kind = _type_of(events)
+        kind = events.schema[_AT].dataType
         return rows.withColumn(
             _METADATA,
             F.struct(
@@ -126,13 +124,13 @@ class ChangeFlow:
         """Return the last event of each run of equal states, and when its state began and ended."""
         keys = {name.lower() for name in self.keys}
         tracked = self.tracked.of([name for name in shown if name.lower() not in keys])
-        order = Window.partitionBy(*map(_named, self.keys)).orderBy(_AT, _DELETED)
+        order = Window.partitionBy(*map(column_of, self.keys)).orderBy(_AT, _DELETED)
 
         def continued(neighbour: Callable[[Column], Column]) -> Column:
             """Return True where the event beside this one in the order has the same state."""
             same = neighbour(F.col(_DELETED)).eqNullSafe(False)
             for name in tracked:
-                same = same & _named(name).eqNullSafe(neighbour(_named(name)))
+                same = same & column_of(name).eqNullSafe(neighbour(column_of(name)))
             return same
 
         before = continued(lambda value: F.lag(value).over(order))
@@ -150,17 +148,8 @@ class ChangeFlow:
             ~F.col(_HIDDEN) & ~F.col(_AT).eqNullSafe(F.col(_END))
         )
         metadata = F.struct(F.col(_AT).alias("__RECORD_START_AT")).alias(_METADATA)
-        columns = [_named(name) for name in events.columns]
+        columns = [column_of(name) for name in events.columns]
         return rows.select(*columns, F.col(_START), F.col(_END), metadata)
-
-
-def _named(name: str) -> Column:
-    return F.col("`" + name.replace("`", "``") + "`")
-
-
-def _type_of(events: DataFrame) -> Any:
-    schema: StructType = events.schema
-    return schema[_AT].dataType
 
 
 def _names_of(columns: Sequence[Column]) -> list[str]:
