@@ -22,7 +22,11 @@ from lipstick.explorer.params import Params
 from lipstick.explorer.table_windows import Windows
 from semiring import semirings
 from semiring.base import Semiring
+from semiring.budget import call_within
 from semiring.errors import LipstickError
+
+GLANCE = 3.0
+"""Seconds that the first rows may take in a list of captures."""
 
 _CHOSEN: dict[str, tuple[Semiring[Any], str, str]] = {
     "counting": (semirings.Counting(), "how many times the row is there", "integer"),
@@ -167,9 +171,15 @@ class CaptureSource:
         }
 
     def glance(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Return the query and the first rows of its answer, as a list of captures shows them."""
+        """Return the query and the first rows of its answer, as a list of captures shows them.
+
+        Raises
+        ------
+        ExactnessError
+            Where these take more than `GLANCE` seconds.
+        """
         del params, budget
-        window = self.windows.window(Params({}))
+        window = call_within(GLANCE, lambda: self.windows.window(Params({})))
         explained = query.explained(self.capture.memory)
         return {"query": self.capture.query, "explained": explained} | {
             name: window[name] for name in ("columns", "rows", "total")

@@ -15,6 +15,9 @@ const ORDERS = {
   largest: (a, b) => (b.bytes ?? 0) - (a.bytes ?? 0),
 };
 
+// Captures are looked at for so long, and while they have so many bytes in all; then by a click.
+const LOOK = { milliseconds: 3000, bytes: 100_000_000 };
+
 function inBytes(bytes) {
   if (bytes === undefined) return "";
   const unit = Math.min(3, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
@@ -26,33 +29,45 @@ export class StartPage {
     this.app = app;
     this.list = h("div", { class: "start-list" });
     this.histories = h("div");
+    this.unseen = h("p", { class: "note", role: "status" });
     this.answers = new Map();
     this.latest = new Latest();
     this.filter = h("input", { type: "search", placeholder: "Filter", "aria-label": "Filter the sources", oninput: () => this.draw() });
     this.order = h("select", { "aria-label": "Order", onchange: () => this.draw() }, Object.keys(ORDERS).map((name) => h("option", { value: name }, name === "given" ? "as given" : `${name} first`)));
     this.count = h("span", { class: "note", role: "status" });
-    this.element = h("div", { class: "start scrolled" }, h("div", { class: "controls" }, h("h2", null, "Sources"), this.count, h("span", { class: "spacer" }), this.filter, this.order), this.list, this.histories);
+    this.element = h("div", { class: "start scrolled" }, h("div", { class: "controls" }, h("h2", null, "Sources"), this.count, h("span", { class: "spacer" }), this.filter, this.order), this.unseen, this.list, this.histories);
     this.draw();
-    if (!app.asker.still) this.look();
+    this.waiting = app.asker.still ? [] : app.sources.map((source, number) => ({ ...source, number })).filter(({ kind }) => kind === "capture").sort(ORDERS.newest);
+    this.look(0);
   }
 
   stop() {
     this.latest.stop();
   }
 
-  // Captures are asked for their first rows; one that does not answer is listed all the same.
-  async look() {
+  // Captures are asked for their first rows, the newest first, as far as that is quick, and `least`
+  // of them in any case; one that does not answer is listed all the same.
+  async look(least) {
     const signal = this.latest.start();
-    for (const [number, source] of this.app.sources.entries()) {
-      if (source.kind !== "capture") continue;
+    const until = performance.now() + LOOK.milliseconds;
+    let [left, looked] = [LOOK.bytes, 0];
+    for (const source of [...this.waiting]) {
+      if (looked >= least && (performance.now() > until || (source.bytes ?? 0) > left)) continue;
+      looked += 1;
+      left -= source.bytes ?? 0;
+      this.waiting.splice(this.waiting.indexOf(source), 1);
       try {
-        this.answers.set(number, await this.app.asker.ask(number, "glance", {}, signal));
+        this.answers.set(source.number, await this.app.asker.ask(source.number, "glance", {}, signal));
       } catch (error) {
         if (signal.aborted) return;
       }
     }
     this.draw();
     replace(this.histories, this.history());
+    const { length } = this.waiting;
+    const bytes = this.waiting.reduce((sum, source) => sum + (source.bytes ?? 0), 0);
+    const goOn = () => button("Look at more", () => this.look(1), { class: "small", "data-keep": "look" });
+    replaceKeeping(this.unseen, [length > 0 && [`${many(length, "capture")} of ${inBytes(bytes)} not looked at yet, for checks that are false and for numbers over captures. `, goOn()]]);
   }
 
   // The columns of a capture in which its first rows are false.

@@ -97,6 +97,33 @@ def test_rows_that_are_not_told_apart_are_not_followed(browser: Any, tmp_path: P
             page.check()
 
 
+def test_a_folder_of_many_captures_is_looked_at_in_parts(browser: Any, tmp_path: Path) -> None:
+    """The newest first, as long as they are small; what was not looked at is counted."""
+    sizes = (150, 40, 40, 40, 40, 40)
+    red = ([["north", "7", "false"]], 1)
+    captures = entries(tmp_path, {f"day {day}": red for day in range(len(sizes))})
+    for megabytes, entry in zip(reversed(sizes), captures, strict=True):
+        assert entry.path is not None
+        changed = entry.path.stat().st_mtime
+        os.truncate(entry.path, 1_000_000 * megabytes)
+        os.utime(entry.path, (changed, changed))
+    told = []
+    with Served(Explorer(captures)) as served:
+        for page in opened(browser, served.url):
+            screen = page.open()
+            for seen in (2, 4, 5):
+                screen.locator(".card .bad").nth(seen - 1).wait_for()
+                marked = screen.locator(".card:has(.bad) strong").all_inner_texts()
+                assert marked == [f"day {day}" for day in range(5, 5 - seen, -1)]
+                told.append(screen.locator(".start > .note").inner_text().split(" not ")[0])
+                screen.get_by_role("button", name="Look at more").press("Enter")
+            screen.wait_for_selector(".start > .note:empty", state="attached")
+            assert screen.locator(".card .bad").count() == 6
+            assert "6 captures" in screen.locator(".panel-section h3").inner_text()
+            page.check()
+    assert told == ["4 captures of 270 MB", "2 captures of 190 MB", "1 capture of 150 MB"]
+
+
 def test_a_capture_shows_its_first_rows_at_a_glance(captures: Path) -> None:
     source = open_source(captures / "suppliers")
     glance, rows = ask(source, "glance"), ask(source, "rows")
