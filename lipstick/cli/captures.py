@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 Command = Callable[..., None]
 
 _capture = click.argument("capture", type=click.Path(path_type=Path))
-_by = click.option("--by", metavar="[RELATION.]COLUMN[:UNIT]", help="Group its inputs.")
+_by = click.option(
+    "--by", metavar="[RELATION.]COLUMN[:UNIT]", help="Group the inputs by this column."
+)
 _STYLES = {"changed": "yellow", "deleted": "red", "added": "green"}
 
 
@@ -225,7 +227,12 @@ def _line(change: dict[str, Any]) -> dict[str, Any]:
 @click.argument("before", type=click.Path(path_type=Path))
 @click.argument("after", type=click.Path(path_type=Path))
 @click.argument("column", required=False)
-@click.option("--where", metavar="COLUMN=VALUE", multiple=True, help="The row; may be repeated.")
+@click.option(
+    "--where",
+    metavar="COLUMN=VALUE",
+    multiple=True,
+    help="A value that selects the row; may be repeated.",
+)
 @answer_options((TABLE, JSON))
 def diff(
     before: Path,
@@ -268,7 +275,12 @@ def diff(
 @click.command()
 @click.argument("capture", type=click.Path(path_type=Path))
 @click.argument("column", required=False)
-@click.option("--where", metavar="COLUMN=VALUE", multiple=True, help="The row; may be repeated.")
+@click.option(
+    "--where",
+    metavar="COLUMN=VALUE",
+    multiple=True,
+    help="A value that selects the row; may be repeated.",
+)
 @click.option("--openlineage", metavar="NAMESPACE", help="Write OpenLineage's columnLineage facet.")
 @answer_options((TABLE, JSON))
 def where(

@@ -32,7 +32,9 @@ def erase() -> None:
 @click.option(
     "--where", metavar="SOURCE:CONDITION", multiple=True, required=True, help="Rows to erase."
 )
-@click.option("--output", "-o", type=click.Path(path_type=Path), required=True, help="The plan.")
+@click.option(
+    "--output", "-o", type=click.Path(path_type=Path), required=True, help="The plan's file."
+)
 @click.option("--in-place", is_flag=True, help="Change the tables, not branches and copies.")
 def plan(pipeline: Path, where: tuple[str, ...], output: Path, in_place: bool) -> None:
     """Plan an erasure; nothing is changed."""
@@ -87,12 +89,15 @@ def apply(plan: Path) -> None:
 @erase.command()
 @click.argument("plan", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @click.option(
-    "--key", type=click.Path(path_type=Path), required=True, help="File of the secret that signs."
+    "--key",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The file with the key that signs the receipt.",
 )
-@click.option("--receipt", type=click.Path(path_type=Path), required=True, help="JSON to write.")
-@click.option("--page", type=click.Path(path_type=Path), help="HTML to write.")
+@click.option("--receipt", type=click.Path(path_type=Path), required=True, help="The JSON receipt.")
+@click.option("--page", type=click.Path(path_type=Path), help="The receipt, as HTML.")
 @click.option("--search", multiple=True, help="A folder to search too; may be repeated.")
-@click.option("--budget", type=float, help="Seconds to search files for.")
+@click.option("--budget", type=float, help="Seconds for the search of files.")
 def verify(
     plan: Path,
     key: Path,
@@ -125,7 +130,7 @@ def verify(
 @erase.command()
 @click.argument("receipt", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @click.option("--key", type=click.Path(path_type=Path, exists=True), required=True)
-@click.option("--value", help="A value: was it among those searched for?")
+@click.option("--value", help="Tell whether this value was searched for.")
 def check(receipt: Path, key: Path, value: str | None) -> None:
     """Check the signature of RECEIPT, without Spark. Exits with 1 if it is another's."""
     from lipstick.erasure.receipt import ErasureReceipt

@@ -15,21 +15,24 @@ from lipstick.cli.output import working
     "paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, help="By default one that is free."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="The port to listen on; by default a free one.",
 )
 @click.option(
     "--host",
     default="127.0.0.1",
     show_default=True,
-    help="Address to listen on; others than loopback let other machines ask, with the token.",
+    help="The address to listen on. Unless it is loopback, other machines with the token can ask.",
 )
 @click.option("--no-browser", is_flag=True, help="Print the address without opening it.")
 @click.option(
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write a page of its own to this file instead, which answers what it holds.",
+    help="Write a self-contained page to this file instead of starting a server.",
 )
-@click.option("--rows", default=20, show_default=True, help="Rows whose why --output holds.")
+@click.option("--rows", default=20, show_default=True, help="Rows that --output explains.")
 def explore(
     paths: tuple[Path, ...], port: int, host: str, no_browser: bool, output: Path | None, rows: int
 ) -> None:

@@ -29,14 +29,19 @@ _FILES = ("graphml", "parquet")
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
-    help="The file, of Parquet the folder, to write; standard output if there is none.",
+    help="The file (for Parquet the folder) to write instead of standard output.",
 )
 @click.option(
     "--max-nodes",
     type=click.IntRange(min=1),
     help="For PROV, DOT, networkx: refuse a larger graph.  [default: 5,000 for DOT, or 100,000]",
 )
-@click.option("--namespace", default="lipstick", show_default=True, help="For OpenLineage.")
+@click.option(
+    "--namespace",
+    default="lipstick",
+    show_default=True,
+    help="The namespace of OpenLineage jobs and datasets.",
+)
 def export(
     store: Path,
     around: tuple[int, ...],

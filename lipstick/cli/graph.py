@@ -151,7 +151,7 @@ def graph() -> None:
 @graph.command(name="zoom-out")
 @graph_command(SVG, HTML)
 @click.argument("modules", metavar="[MODULE]...", nargs=-1)
-@click.option("--all", "every", is_flag=True, help="All modules.")
+@click.option("--all", "every", is_flag=True, help="Zoom into all modules.")
 def zoom_out(opened: Opened, answer: Answer, modules: tuple[str, ...], every: bool) -> None:
     """The graph with every invocation of MODULEs as one node."""
 
@@ -257,7 +257,7 @@ def subgraph(opened: Opened, answer: Answer, nodes: tuple[str, ...]) -> None:
 @graph_command()
 @click.argument("source")
 @click.argument("target")
-@click.option("--longest", type=click.IntRange(min=0), help="Edges of a path at most.")
+@click.option("--longest", type=click.IntRange(min=0), help="At most this many edges in a path.")
 def path(opened: Opened, answer: Answer, source: str, target: str, longest: int | None) -> None:
     """List paths from SOURCE to TARGET, the shortest first; 10 without --limit."""
     limit = 10 if answer.limit is None else answer.limit
@@ -363,17 +363,17 @@ def _counted(
 @click.command()
 @graph_command(SVG, HTML)
 @click.argument("nodes", metavar="[NODE]...", nargs=-1)
-@click.option("--kind", multiple=True, help="Of this kind: token, m, i, o, s, p, v, zoomed.")
-@click.option("--label", multiple=True, help="With this label, such as COUNT.")
-@click.option("--module", multiple=True, help="Of this module.")
-@click.option("--invocation", multiple=True, type=int, help="Of this invocation, from 1.")
-@click.option("--execution", multiple=True, type=int, help="Of this execution, from 0.")
+@click.option("--kind", multiple=True, help="Nodes of this kind: token, m, i, o, s, p, v, zoomed.")
+@click.option("--label", multiple=True, help="Nodes with this label, such as COUNT.")
+@click.option("--module", multiple=True, help="Nodes of this module.")
+@click.option("--invocation", multiple=True, type=int, help="Nodes of this invocation, from 1.")
+@click.option("--execution", multiple=True, type=int, help="Nodes of this execution, from 0.")
 @click.option("--relation", multiple=True, help="Tuples of this relation.")
 @click.option(
     "--where",
     multiple=True,
     metavar="CONDITION",
-    help="Whose values meet this: 'Model=Civic', 'value>=2'; may be repeated.",
+    help="Nodes whose values meet this condition: 'Model=Civic', 'value>=2'; may be repeated.",
 )
 def show(
     opened: Opened, answer: Answer, nodes: tuple[str, ...], where: tuple[str, ...], **options: Any

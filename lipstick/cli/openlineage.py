@@ -18,12 +18,14 @@ def event_options(function: Command) -> Command:
     """Add the namespace, and where events go."""
     for option in (
         click.option(
-            "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write this file."
+            "--output",
+            type=click.Path(dir_okay=False, path_type=Path),
+            help="Write to this file instead of standard output.",
         ),
         click.option(
             "--send",
             is_flag=True,
-            help="Send them as OpenLineage's client is configured: OPENLINEAGE_URL, "
+            help="Send the events with the configuration of OpenLineage's client: OPENLINEAGE_URL, "
             "OPENLINEAGE__TRANSPORT__TYPE, openlineage.yml.",
         ),
         click.option(

@@ -213,7 +213,7 @@ def answer_options(formats: Iterable[str] = (TABLE, JSON)) -> Callable[[F], F]:
             click.option(
                 "--format",
                 type=click.Choice(choices),
-                help="How to answer.  [default: as the name of --output ends, else table]",
+                help="The format of the answer.  [default: by the name of --output, else table]",
             ),
         ):
             function = option(function)

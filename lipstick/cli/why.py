@@ -25,12 +25,16 @@ Command = Callable[..., None]
 def _options(function: Command) -> Command:
     """Add the options of explanations."""
     for option in (
-        click.option("--top", metavar="N", default=0, help="Also the N rows that matter most."),
+        click.option(
+            "--top", metavar="N", default=0, help="Also show the N rows that matter most."
+        ),
         click.option("--relation", metavar="NAME", help="The relation of --top and --repairs."),
         click.option(
-            "--repairs", metavar="N", default=0, help="Also N smallest sets of rows to delete."
+            "--repairs", metavar="N", default=0, help="Also show N smallest sets of rows to delete."
         ),
-        click.option("--corrections", is_flag=True, help="Also other values that make it right."),
+        click.option(
+            "--corrections", is_flag=True, help="Also show other values that make it right."
+        ),
         click.option(
             "--quarantine",
             metavar="FILE.PARQUET",
@@ -38,7 +42,12 @@ def _options(function: Command) -> Command:
             help="Write the rows to set aside, with reasons.",
         ),
         click.option(
-            "--budget", metavar="SECONDS", type=float, default=60.0, show_default=True, help="Time."
+            "--budget",
+            metavar="SECONDS",
+            type=float,
+            default=60.0,
+            show_default=True,
+            help="Seconds for the explanation.",
         ),
     ):
         function = option(function)
@@ -62,7 +71,12 @@ def why() -> None:
 @why.command()
 @click.argument("capture", type=click.Path(path_type=Path))
 @click.argument("column", required=False)
-@click.option("--where", metavar="COLUMN=VALUE", multiple=True, help="The row; may be repeated.")
+@click.option(
+    "--where",
+    metavar="COLUMN=VALUE",
+    multiple=True,
+    help="A value that selects the row; may be repeated.",
+)
 @click.option("--than", metavar="NUMBER|COLUMN=VALUE", help="What it should be, or another row.")
 @click.option("--too", type=click.Choice(["high", "low"]), help="How the value is wrong.")
 @_options
@@ -93,13 +107,30 @@ def value(
 
 @why.command()
 @click.argument("query", required=False)
-@click.option("--dbt", metavar="TARGET", type=click.Path(path_type=Path), help="A dbt target/.")
 @click.option(
-    "--gx", metavar="SUITE.JSON", type=click.Path(path_type=Path), help="Great Expectations."
+    "--dbt",
+    metavar="TARGET",
+    type=click.Path(path_type=Path),
+    help="The target/ folder of a dbt project.",
 )
-@click.option("--deequ", metavar="FILE", type=click.Path(path_type=Path), help="Constraints.")
-@click.option("--soda", metavar="CHECKS.YML", type=click.Path(path_type=Path), help="Of Soda.")
-@click.option("--pandera", metavar="SCHEMA", type=click.Path(path_type=Path), help="YAML or JSON.")
+@click.option(
+    "--gx",
+    metavar="SUITE.JSON",
+    type=click.Path(path_type=Path),
+    help="A suite of Great Expectations.",
+)
+@click.option(
+    "--deequ", metavar="FILE", type=click.Path(path_type=Path), help="Constraints of Deequ."
+)
+@click.option(
+    "--soda", metavar="CHECKS.YML", type=click.Path(path_type=Path), help="Checks of Soda."
+)
+@click.option(
+    "--pandera",
+    metavar="SCHEMA",
+    type=click.Path(path_type=Path),
+    help="A schema of Pandera, as YAML or JSON.",
+)
 @click.option("--over", metavar="NAME", help="The relation that expectations are about.")
 @_tables
 @_options
@@ -250,7 +281,12 @@ def why_not(
 )
 @click.option("--key", metavar="COLUMN,...", help="The columns that identify a row of the answer.")
 @click.option("--column", metavar="COLUMN", help="The number whose difference is divided.")
-@click.option("--where", metavar="COLUMN=VALUE", multiple=True, help="Its row; may be repeated.")
+@click.option(
+    "--where",
+    metavar="COLUMN=VALUE",
+    multiple=True,
+    help="A value that selects its row; may be repeated.",
+)
 @click.option("--markdown", is_flag=True, help="Print a report for a pull request.")
 @answer_options((TABLE, JSON))
 def difference(

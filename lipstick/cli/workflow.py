@@ -87,7 +87,7 @@ def validate(file: Path, imports: tuple[str, ...]) -> None:
     type=click.IntRange(min=0),
     help="The number of the first execution in a file of inputs.  [default: 0]",
 )
-@click.option("--plain", is_flag=True, help="Plain Spark, without provenance.")
+@click.option("--plain", is_flag=True, help="Run in plain Spark, without provenance.")
 @click.option(
     "--parallelism",
     type=click.IntRange(min=1),
@@ -196,7 +196,11 @@ def _send_outputs(told: Answer, done: Run, executions: range) -> None:
 
 @workflow.command(name="output")
 @store_argument
-@click.option("--execution", type=click.IntRange(min=0), help="Its number.  [default: the last]")
+@click.option(
+    "--execution",
+    type=click.IntRange(min=0),
+    help="The number of the execution.  [default: the last]",
+)
 @click.option("--node", help="A node.  [default: the output node]")
 @click.option("--relation", help="An output of the node.  [default: its only one]")
 @answer_options()
@@ -226,7 +230,7 @@ def show_output(
 @click.option(
     "--after",
     type=click.IntRange(min=-1),
-    help="After this execution; -1 is the initial state.  [default: as it is now]",
+    help="The state after this execution; -1 is the initial state.  [default: as it is now]",
 )
 @answer_options()
 def show_state(

@@ -24,13 +24,13 @@ _STORE = click.option(
     "--store",
     required=True,
     type=click.Path(path_type=Path, file_okay=False),
-    help="Where to; made if there is none.",
+    help="The store to write; created if it does not exist.",
 )
 _LATENESS = click.option(
     "--lateness",
     type=click.FloatRange(min=0),
     metavar="SECONDS",
-    help="How much earlier than the latest of its worker a message may be; older times close.",
+    help="How many seconds older than the latest of its worker a message may be.",
 )
 
 
@@ -45,21 +45,21 @@ def events() -> None:
 )
 @_STORE
 @format_options
-@click.option("--labels", metavar="SEMIRING", help="Label edges, for example in Counting.")
-@click.option("--hubs/--no-hubs", default=True, help="Whether vertices stay that save edges.")
-@click.option("--batch", type=click.IntRange(min=1), help="Edges that are reduced at a time.")
+@click.option("--labels", metavar="SEMIRING", help="Label edges in this semiring: Counting.")
+@click.option("--hubs/--no-hubs", default=True, help="Keep vertices that save edges.")
+@click.option("--batch", type=click.IntRange(min=1), help="Edges to reduce at a time.")
 @_LATENESS
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Before all were heard of, no time closes anything.",
+    help="The number of workers; nothing is closed by time before all have sent a message.",
 )
 @click.option(
     "--dead",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Where refused lines go.  [default: STORE.dead.jsonl]",
+    help="The file for refused lines.  [default: STORE.dead.jsonl]",
 )
 @spark_options
 def reduce(
@@ -161,7 +161,7 @@ def _end(exact: bool, refused: int, letters: Path) -> None:
 @_LATENESS
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True)
 @format_options
-@click.option("--close", is_flag=True, help="Read what is there, close everything, and end.")
+@click.option("--close", is_flag=True, help="Read the files there, close the stream and stop.")
 @spark_options
 def serve(
     folder: Path,
@@ -264,7 +264,7 @@ def stats(store: Path, format: str | None, output: Path | None, limit: int | Non
 @click.argument(
     "paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
-@click.option("--show", type=int, default=10, show_default=True, help="Bad lines to print.")
+@click.option("--show", type=int, default=10, show_default=True, help="Refused lines to print.")
 @source_option
 def check(paths: tuple[Path, ...], show: int, source: str) -> None:
     """Check events, cycles among them; exit code 1 if some would be refused."""
@@ -283,7 +283,7 @@ def check(paths: tuple[Path, ...], show: int, source: str) -> None:
 @events.command()
 @store_argument
 @click.argument("entity")
-@click.option("--forward", is_flag=True, help="What came of it, in place of what it came from.")
+@click.option("--forward", is_flag=True, help="Show outputs that came from it instead of inputs.")
 def trace(store: Path, entity: str, forward: bool) -> None:
     """The inputs that an ENTITY came from, or the outputs that came of it."""
     from lipstick.systems.events.graph import ReducedGraph
@@ -317,8 +317,8 @@ def _semiring(name: str | None) -> Any:
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--into", required=True, type=click.Path(path_type=Path, file_okay=False))
-@click.option("--topic", help="Of the events.  [default: the name of PATH]")
-@click.option("--key", multiple=True, help="A column that tells a capture's rows apart.")
+@click.option("--topic", help="The topic of the events.  [default: the name of PATH]")
+@click.option("--key", multiple=True, help="A column that identifies rows.")
 def emit(path: Path, into: Path, topic: str | None, key: tuple[str, ...]) -> None:
     """Emit the capture, or the graph of the store, in PATH as events into a folder.
 
@@ -351,13 +351,13 @@ def emit(path: Path, into: Path, topic: str | None, key: tuple[str, ...]) -> Non
 @click.argument("topic")
 @click.argument("name")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--version", default="1", show_default=True, help="Of the dataset.")
+@click.option("--version", default="1", show_default=True, help="The dataset's version.")
 @click.option(
     "--rows",
     type=click.Path(path_type=Path, exists=True),
-    help="The data of the outputs, Parquet, in the place of their identifiers alone.",
+    help="A Parquet file with the data of the outputs; without it only identifiers.",
 )
-@click.option("--id", "column", default="id", show_default=True, help="Its identifiers' column.")
+@click.option("--id", "column", default="id", show_default=True, help="The identifiers in --rows.")
 def export(
     store: Path, topic: str, name: str, folder: Path, version: str, rows: Path | None, column: str
 ) -> None:

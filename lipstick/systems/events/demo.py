@@ -17,7 +17,7 @@ from lipstick.systems.events.stream_commands import tell_topics
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--tweets", "number", type=click.IntRange(min=1), default=20_000, show_default=True)
-@click.option("--spark", "master", metavar="MASTER", help="Count and reduce by jobs of Spark.")
+@click.option("--spark", "master", metavar="MASTER", help="Count and reduce with Spark.")
 @click.option("--seed", type=int, default=0, show_default=True)
 def demo(folder: Path, number: int, master: str | None, seed: int) -> None:
     """Count hashtags over generated tweets, with a reducer of their provenance beside it.

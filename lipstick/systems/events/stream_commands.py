@@ -31,30 +31,37 @@ def spark_options(command: C) -> C:
     """The options of a job of Spark, as the parameter `spark`; None without ``--spark``."""
     for option in reversed(
         (
-            click.option("--spark", "master", metavar="MASTER", help="Reduce by a streaming job."),
+            click.option(
+                "--spark",
+                "master",
+                metavar="MASTER",
+                help="Reduce with a streaming job of this Spark master.",
+            ),
             click.option(
                 "--shards",
                 type=click.IntRange(min=1),
                 default=2,
                 show_default=True,
-                help="Tasks of a batch. These options are for --spark.",
+                help="With --spark: the number of tasks of a batch.",
             ),
             click.option(
                 "--partitioning",
                 type=click.Choice(["execution", "function", "worker", "source"]),
                 default="execution",
                 show_default=True,
-                help="Of local reducers.",
+                help="With --spark: the partitioning of the local reducers.",
             ),
             click.option(
-                "--log/--no-log", default=True, help="Keep messages to repair late ones from."
+                "--log/--no-log",
+                default=True,
+                help="With --spark: keep the messages from which late ones are repaired.",
             ),
             click.option(
                 "--keep-log",
                 "keep",
                 type=click.FloatRange(min=0),
                 metavar="SECONDS",
-                help="How long before the latest less the lateness; longer ones are forgotten.",
+                help="With --spark: forget messages that are older than the watermark by this.",
             ),
             click.option("--files-per-batch", type=click.IntRange(min=1)),
         )
@@ -69,14 +76,17 @@ source_option = click.option(
     type=click.Choice(["messages", "prov", "openlineage"]),
     default="messages",
     show_default=True,
-    help="Of the events.",
+    help="The format of the events.",
 )
 
 
 def format_options(command: C) -> C:
     """Add the options for the format of events, as the parameters `source` and `topic`."""
     command = click.option(
-        "--topic", default="events", show_default=True, help="Of PROV and OpenLineage."
+        "--topic",
+        default="events",
+        show_default=True,
+        help="The topic of PROV and OpenLineage events.",
     )(command)
     return source_option(command)
 

@@ -70,20 +70,24 @@ def federation_command(function: Command) -> Command:
             multiple=True,
             help="Zoom out of this module first; may be repeated.",
         ),
-        click.option("--home", metavar="MEMBER", help="Asking this member costs nothing."),
-        click.option("--timeout", type=float, metavar="SECONDS", help="That one reply may take."),
+        click.option(
+            "--home",
+            metavar="MEMBER",
+            help="The member that runs on this machine: asking it costs nothing.",
+        ),
+        click.option(
+            "--timeout", type=float, metavar="SECONDS", help="Seconds allowed for one reply."
+        ),
         click.option(
             "--reply-size",
             type=click.FloatRange(min=0, min_open=True),
             metavar="MIB",
             default=256,
             show_default=True,
-            help="That one reply may have; a member that sends more is missing.",
+            help="The greatest size of one reply; a member that sends more counts as missing.",
         ),
-        click.option(
-            "--boundary/--no-boundary", default=True, help="Whether to use boundary graphs."
-        ),
-        click.option("--sketches/--no-sketches", default=True, help="Whether to use sketches."),
+        click.option("--boundary/--no-boundary", default=True, help="Use boundary graphs."),
+        click.option("--sketches/--no-sketches", default=True, help="Use sketches."),
         click.option("--strict", is_flag=True, help="Fail unless the answer is complete."),
     ):
         decorated = option(decorated)
@@ -122,7 +126,7 @@ def members(opened: Federation, told: Answer) -> None:
 @federation.command()
 @federation_command
 @click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
-@click.option("--distance", type=click.IntRange(min=0), help="Edges to go back at most.")
+@click.option("--distance", type=click.IntRange(min=0), help="Go back at most this many edges.")
 def ancestors(
     opened: Federation, told: Answer, nodes: tuple[str, ...], distance: int | None
 ) -> None:
@@ -133,7 +137,7 @@ def ancestors(
 @federation.command()
 @federation_command
 @click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
-@click.option("--distance", type=click.IntRange(min=0), help="Edges to go at most.")
+@click.option("--distance", type=click.IntRange(min=0), help="Go at most this many edges.")
 def descendants(
     opened: Federation, told: Answer, nodes: tuple[str, ...], distance: int | None
 ) -> None:
@@ -175,7 +179,7 @@ def flow(opened: Federation, told: Answer, source: str, target: str) -> None:
 @federation_command
 @click.argument("source")
 @click.argument("target")
-@click.option("--longest", type=click.IntRange(min=0), help="Edges of a path at most.")
+@click.option("--longest", type=click.IntRange(min=0), help="At most this many edges in a path.")
 def path(opened: Federation, told: Answer, source: str, target: str, longest: int | None) -> None:
     """List paths from SOURCE to TARGET, the shortest first; 10 without --limit."""
     limit = 10 if told.limit is None else told.limit
@@ -190,7 +194,11 @@ def path(opened: Federation, told: Answer, source: str, target: str, longest: in
 @click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
 @click.option("--semiring", "name", default="Counting", show_default=True)
 @click.option(
-    "--value", "given", metavar="NODE=VALUE", multiple=True, help="Of a token; 1 for all others."
+    "--value",
+    "given",
+    metavar="NODE=VALUE",
+    multiple=True,
+    help="The value of a token; all others have 1.",
 )
 def evaluate(
     opened: Federation, told: Answer, nodes: tuple[str, ...], name: str, given: tuple[str, ...]
@@ -279,7 +287,7 @@ def _send(
     "--from",
     "source",
     metavar="LOCATION",
-    help="Who holds a copy: a folder, s3://..., or a server. By default the member itself.",
+    help="Where to copy from: a folder, s3://..., or a server. By default the member itself.",
 )
 def copy(file: Path, member: str, folder: Path, source: str | None) -> None:
     """Copy the store of MEMBER of the federation FILE to FOLDER, or what FOLDER lacks of it.
@@ -310,7 +318,7 @@ def copy(file: Path, member: str, folder: Path, source: str | None) -> None:
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--timeout", type=float, metavar="SECONDS", help="That one reply may take.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="Seconds allowed for one reply.")
 def gossip(file: Path, timeout: float | None) -> None:
     """Talk to the members of the federation FILE, and copy what this host's questions need.
 
@@ -332,7 +340,7 @@ def gossip(file: Path, timeout: float | None) -> None:
 @store_argument
 @click.argument("segment")
 @click.argument("name")
-@click.option("--version", "version", default="1", show_default=True, help="Of the dataset.")
+@click.option("--version", "version", default="1", show_default=True, help="The dataset's version.")
 @click.option(
     "--data",
     type=click.Path(path_type=Path, file_okay=False),
@@ -343,8 +351,8 @@ def gossip(file: Path, timeout: float | None) -> None:
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="Write the manifest to this folder, beside data that is there.",
 )
-@click.option("--sketches/--no-sketches", default=True, help="Whether rows get sketches.")
-@click.option("--boundary/--no-boundary", default=True, help="Whether the boundary graph grows.")
+@click.option("--sketches/--no-sketches", default=True, help="Compute sketches of rows.")
+@click.option("--boundary/--no-boundary", default=True, help="Extend the boundary graph.")
 def export(
     store: Path,
     segment: str,
@@ -381,20 +389,26 @@ def export(
 @click.option(
     "--peers",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="A file of whom to tell what.",
+    help="A file that says which peers may see what.",
 )
 @click.option(
     "--disclosure",
     default="nodes",
     show_default=True,
-    help="Without --peers, what everyone on this machine is told.",
+    help="Without --peers: what everyone on this machine may see.",
 )
 @click.option(
-    "--certificate", type=click.Path(path_type=Path, dir_okay=False), help="For TLS, in PEM."
+    "--certificate",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The certificate for TLS, in PEM.",
 )
-@click.option("--private-key", type=click.Path(path_type=Path, dir_okay=False), help="Of it.")
 @click.option(
-    "--seconds", type=float, default=60.0, show_default=True, help="That a request may take."
+    "--private-key",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The private key of the certificate.",
+)
+@click.option(
+    "--seconds", type=float, default=60.0, show_default=True, help="Seconds allowed for a request."
 )
 @click.option(
     "--key",

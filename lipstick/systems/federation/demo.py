@@ -21,7 +21,9 @@ QUESTION = "reports::page:total"
 
 @click.command()
 @click.option(
-    "--keep", type=click.Path(path_type=Path, file_okay=False), help="Make the stores here."
+    "--keep",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder for the stores, which stay there.",
 )
 def demo(keep: Path | None) -> None:
     """Ask three teams' stores as one, kill a server, and ask again.

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 @click.option(
     "--store",
     type=click.Path(path_type=Path),
-    help="The store that gets what was recorded; made if there is none.",
+    help="The store to write; created if it does not exist.",
 )
 @click.option(
     "--save",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="A file for the recording, to be stitched with those of other hosts.",
+    help="Write the recording to this file, to be stitched with those of other hosts.",
 )
 @click.option(
     "--raw",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="A file for what the tracer itself writes; pieces of data are in it.",
+    help="Write the output of the tracer to this file; it contains pieces of data.",
 )
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
 def record(
@@ -69,7 +69,10 @@ def _summary(recording: CommandRecording) -> str:
 @click.command()
 @click.argument("recordings", nargs=-1, required=True, metavar="RECORDING=STORE...")
 @click.option(
-    "--skew", default=60.0, show_default=True, help="Seconds that clocks of hosts may differ by."
+    "--skew",
+    default=60.0,
+    show_default=True,
+    help="The greatest number of seconds by which the clocks of hosts differ.",
 )
 def stitch(recordings: tuple[str, ...], skew: float) -> None:
     """Store recordings of several hosts, each in the store of its host, with what crossed.

@@ -107,7 +107,7 @@ def script() -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     default=Path("lipstick-facts.yaml"),
     show_default=True,
-    help="Where --ask keeps the answers.",
+    help="The file in which --ask stores the answers.",
 )
 def graph(
     provenance: ScriptProvenance,
@@ -178,7 +178,7 @@ def _export(shown: Any, kind: str, answer: Answer) -> None:
 @script.command()
 @script_command()
 @click.argument("criteria", metavar="CRITERION", nargs=-1, required=True)
-@click.option("--forward", is_flag=True, help="What it concerns, instead of what it depends on.")
+@click.option("--forward", is_flag=True, help="Show what it affects instead of its inputs.")
 def depends(
     provenance: ScriptProvenance, answer: Answer, criteria: tuple[str, ...], forward: bool
 ) -> None:
@@ -276,9 +276,9 @@ def diff(
 @click.option(
     "--record",
     type=click.Path(path_type=Path),
-    help="The directory to make; SCRIPT.run unless told.",
+    help="The directory to create; by default SCRIPT.run.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace the record of a run before.")
+@click.option("--overwrite", is_flag=True, help="Replace the record of an earlier run.")
 @answer_options()
 def run(
     path: Path,

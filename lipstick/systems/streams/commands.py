@@ -29,7 +29,11 @@ READINGS = 40
 
 @click.command()
 @click.option("--spark", is_flag=True, help="Run on Structured Streaming, in two partitions.")
-@click.option("--keep", type=click.Path(path_type=Path, file_okay=False), help="Make it here.")
+@click.option(
+    "--keep",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder for the store, which stays there.",
+)
 def demo(spark: bool, keep: Path | None) -> None:
     """Run a graph over sensors, trace an alarm, and replay it with a reading corrected.
 
@@ -124,13 +128,23 @@ def tell(recording: Stored) -> None:
 
 Command = Callable[..., None]
 
-_query = click.option("--query", metavar="NAME", help="Which, where the store has several.")
-_period = click.option("--period", type=(int, int), metavar="FROM TO", help="Times, both closed.")
+_query = click.option("--query", metavar="NAME", help="The query, if the store has several.")
+_period = click.option(
+    "--period",
+    type=(int, int),
+    metavar="FROM TO",
+    help="The first and the last time of the events.",
+)
 _QUESTION = (
     click.argument("events", metavar="STREAM[:NUMBER,...]"),
-    click.option("--key", metavar="VALUE", help="Of the events, where the stream has a key."),
+    click.option("--key", metavar="VALUE", help="The key of the events, if the stream has one."),
     _period,
-    click.option("--within", metavar="STREAM", multiple=True, help="Look in these streams."),
+    click.option(
+        "--within",
+        metavar="STREAM",
+        multiple=True,
+        help="Show the ancestors or descendants in these streams.",
+    ),
 )
 
 
@@ -211,7 +225,7 @@ def show(told: Answer, recording: Stored) -> None:
 
 
 @stream.command()
-@click.option("--steps", is_flag=True, help="Every step from event to event instead.")
+@click.option("--steps", is_flag=True, help="Show every step from event to event.")
 @question_command
 def ancestors(
     told: Answer,
@@ -280,7 +294,7 @@ def replay(told: Answer, recording: Stored, graph: str, period: tuple[int, int] 
 @click.argument("sid", metavar="STREAM")
 @click.argument("name")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--version", default="1", show_default=True, help="Of the dataset.")
+@click.option("--version", default="1", show_default=True, help="The dataset's version.")
 @_query
 def export(store: Path, sid: str, name: str, folder: Path, version: str, query: str | None) -> None:
     """Let others import the events of a STREAM of a STORE, as the dataset NAME in a new FOLDER.
