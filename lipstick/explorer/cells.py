@@ -58,6 +58,20 @@ def _text(value: Any) -> str:
     return str(value)
 
 
+def plain_value(value: Any) -> Any:
+    """Return a plain value for JSON: digits of exact numbers, doubles, texts, or another's cell."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int):
+        return {"e": str(value)}
+    if isinstance(value, Decimal) and value.is_finite():
+        return {"e": format(value, "f")}
+    if isinstance(value, float):
+        return {"d": {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, repr(value))}
+    dated = type(value) is date or (isinstance(value, datetime) and value.tzinfo is None)
+    return {"k": type(value).__name__ if dated else "other", "v": cell(value)}
+
+
 def number(value: Any) -> float | None:
     """A value as a number to draw; None where it is none."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):

@@ -97,7 +97,7 @@ class Holding:
         try:
             if self._circuit_seconds <= 0:
                 raise ExploreError("the other captures of this page took the time that there is")
-            text = call_within(self._circuit_seconds, partial(portable, source.capture))
+            text = call_within(self._circuit_seconds, partial(portable, source.capture, self._room))
             if len(text) > self._room:
                 raise ExploreError(f"its annotations take {len(text):,} bytes")
         except LipstickError as error:

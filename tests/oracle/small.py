@@ -33,6 +33,7 @@ _ARROW: Final[dict[str, pa.DataType]] = {
     "int": pa.int32(),
     "bigint": pa.int64(),
     "smallint": pa.int16(),
+    "decimal(10,2)": pa.decimal128(10, 2),
     "decimal(28)": pa.decimal128(28, 0),
     "string": pa.string(),
     "double": pa.float64(),

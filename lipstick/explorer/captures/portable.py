@@ -11,7 +11,6 @@ import json
 import math
 import zlib
 from dataclasses import dataclass
-from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -27,7 +26,8 @@ from lipstick.engines.memory.formal.over_rows import OverRows
 from lipstick.engines.memory.reach import members_of
 from lipstick.engines.memory.state import SORT
 from lipstick.explorer.captures.input_rows import looked_up
-from lipstick.explorer.cells import LONGEST, cell, cells, columns
+from lipstick.explorer.captures.portable_changes import Changeable
+from lipstick.explorer.cells import LONGEST, cell, cells, columns, plain_value
 from lipstick.explorer.errors import ExploreError
 from rewriter.interpret import FailedError, UninterpretableError, Vector
 from rewriter.interpret import kind as kind_of
@@ -51,6 +51,11 @@ from semiring.segments import ascending
 EDGES = 200_000
 """Edges of a circuit at most, and members of the blocks of a query."""
 
+TOO_LARGE = (
+    "Values are not changed in this page: what that needs was too large for it.\n"
+    "Ask the capture itself: lipstick explore PATH"
+)
+
 _BITS = 1_000
 """Bits of a sum of doubles in units of the smallest one, at most."""
 
@@ -58,8 +63,14 @@ _FUNCTIONS = (APPLIED, AGGREGATED, ROWS)
 """Kinds of gates with functions; the page has the present values where it cannot evaluate one."""
 
 
-def portable(capture: Capture) -> str:
+def portable(capture: Capture, room: int) -> str:
     """Return the circuit of a capture as text: compressed JSON in base 64.
+
+    Parameters
+    ----------
+    room
+        Characters of the text at most; where they do not suffice, it is without what changes of
+        values need, or longer.
 
     Raises
     ------
@@ -74,6 +85,16 @@ def portable(capture: Capture) -> str:
     if count > EDGES:
         raise ExploreError(f"its query has {count:,} members, more than {EDGES:,}")
     exported = memory.formally(partial(_exported, capture))
+    text = _compressed(exported)
+    if len(text) > room:
+        exported["changes"] = {
+            "refused": "What changes of values need was too large for this page."
+        }
+        text = _compressed(exported)
+    return text
+
+
+def _compressed(exported: dict[str, Any]) -> str:
     data = json.dumps(exported, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(zlib.compress(data.encode(), 9)).decode()
 
@@ -124,15 +145,18 @@ def _exported(capture: Capture, formal: Formal) -> dict[str, Any]:
         for column in gates
     ]
     numbers = [np.searchsorted(below, column).tolist() for column in gates]
+    changeable = Changeable(formal)
     tokens = store.payload[below[store.kind[below] == TOKEN]]
+    tokens = ascending(np.concatenate([tokens, *(own[own >= 0] for own in changeable.tokens)]))
     limit = {
         "offset": root.offset,
         "limit": root.limit,
         "by": [[names.index(name), down, first] for name, down, first in sorting],
     }
     return {
-        "circuit": _Circuit(formal, below, edges, offsets).exported(),
-        "relations": _relations(capture, formal, np.sort(tokens)),
+        "circuit": _Circuit(formal, below, edges, offsets).exported(tokens),
+        "relations": _relations(capture, formal, tokens),
+        "changes": changeable.exported(below, tokens),
         "columns": described,
         "shown": len(shown),
         "limit": limit if root.limited else None,
@@ -158,8 +182,14 @@ class _Circuit:
     edges: Array
     offsets: Array
 
-    def exported(self) -> dict[str, Any]:
-        """Return columns of gates and edges; an edge has the distance to its end."""
+    def exported(self, page_tokens: Array) -> dict[str, Any]:
+        """Return columns of gates and edges; an edge has the distance to its end.
+
+        Parameters
+        ----------
+        page_tokens
+            The tokens that the page has, ascending.
+        """
         store, below = self.formal.circuit.gates, self.below
         kind, payload = store.kind[below], store.payload[below].astype(np.int64)
         child = np.searchsorted(below, store.child[self.edges])
@@ -172,7 +202,7 @@ class _Circuit:
         scalars, unsupported = self._scalars(kind, payload, child, label, owners)
         opaque |= unsupported
         tokens = kind == TOKEN
-        payload[tokens] = np.searchsorted(np.sort(payload[tokens]), payload[tokens])
+        payload[tokens] = np.searchsorted(page_tokens, payload[tokens])
         plain, payload[kind == PLAIN] = np.unique(payload[kind == PLAIN], return_inverse=True)
         comparisons, numbers = np.unique(payload[kind == COMPARE], return_inverse=True)
         payload[kind == COMPARE] = numbers
@@ -186,10 +216,12 @@ class _Circuit:
             "scalars": scalars,
             "functions": functions,
             "comparisons": [
-                (op, _plain(value))
+                (op, plain_value(value))
                 for op, value in (circuit.comparisons[number] for number in comparisons.tolist())
             ],
-            "plain": [_plain(circuit.operands.plain_values[number]) for number in plain.tolist()],
+            "plain": [
+                plain_value(circuit.operands.plain_values[number]) for number in plain.tolist()
+            ],
             "opaque": self._opaque(np.flatnonzero(opaque)),
         }
 
@@ -203,7 +235,7 @@ class _Circuit:
             function = self.formal.circuit.operands.functions[number]
             written = None
             if isinstance(function, ScalarFunction):
-                written = function.steps(_plain)
+                written = function.steps(plain_value)
             elif isinstance(function, OverRows):
                 written = _window(function)
             payload[own] = len(functions)
@@ -265,7 +297,7 @@ class _Circuit:
         circuit = self.formal.circuit
         world = ArrayValues(COUNTING, np.ones(circuit.token_count, dtype=np.int64))
         try:
-            return [{"now": _plain(value)} for value in operand_values(circuit, gates, world)]
+            return [{"now": plain_value(value)} for value in operand_values(circuit, gates, world)]
         except LipstickError:
             if len(gates) == 1:
                 return [None]
@@ -334,7 +366,7 @@ def _scalar(scalars: Scalars, labels: Array) -> dict[str, Any] | None:
         return written
     values = scalars.values(labels)
     if monoid.idempotent:
-        return written | {"values": [_plain(value) for value in values]}
+        return written | {"values": [plain_value(value) for value in values]}
     if all(type(value) is int for value in values):
         written |= {"sort": "int", "scale": 0, "values": list(map(str, values))}
     elif all(isinstance(value, Decimal) and value.is_finite() for value in values):
@@ -359,28 +391,15 @@ def _scalar(scalars: Scalars, labels: Array) -> dict[str, Any] | None:
     return written | {"quotient": quotient}
 
 
-def _plain(value: Any) -> Any:
-    """Return a plain value for JSON: digits of exact numbers, doubles, texts, or another's cell."""
-    if value is None or isinstance(value, bool | str):
-        return value
-    if isinstance(value, int):
-        return {"e": str(value)}
-    if isinstance(value, Decimal) and value.is_finite():
-        return {"e": format(value, "f")}
-    if isinstance(value, float):
-        return {"d": {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, repr(value))}
-    dated = type(value) is date or (isinstance(value, datetime) and value.tzinfo is None)
-    return {"k": type(value).__name__ if dated else "other", "v": cell(value)}
-
-
 def _sort(kind: pa.DataType) -> dict[str, Any]:
     """Return how the page reads and writes the cells of a type."""
     if isinstance(kind, pa.DictionaryType):
         return _sort(kind.value_type)
     if pa.types.is_decimal(kind):
-        return {"sort": "decimal", "scale": kind.scale}
+        return {"sort": "decimal", "scale": kind.scale, "digits": kind.precision}
+    if pa.types.is_integer(kind):
+        return {"sort": "int", "scale": 0, "bits": kind.bit_width}
     sorts = (
-        ("int", pa.types.is_integer),
         ("double", pa.types.is_float64),
         ("float", pa.types.is_float32),
         ("text", pa.types.is_string),

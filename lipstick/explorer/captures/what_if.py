@@ -135,6 +135,7 @@ class Hypothetical:
             self.updated = {}
             result = capture.memory.what_if(self.deleted)
             self.python = copied(capture, self.deleted, scenario)
+        self.result = result
         self.method = result.method
         self._changes = changes = result.changes
         self.kinds = changes.column("_change").combine_chunks()

@@ -22,6 +22,7 @@ MODULES = (
     "conditions.js",
     "scalars.js",
     "windows.js",
+    "changes.js",
     "evaluator.js",
     "state.js",
     "table.js",
@@ -47,7 +48,7 @@ MODULES = (
 )
 """The scripts in the order in which they are evaluated: each after its imports."""
 
-_SAVED = ("conditions.js", "scalars.js", "windows.js", "evaluator.js")
+_SAVED = ("conditions.js", "scalars.js", "windows.js", "changes.js", "evaluator.js")
 """The scripts that only saved pages have."""
 
 SERVED: tuple[str, ...] = tuple(name for name in MODULES if name not in _SAVED)

@@ -6,6 +6,7 @@ const LEXEME = /\s*(?:('(?:[^']|'')*')|(`(?:[^`]|``)+`)|(<=|>=|<>|!=|=|<|>)|(\.\
 const LEXEMES = ["text", "name", "op", "range", "mark", "word"];
 const RESERVED = new Set(["and", "or", "not", "in", "between", "like", "is", "null"]);
 const GROUPED = /^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$/;
+export const ungrouped = (text) => (GROUPED.test(text) ? text.replaceAll(",", "") : text);
 export const COMPARED = {
   "=": (order) => order === 0,
   "<>": (order) => order !== 0,
@@ -38,7 +39,7 @@ export function orderOfExact(a, b) {
   return order(a.n * 10n ** BigInt(most - a.s), b.n * 10n ** BigInt(most - b.s));
 }
 
-const EXACT = /^[+-]?(\d+\.?\d*|\.\d+)$/;
+export const EXACT = /^[+-]?(\d+\.?\d*|\.\d+)$/;
 const DOUBLE = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const TIME = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?)?$/;
@@ -53,7 +54,7 @@ const rounding = (single) => (text) => (DOUBLE.test(text) ? (single ? Math.froun
 const number = (text) => ({ nan: Number.NaN, inf: Infinity, "-inf": -Infinity })[text] ?? Number(text);
 
 // By sort of column: how its cells are read, how literals are (null: they are none), their order.
-const READ = {
+export const READ = {
   int: { cell: exact, literal: (text) => (EXACT.test(text) ? exact(text) : null), order: orderOfExact },
   decimal: { cell: exact, literal: (text) => (EXACT.test(text) ? exact(text) : null), order: orderOfExact },
   double: { cell: number, literal: rounding(false), order },
@@ -160,8 +161,7 @@ export function readCondition(text, relation, columns, implied = "") {
     const words = [];
     while (tokens[at]?.[0] === "word" && !RESERVED.has(word())) words.push(tokens[at++][1]);
     if (!words.length) throw problem("a value is missing");
-    const joined = words.join(" ");
-    return GROUPED.test(joined) ? joined.replaceAll(",", "") : joined;
+    return ungrouped(words.join(" "));
   };
   // Of a list a comma always separates.
   const listed = () => {
@@ -219,7 +219,7 @@ export function filtered(text, name, column) {
   }
   if (!READ[column.sort]) throw new Refused("refused", `${name} is not compared in this page.`);
   if (["double", "float", "time"].includes(column.sort)) throw new Refused("refused", `${name} is filtered by comparisons in this page, such as > 5.`);
-  const wanted = (column.sort !== "text" && GROUPED.test(plain) ? plain.replaceAll(",", "") : plain).toLowerCase();
+  const wanted = (column.sort === "text" ? plain : ungrouped(plain)).toLowerCase();
   return column.cells.map((cell) => (cell === null ? null : cell.toLowerCase().includes(wanted)));
 }
 

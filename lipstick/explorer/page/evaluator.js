@@ -3,48 +3,21 @@
 
 import { canonical, Refused } from "./asking.js";
 import { filtered, mask, readCondition, sortedPlaces } from "./conditions.js";
-import { TOO_LARGE, Unknown, cellText, compared, exactText, LARGEST, plainValue, quotient, scalar } from "./scalars.js";
+import { Scalar, TOO_LARGE, Unknown, cellText, compared, plainValue, scalar } from "./scalars.js";
 import { windowValues } from "./windows.js";
+import { Changes, unsaved } from "./changes.js";
 
 const [CONSTANT, TOKEN, PRODUCT, SUM, DELTA, MONUS, COMPARE, CONDITION, TENSOR, PLAIN, APPLIED, CHOICE, , ROWS, WINDOWED] = Array(15).keys();
 const LISTED = 200; // rows that differ which are listed
 const WORK = 20_000_000; // gates that one answer may evaluate
-const unsaved = (why) => new Refused("unsaved", `${why} Ask the capture itself: lipstick explore PATH`);
 
 function known(value) {
   if (!(value instanceof Unknown)) return value;
   throw unsaved(`This depends on ${value.what}, which a saved page does not compute.`);
 }
 
-// Sums of the values beside annotations: exact numbers and doubles as integers of one unit.
-class Scalar {
-  constructor({ monoid, sort, scale, unit, quotient, values }) {
-    Object.assign(this, { monoid, sort, scale, unit, quotient });
-    this.adds = monoid === "SUM" || monoid === "AVG";
-    this.values = this.adds ? values.map(BigInt) : values.map(plainValue);
-    this.least = monoid === "MIN";
-  }
-
-  // The value of a sum of so many values.
-  finished(count, total) {
-    if (this.monoid === "COUNT") return { n: BigInt(count), s: 0 };
-    if (count === 0) return null;
-    if (!this.adds) return this.values[total];
-    if (this.sort === "double") {
-      const sum = Number(total) * 2 ** this.unit;
-      if (!Number.isFinite(sum)) return TOO_LARGE;
-      return this.monoid === "AVG" ? sum / count : sum;
-    }
-    if (this.monoid === "SUM") {
-      const most = this.sort === "int" ? 2n ** 63n : LARGEST;
-      return total < most && total > -most ? { n: total, s: this.scale } : TOO_LARGE;
-    }
-    if (this.quotient === null) return Number(exactText({ n: total, s: this.scale }, this.scale)) / count;
-    return quotient({ n: total, s: this.scale }, { n: BigInt(count), s: 0 }, this.quotient);
-  }
-}
-
-// Gates in topological order with their edges; evaluated where some tokens are gone.
+// Gates in topological order with their edges; evaluated where some tokens are gone, or some gates
+// have other values.
 class Circuit {
   constructor({ kind, payload, size, child, label, scalars, functions, comparisons, plain, opaque }) {
     Object.assign(this, { kind, payload, child, label, functions, comparisons });
@@ -75,16 +48,22 @@ class Circuit {
     return [...seen].sort((a, b) => a - b);
   }
 
-  // Values of all gates, or of some, without the tokens that are gone; the others are as now.
-  evaluate(gone, gates = this.kind.keys()) {
-    const world = { values: [], counts: [], touched: new Uint8Array(this.kind.length) };
+  // Values of all gates, or of some, without the tokens that are gone and with the values that are
+  // given; the others are as now.
+  evaluate(gone, gates = this.kind.keys(), given = new Map()) {
+    const world = { values: [], counts: [], touched: new Uint8Array(this.kind.length), given };
     for (const gate of gates) this.step(gate, gone, world);
     return world;
   }
 
   step(gate, gone, world) {
-    const { values, touched } = world;
+    const { values, touched, given } = world;
     const kind = this.kind[gate];
+    if (given.has(gate)) {
+      touched[gate] = 1;
+      values[gate] = given.get(gate);
+      return;
+    }
     const [first, end] = [this.start[gate], this.start[gate + 1]];
     if (kind === TOKEN) touched[gate] = gone.has(this.payload[gate]) ? 1 : 0;
     for (let edge = first; edge < end && !touched[gate]; edge += 1) touched[gate] = touched[this.child[edge]];
@@ -188,9 +167,10 @@ class Circuit {
 
 // The answer of a capture in worlds without some rows.
 export class Evaluator {
-  constructor({ circuit, relations, columns, shown, limit, rows }) {
+  constructor({ circuit, relations, changes, columns, shown, limit, rows }) {
     this.circuit = new Circuit(circuit);
     this.relations = new Map(relations.map((each) => [each.name, { ...each, place: new Map(each.keys.map((key, row) => [JSON.stringify(key), row])) }]));
+    this.values = new Changes(changes, this.relations, (relation, name) => this.column(relation, name));
     this.columns = columns.slice(0, shown);
     this.all = columns; // with those that LIMIT sorts by
     this.limit = limit;
@@ -202,9 +182,15 @@ export class Evaluator {
     this.kept = new Map();
   }
 
-  // The tokens that a scenario removes, and how many of each relation.
+  // The tokens that a scenario removes, or the gates with other values, and how many of each relation.
+  supposed(scenario) {
+    const update = Object.entries(scenario.update ?? {}).filter(([, text]) => text.trim());
+    const { gone, removed, unused } = this.removed(scenario);
+    if (update.length && Object.keys(removed).length) throw new Refused("refused", "A scenario removes rows or changes values.\nDo the other in a scenario beside it.");
+    return { gone, removed, unused, ...(update.length ? this.values.supposed(update) : { given: new Map(), updated: {} }) };
+  }
+
   removed(scenario) {
-    if (Object.values(scenario.update ?? {}).some((text) => text.trim())) throw unsaved("A saved page removes rows, but does not change their values.");
     const gone = new Set();
     const [removed, unused] = [{}, {}];
     const relation = (name) => {
@@ -247,8 +233,8 @@ export class Evaluator {
   }
 
   changes(scenario) {
-    const { gone, ...counts } = this.removed(scenario);
-    const world = this.circuit.evaluate(gone);
+    const { gone, given, ...counts } = this.supposed(scenario);
+    const world = this.circuit.evaluate(gone, undefined, given);
     // Rows at one position are one row with its partner, or without it.
     const left = new Map();
     for (const number of this.there(world)) {
@@ -310,7 +296,7 @@ export class Evaluator {
   }
 
   described(scenario) {
-    const { entries, removed, unused } = this.world(scenario);
+    const { entries, removed, updated, unused } = this.world(scenario);
     const counts = { changed: 0, deleted: 0, added: 0, unchanged: 0 };
     for (const { change } of entries) counts[change] += 1;
     const differing = entries.map((entry, place) => ({ ...entry, place })).filter(({ change }) => change !== "unchanged");
@@ -320,7 +306,7 @@ export class Evaluator {
       rows: differing.slice(0, LISTED).map(({ number, change, cells, place }) => ({ row: change === "added" ? null : place, change, old: change === "added" ? null : this.rows[number].shown, new: cells })),
       method: "this page",
       removed,
-      updated: {},
+      updated,
       unused,
       python: "",
     };

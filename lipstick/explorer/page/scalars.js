@@ -84,7 +84,7 @@ export function quotient(a, b, scale) {
   return { n: halfUp(a.n * tenTo(Math.max(0, shift)), b.n * tenTo(Math.max(0, -shift))), s: scale };
 }
 
-const rescaled = (value, scale) => quotient(value, { n: 1n, s: 0 }, scale);
+export const rescaled = (value, scale) => quotient(value, { n: 1n, s: 0 }, scale);
 
 function double(value) {
   return typeof value === "number" ? value : Number(exactText(value, value.s));
@@ -115,7 +115,7 @@ function digitsOf(value) {
 const FAILS = new Unknown("a division by zero");
 const DIVISION_SCALE = 39; // Spark divides decimals to so many digits, and rounds then
 
-const ON_EXACT = {
+export const ON_EXACT = {
   "+": (a, b) => aligned(a, b, (x, y) => x + y),
   "-": (a, b) => aligned(a, b, (x, y) => x - y),
   "*": (a, b) => ({ n: a.n * b.n, s: a.s + b.s }),
@@ -255,5 +255,35 @@ export function scalar(step, operand) {
       const unknown = values.find((each) => each instanceof Unknown);
       return unknown ?? (values.includes(null) ? null : numeric(operation, kind, values));
     }
+  }
+}
+
+// -- aggregates ------------------------------------------------------------------------------------
+
+// Sums of the values beside annotations: exact numbers and doubles as integers of one unit.
+export class Scalar {
+  constructor({ monoid, sort, scale, unit, quotient, values }) {
+    Object.assign(this, { monoid, sort, scale, unit, quotient });
+    this.adds = monoid === "SUM" || monoid === "AVG";
+    this.values = this.adds ? values.map(BigInt) : values.map(plainValue);
+    this.least = monoid === "MIN";
+  }
+
+  // The value of a sum of so many values.
+  finished(count, total) {
+    if (this.monoid === "COUNT") return { n: BigInt(count), s: 0 };
+    if (count === 0) return null;
+    if (!this.adds) return this.values[total];
+    if (this.sort === "double") {
+      const sum = Number(total) * 2 ** this.unit;
+      if (!Number.isFinite(sum)) return TOO_LARGE;
+      return this.monoid === "AVG" ? sum / count : sum;
+    }
+    if (this.monoid === "SUM") {
+      const most = this.sort === "int" ? 2n ** 63n : LARGEST;
+      return total < most && total > -most ? { n: total, s: this.scale } : TOO_LARGE;
+    }
+    if (this.quotient === null) return Number(exactText({ n: total, s: this.scale }, this.scale)) / count;
+    return quotient({ n: total, s: this.scale }, { n: BigInt(count), s: 0 }, this.quotient);
   }
 }

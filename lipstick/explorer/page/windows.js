@@ -2,7 +2,7 @@
 
 import { LARGEST, TOO_LARGE, Unknown, converted, exactText, orderOfValues, quotient } from "./scalars.js";
 
-const normal = (value) => (value === null ? "null" : typeof value === "number" ? `${value + 0}` : value.n !== undefined ? exactText(value, Math.max(value.s, 40)) : JSON.stringify(value));
+export const normal = (value) => (value === null ? "null" : typeof value === "number" ? `${value + 0}` : value.n !== undefined ? exactText(value, Math.max(value.s, 40)) : JSON.stringify(value));
 
 // The values of the rows of a window function; a row is its copies, then its operands.
 export function windowValues(call, all) {
@@ -80,7 +80,7 @@ function sumOf(call, values) {
   return { n: sum, s: scale };
 }
 
-function extremeOf(values, least) {
+export function extremeOf(values, least) {
   let best = null;
   for (const value of values) {
     const found = best === null ? -1 : orderOfValues(value, best);
