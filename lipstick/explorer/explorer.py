@@ -6,6 +6,7 @@ import json
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -125,7 +126,12 @@ class Explorer:
 
     @cached_property
     def _listing(self) -> list[dict[str, Any]]:
-        return [entry.listed() for entry in self._entries]
+        listed = [entry.listed() for entry in self._entries]
+        names = Counter(each["name"] for each in listed)
+        for each, entry in zip(listed, self._entries, strict=True):
+            if names[each["name"]] > 1 and entry.path is not None:
+                each["name"] = cell(f"{entry.path.absolute().parent.name}/{each['name']}")
+        return listed
 
     def listing(self) -> dict[str, Any]:
         """Return the list of sources."""

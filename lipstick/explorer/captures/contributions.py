@@ -173,6 +173,10 @@ class ContributionViews:
             table = pa.table([pa.array(groups.labels(items.shown), pa.string())], [groups.column])
         else:
             table = groups.axis.take(groups.first[items.shown])
+            # The key is what the rows are called: what else they have is seen first.
+            key = [name for name in groups.axis.key if name in table.column_names]
+            others = [name for name in table.column_names if name not in key]
+            table = table.select([*others, *key])
         return {"columns": columns(table.schema), "rows": cells(table)}
 
     def without(self, row: int, params: Params, budget: Budget) -> dict[str, Any]:

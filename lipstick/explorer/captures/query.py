@@ -76,7 +76,12 @@ def _block(block: Block, capture: Capture) -> dict[str, Any]:
     ]
     if block.limited:
         limit = "all" if block.limit is None else f"{block.limit:,}"
-        details.append({"what": "limit", "text": f"{limit}, offset {block.offset:,}"})
+        details.append(
+            {
+                "what": "limit",
+                "text": f"{limit}{f', offset {block.offset:,}' if block.offset else ''}",
+            }
+        )
     return {
         "name": block.name,
         "root": block is capture.manifest.root,

@@ -43,6 +43,9 @@ _FACTORED = 400
 
 _DEPTH = 40
 
+_LETTERS = "\U0010ffff"
+"""The relation of letters: the last one, so that tokens are shown before what letters stand for."""
+
 
 def tree(annotation: Polynomial | Expression, terms: int = TERMS) -> dict[str, Any]:
     """An annotation as nested operations.
@@ -58,43 +61,65 @@ def tree(annotation: Polynomial | Expression, terms: int = TERMS) -> dict[str, A
         ``op`` is ``token``, ``number``, ``sum``, ``product``, ``delta``, ``monus`` or
         ``condition``; ``parts`` are operands, ``times`` a coefficient, ``power`` an exponent.
     """
-    if isinstance(annotation, Polynomial):
-        few = len(annotation.terms) <= _FACTORED
-        annotation = factored(annotation) if few else Expression.of(annotation)
-    return _tree(annotation, terms, 0)
+    return _tree(Expression.of(annotation), terms, 0)
 
 
-def _tree(node: Expression, terms: int, depth: int) -> dict[str, Any]:
+def _tree(
+    node: Expression, terms: int, depth: int, letters: Mapping[Token, Expression] | None = None
+) -> dict[str, Any]:
+    """Return a tree; `letters`: what tokens stand for where common factors were taken out."""
     if depth > _DEPTH:
         return {"op": "condition", "text": cell(node.truncated(3))}
+    if letters is None and isinstance(node, Sum) and len(node.summands) <= _FACTORED:
+        node, letters = _factored(node)
     if isinstance(node, Atom):
+        if letters and node.of_token in letters:
+            return _tree(letters[node.of_token], terms, depth + 1)
         return token(node.of_token)
     if isinstance(node, Constant):
         return {"op": "number", "text": str(node.n)}
     if isinstance(node, Product):
         parts = [
-            _tree(factor, terms, depth + 1) | ({"power": n} if n > 1 else {})
+            _tree(factor, terms, depth + 1, letters) | ({"power": n} if n > 1 else {})
             for factor, n in node.factors[:terms]
         ]
         return _folded({"op": "product", "parts": parts}, len(node.factors))
     if isinstance(node, Sum):
         parts = [
-            _tree(summand, terms, depth + 1) | ({"times": n} if n > 1 else {})
+            _tree(summand, terms, depth + 1, letters) | ({"times": n} if n > 1 else {})
             for summand, n in node.summands[:terms]
         ]
         return _folded({"op": "sum", "parts": parts}, len(node.summands))
     if isinstance(node, Delta):
-        inner = node.operand
-        if inner.is_polynomial and len(inner.terms) <= _FACTORED:
-            # Only here is it known to be a polynomial, whose common factors can be taken out.
-            inner = factored(inner.to_polynomial())
-        return {"op": "delta", "parts": [_tree(inner, terms, depth + 1)]}
+        return {"op": "delta", "parts": [_tree(node.operand, terms, depth + 1)]}
     if isinstance(node, Monus):
         sides = (node.left, node.right)
         return {"op": "monus", "parts": [_tree(side, terms, depth + 1) for side in sides]}
     if isinstance(node, (Compare, Condition)):
         return {"op": "condition", "text": cell(node.truncated(3))}
     return {"op": "condition", "text": cell(node.truncated(3))}
+
+
+def _factored(node: Sum) -> tuple[Expression, dict[Token, Expression]]:
+    """Return a sum with common factors taken out, and what its letters stand for.
+
+    Letters are tokens for factors that are none, such as δ(x) and conditions.
+    """
+    letters: dict[Expression, Token] = {}
+    products = []
+    for summand, times in node.summands:
+        product = Polynomial.constant(times)
+        for factor, power in summand.factors if isinstance(summand, Product) else ((summand, 1),):
+            if isinstance(factor, Constant):
+                product *= Polynomial.constant(factor.n**power)
+                continue
+            is_token = isinstance(factor, Atom)
+            letter = factor.of_token if is_token else Token(_LETTERS, (len(letters),))
+            letter = letter if is_token else letters.setdefault(factor, letter)
+            product *= Polynomial({((letter, power),): 1})
+        products.append(product)
+    expression = factored(Polynomial.sum(products))
+    return expression, {letter: factor for factor, letter in letters.items()}
 
 
 def _folded(node: dict[str, Any], count: int) -> dict[str, Any]:
@@ -162,7 +187,7 @@ def why(memory: Memory, row: int, params: Params, budget: Budget) -> dict[str, A
     if total > READ:
         answer["annotation"] = {
             "op": "condition",
-            "text": f"{total:,} derivations: not written down",
+            "text": f"{total:,} derivations: too many to show",
         }
         return answer
     try:

@@ -35,6 +35,7 @@ export class CaptureView extends View {
     this.explained = new Set(about.explained);
     this.table = new Table({
       label: "The answer",
+      columns: about.columns,
       query: { sort: app.place.whole("sort", -1), descending: app.place.get("down", false), filters: app.place.mapping("filters", {}) },
       fetchRows: (params, signal) => this.ask("rows", { ...params, ...this.supposed() }, signal),
       linked: (place) => this.explained.has(place),
@@ -62,6 +63,7 @@ export class CaptureView extends View {
       whatif: h("div", { class: "whole", role: "tabpanel", id: "lx-view-whatif", "aria-labelledby": "lx-tab-whatif" }, this.whatIf.element),
       query: h("div", { class: "whole", role: "tabpanel", id: "lx-view-query", "aria-labelledby": "lx-tab-query" }, this.query.element),
     };
+    this.exports = tableButtons(app.asker, question, "answer");
     const strip = h("div", { class: "tabs", role: "tablist", "aria-label": "Views", onkeydown: (event) => this.keys(event) }, this.tabs);
     this.table.load();
     queueMicrotask(() => this.show());
@@ -70,9 +72,9 @@ export class CaptureView extends View {
         "div",
         { class: "bar-line" },
         strip,
-        h("span", { class: "note" }, about.relations.map((relation) => relation.name).join(", ")),
+        h("span", { class: "note" }, about.relations.length > 0 && `from ${about.relations.map((relation) => relation.name).join(", ")}`),
         h("span", { class: "spacer" }),
-        tableButtons(app.asker, question, "answer"),
+        this.exports,
       ),
       Object.values(this.views),
     ];
@@ -119,6 +121,8 @@ export class CaptureView extends View {
     replace(this.tabs[1], "What if", !strike.empty && h("span", { class: "badge" }, String(strike.all.length)));
     const seen = JSON.stringify([place.get("row"), place.get("col"), place.get("cut"), place.get("scenario")]);
     const grouped = JSON.stringify([place.get("by"), place.get("only")]);
+    if (this.exports) this.exports.hidden = view !== "answer";
+    this.views.answer.classList.toggle("no-row", place.whole("row") === undefined);
     this.views.answer.classList.toggle("with-value", this.explained.has(place.whole("col")));
     if (view === "answer") {
       if (this.seen !== seen) {

@@ -49,6 +49,9 @@ export function grouped(text, measured = false) {
   return `${parts[1] ? "−" : ""}${parts[2].replace(/\B(?=(\d{3})+$)/g, ",")}${parts[3] ?? ""}`;
 }
 
+// A time in a cell: at midnight the day alone.
+export const atMidnight = (text) => text?.replace(/ 00:00:00(\+00:00)?$/, "");
+
 // A time of a stream as a date, where its ticks are seconds, milli- or microseconds of this century.
 export function dated(text) {
   const unit = { 10: 1000, 13: 1, 16: 0.001 }[/^\d+$/.test(text ?? "") ? text.length : 0];

@@ -1,14 +1,16 @@
 // Tables of any length: only the rows that are seen are there, and are asked for as one scrolls.
 
-import { h, replace, button, delta, freshId, grouped, many, widest } from "./dom.js";
+import { atMidnight, h, replace, button, delta, freshId, grouped, many, widest } from "./dom.js";
 
 const ROW = 30;
 const PAGE = 100;
 const TALLEST = 8_000_000; // pixels that browsers can scroll
 
 export class Table {
-  // `fetchRows(params, signal)` resolves to a window of rows; `onopen(place, row)` opens one.
-  constructor({ fetchRows, onopen, oncell, label, query, sortable = true, least = 92, linked = () => false }) {
+  // `fetchRows(params, signal)` resolves to a window of rows; `onopen(place, row)` opens one. The
+  // `columns`, where they are known, are there also if there are no rows for a filter that fails.
+  constructor({ fetchRows, onopen, oncell, label, query, columns, sortable = true, least = 92, linked = () => false }) {
+    this.known = columns;
     this.fetchRows = fetchRows;
     this.onopen = onopen;
     this.oncell = oncell;
@@ -97,6 +99,7 @@ export class Table {
       this.pages.delete(number);
       this.failed = error.message;
       this.total = 0;
+      if (!this.columns && this.known) this.shape({ columns: this.known, rows: [] });
       this.draw();
     }
   }
@@ -244,10 +247,11 @@ export class Table {
 
   // A value as it is shown; where it would be another, that one and the difference follow.
   words(text, after, place) {
-    const plain = (value) => (this.columns[place].kind === "number" ? grouped(value, this.linked(place)) : value) ?? "NULL";
+    const { kind } = this.columns[place];
+    const plain = (value) => (kind === "number" ? grouped(value, this.linked(place)) : kind === "time" ? atMidnight(value) : value) ?? "NULL";
     if (after?.change !== "changed" || after.cells[place] === text) return [plain(text)];
     const words = [plain(text), plain(after.cells[place])];
-    const change = this.columns[place].kind === "number" ? delta(text, after.cells[place]) : "";
+    const change = kind === "number" ? delta(text, after.cells[place]) : "";
     return change ? [...words, change] : words;
   }
 
@@ -268,11 +272,11 @@ export class Table {
     return h(
       "div",
       {
-        class: `cell ${kind}${linked ? " linked" : ""}${number === this.active && place === this.column ? " at" : ""}`,
+        class: `cell ${kind}${kind === "truth" && text === "false" ? " false" : ""}${linked ? " linked" : ""}${number === this.active && place === this.column ? " at" : ""}`,
         role: "gridcell",
         id: `${this.id}-${number}-${place}`,
         "aria-colindex": place + 1,
-        title: text !== null && text.length > 24 ? text : null,
+        title: text !== null && (text.length > 24 || kind === "time") ? text : null,
         onclick: linked
           ? (event) => {
               event.stopPropagation();

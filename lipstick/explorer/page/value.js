@@ -11,7 +11,7 @@ const UNITS = { time: ["day", "month", "year"], number: ["range"] };
 function percent(share) {
   if (share === null || share === undefined) return "";
   const value = 100 * share;
-  return `${Math.abs(value) >= 0.1 || value === 0 ? value.toFixed(1) : Number(value.toPrecision(2))} %`;
+  return `${Math.abs(value) >= 0.1 || value === 0 ? value.toFixed(1) : Math.abs(value) < 1e-6 ? value.toExponential(1) : value.toPrecision(2)} %`;
 }
 
 export class Value {
@@ -101,7 +101,7 @@ export class Value {
       ),
       [...new Set(answer.axes.map((axis) => axis.note).filter(Boolean))].map((note) => h("p", { class: "note" }, note)),
       !answer.refused && answer.axes[answer.by.axis].relation && this.least(answer),
-      tableButtons(this.app.asker, question, `${answer.column}-inputs`),
+      !answer.refused && tableButtons(this.app.asker, question, `${answer.column}-inputs`),
       pythonButton(answer.python),
     ];
   }

@@ -61,8 +61,8 @@ export class Strikes {
     const keys = Object.entries(each.delete).filter(([, keys]) => keys.length);
     const parts = keys.map(([relation, keys]) => (keys.length < 4 ? `${relation} ${keys.map((key) => key.map((part) => part ?? "NULL").join("|")).join(", ")}` : `${many(keys.length, "row")} of ${relation}`));
     for (const [relation, text] of Object.entries(each.where)) if (text.trim()) parts.push(`${relation} where ${text}`);
-    const changed = Object.entries(each.update).map(([relation, text]) => `${relation} with ${text}`);
-    if (changed.length) return [parts.length && `Without ${parts.join("; ")}`, `Were ${changed.join("; ")}`].filter(Boolean).join("; ");
+    const changed = Object.entries(each.update).map(([relation, text]) => `With ${text} in ${relation}`);
+    if (changed.length) return [parts.length && `Without ${parts.join("; ")}`, ...changed].filter(Boolean).join("; ");
     return parts.length ? `Without ${parts.join("; ")}` : "Nothing removed";
   }
 
@@ -360,10 +360,13 @@ export class WhatIf {
     const columns = changes.columns;
     const numbers = columns.map((column, at) => at).filter((at) => columns[at].kind === "number" && this.about.explained.includes(at));
     const at = numbers.includes(place.whole("of")) ? place.whole("of") : (numbers[0] ?? columns.length - 1);
+    const keys = columns.map((_, place) => place).filter((place) => !this.about.explained.includes(place));
     const known = new Map();
     changes.scenarios.forEach((each, number) => {
       for (const row of each.rows) {
-        const name = row.row ?? `new ${JSON.stringify(row.new)}`;
+        // A new row is the same in two scenarios where no more than numbers of it differ.
+        const inside = (name) => (known.get(name)?.sides[number] ? inside(`${name}+`) : name);
+        const name = row.row ?? inside(`new ${JSON.stringify(keys.map((key) => row.new[key]))}`);
         if (!known.has(name)) known.set(name, { row, sides: [] });
         known.get(name).sides[number] = row;
       }
@@ -371,7 +374,6 @@ export class WhatIf {
     const rows = [...known.values()].slice(0, 200);
     const size = (side) => (side?.new && side.old ? Math.abs(Number(side.new[at]) - Number(side.old[at])) || 0 : 0);
     const most = Math.max(...rows.flatMap(({ sides }) => sides.map(size)), 0) || 1;
-    const keys = columns.map((_, place) => place).filter((place) => !this.about.explained.includes(place));
     const cell = (side, row) => {
       if (!side) return h("span", { class: "note" }, row.row === null ? "not there" : "as it is");
       if (side.change === "deleted") return h("del", null, "gone");

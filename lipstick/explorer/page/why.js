@@ -1,6 +1,6 @@
 // Why a row is there: its annotation, its inputs, what each has to do with it, its blocks.
 
-import { h, replace, button, icon, many, grouped } from "./dom.js";
+import { atMidnight, h, replace, button, icon, many, grouped } from "./dom.js";
 import { Latest } from "./state.js";
 import { bars } from "./charts.js";
 import { formula, tokenChip } from "./terms.js";
@@ -108,8 +108,7 @@ export class Why {
           "div",
           { class: "invitation" },
           h("strong", null, "Pick a row"),
-          h("p", null, "It tells which inputs it was made from, and how."),
-          h("p", null, "Pick an underlined value to see what it adds up from."),
+          h("p", null, "for the inputs it was made from", this.about.explained.length > 0 && ", or an underlined value for what it adds up from"),
           h("p", { class: "keys" }, h("kbd", null, "↑"), h("kbd", null, "↓"), " move  ", h("kbd", null, "Enter"), " opens"),
         ),
       );
@@ -150,7 +149,7 @@ export class Why {
           { class: "values" },
           this.about.columns.map((column, place) => [
             h("dt", null, column.name),
-            h("dd", { class: column.kind, title: derivation.cells[place] }, (column.kind === "number" ? grouped(derivation.cells[place], this.about.explained.includes(place)) : derivation.cells[place]) ?? h("span", { class: "null" }, "NULL")),
+            h("dd", { class: column.kind, title: derivation.cells[place] }, (column.kind === "number" ? grouped(derivation.cells[place], this.about.explained.includes(place)) : column.kind === "time" ? atMidnight(derivation.cells[place]) : derivation.cells[place]) ?? h("span", { class: "null" }, "NULL")),
           ]),
         ),
       ),
@@ -203,7 +202,7 @@ export class Why {
           ),
         ),
         count < input.labels.length && button(`${(input.labels.length - count).toLocaleString("en")} more`, () => fillIn(true), { class: "more" }),
-        input.count > input.labels.length && h("span", { class: "note" }, ` of ${input.count.toLocaleString("en")}`),
+        input.count > input.labels.length && h("span", { class: "note" }, `of the first ${input.labels.length.toLocaleString("en")}`),
       );
     };
     fillIn(false);

@@ -14,8 +14,12 @@ import pytest
 from lipstick.capture.manifest import RelationRecord
 from lipstick.explorer.captures.axes import Axis
 from lipstick.explorer.captures.measures import Inputs, measured, ranked
+from lipstick.explorer.captures.why import tree
 from lipstick.explorer.conditions import read_condition
 from lipstick.questions.why.sources import SourceRows
+from semiring.expression import Expression
+from semiring.polynomial import Polynomial
+from semiring.token import Token
 
 FUNCTIONS = ["SUM", "COUNT", "AVG", "MIN", "MAX", "COUNT DISTINCT", "SUM DISTINCT"]
 
@@ -120,3 +124,12 @@ def test_groups_of_times_and_ranges_have_conditions_that_select_them() -> None:
             read = read_condition(condition, "t", table.column_names)
             mask = read.mask(lambda name: table.column(name).combine_chunks()).to_pylist()
             assert [at for at, holds in enumerate(mask) if holds] == members, condition
+
+
+def test_common_factors_are_taken_out_of_sums_with_conditions() -> None:
+    x, y, z = (Polynomial.token(Token("r", (name,))) for name in "xyz")
+    some = Expression.of(x + y).delta()
+    shown = tree(some * Expression.of(x) + some * Expression.of(z) + some)
+    assert [part["op"] for part in shown["parts"]] == ["delta", "sum"]
+    leaves = [part["op"] for part in shown["parts"][1]["parts"]]
+    assert sorted(leaves) == ["number", "token", "token"]

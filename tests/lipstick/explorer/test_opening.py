@@ -20,7 +20,7 @@ from lipstick.cli import main
 from lipstick.explorer import ExploreError, Explorer, Served, explore
 from lipstick.explorer import opening as opening_module
 from lipstick.explorer.budget import Budget
-from lipstick.explorer.explorer import View, open_source, open_sources
+from lipstick.explorer.explorer import SourceEntry, View, open_source, open_sources
 from lipstick.explorer.params import Params
 from lipstick.explorer.widget import widget
 from tests.graphquery.federation.stores import example
@@ -112,6 +112,9 @@ def test_a_folder_is_opened_with_what_it_has(stores: Path, tmp_path: Path) -> No
     assert {each["group"] for each in listed} == {tmp_path.name}
     assert listed[0]["bytes"] > 1_000
     assert listed[0]["changed"] > 1_600_000_000_000
+    twice = [*entries, SourceEntry(entries[0].source, stores / "dealership")]
+    names = [each["name"] for each in Explorer(twice).listing()["sources"]]
+    assert names[::3] == [f"{folder.name}/dealership" for folder in (tmp_path, stores)]
     refused = Explorer(entries).ask({"source": 2, "view": "about"})
     assert "manifest" in refused["error"]["message"]
     search = {"everywhere": True, "view": "search", "params": {"text": "Civic"}}
