@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -77,7 +78,8 @@ class KeptInputs:
         """Return the inputs in groups; by default by the rows of the finest axis."""
         if not self.axes:
             raise ExploreError("The value has no inputs that can be told apart.")
-        finest = max(range(len(self.axes)), key=lambda place: self.axes[place].distinct)
+        places = range(len(self.axes))
+        finest = 0 if len(places) == 1 else max(places, key=lambda at: self.axes[at].distinct)
         chosen = by.integer("axis", finest)
         if not 0 <= chosen < len(self.axes):
             raise ExploreError(f"The value has {len(self.axes)} axes, none {chosen}.")
@@ -136,6 +138,8 @@ class ContributionViews:
         self.capture = capture
         self._axes = Axes(capture.memory)
         self._inputs = lru_cache(maxsize=4)(self._find)
+        # The questions about a value come one after the other.
+        self._latest: tuple[str, tuple[KeptInputs, Items]] | None = None
 
     def value(self, row: int, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the inputs of a value in groups, the largest contributions first.
@@ -151,7 +155,7 @@ class ContributionViews:
         answer = _described(asked)
         budget.check()
         try:
-            items = self._items(asked, row, params, budget)
+            asked, items = self._items(row, params, budget)
         except TooManyGroupsError as error:
             # The page still offers other groupings.
             return answer | {"refused": str(error), "bars": [], "sentence": ""}
@@ -167,7 +171,7 @@ class ContributionViews:
 
     def listed(self, row: int, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the rows that :meth:`value` lists, with the columns of their source."""
-        items = self._items(self._asked(row, params), row, params, budget)
+        _, items = self._items(row, params, budget)
         groups = items.groups
         if groups.values is not None:
             table = pa.table([pa.array(groups.labels(items.shown), pa.string())], [groups.column])
@@ -181,8 +185,7 @@ class ContributionViews:
 
     def without(self, row: int, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the value without the inputs of each group that :meth:`value` lists."""
-        asked = self._asked(row, params)
-        items = self._items(asked, row, params, budget)
+        asked, items = self._items(row, params, budget)
         total = asked.inputs.total
         values, gone = self._left_out(row, asked.inputs, items.groups, items.shown, budget)
         return {
@@ -242,10 +245,11 @@ class ContributionViews:
         if call.arguments:
             resolve = rows.members.resolve(members, rows.members.base)
             arguments = [a.evaluate(resolve).to_arrow(len(members)) for a in call.arguments]
-            valid = np.logical_and.reduce([np.asarray(a.is_valid()) for a in arguments])
-            there = np.flatnonzero(valid)
-            nulls, members = len(members) - len(there), members[there]
-            arguments = [taken(argument, there) for argument in arguments]
+            if any(argument.null_count for argument in arguments):
+                valid = np.logical_and.reduce([np.asarray(a.is_valid()) for a in arguments])
+                there = np.flatnonzero(valid)
+                nulls, members = len(members) - len(there), members[there]
+                arguments = [taken(argument, there) for argument in arguments]
             values = arguments[0] if len(arguments) == 1 else numbered(arguments)
         written = str(cell(plain(call.text, rows.block)))
         axes = self._axes.of_members(rows, members)
@@ -253,7 +257,15 @@ class ContributionViews:
 
     # -- groups ----------------------------------------------------------------------------
 
-    def _items(self, asked: KeptInputs, row: int, params: Params, budget: Budget) -> Items:
+    def _items(self, row: int, params: Params, budget: Budget) -> tuple[KeptInputs, Items]:
+        given = (params.text("column"), params.items("only"), params.mapping("by"))
+        key = json.dumps([row, *given], sort_keys=True, default=str)
+        if self._latest is None or self._latest[0] != key:
+            asked = self._asked(row, params)
+            self._latest = key, (asked, self._grouped(asked, row, params, budget))
+        return self._latest[1]
+
+    def _grouped(self, asked: KeptInputs, row: int, params: Params, budget: Budget) -> Items:
         groups = asked.groups(Params(params.mapping("by")))
         inputs = asked.inputs
         if groups.ordered and groups.count > SPANS:
@@ -422,10 +434,13 @@ def _bars(inputs: Inputs, items: Items, shown: Array) -> list[dict[str, Any]]:
 def _rest(inputs: Inputs, items: Items, rest: Array) -> dict[str, Any]:
     """Return the groups that are not listed, as one."""
     answer: dict[str, Any] = {"count": len(rest), "inputs": int(items.counts[rest].sum())}
-    left = items.values.take(pa.array(rest))
-    summed = inputs.shared or inputs.function == "AVG"
-    if summed and not inputs.distinct and kind(left.type) == "number":
-        value = pc.sum(exact(left)).as_py()
+    values, summed = items.values, inputs.shared or inputs.function == "AVG"
+    if summed and not inputs.distinct and kind(values.type) == "number":
+        if pa.types.is_floating(values.type) or values.null_count:
+            value = pc.sum(exact(values.take(pa.array(rest)))).as_py()
+        else:
+            shown = values.take(pa.array(items.shown))
+            value = pc.sum(exact(values)).as_py() - pc.sum(exact(shown)).as_py()
         size, total = number(value), number(inputs.total)
         answer |= {"text": cell(value), "value": size}
         if inputs.shared and total and size is not None:

@@ -112,6 +112,8 @@ def _alone(function: str, codes: Array, values: pa.Array, count: int) -> pa.Arra
 
 def _folded(codes: Array, values: pa.Array, how: str, count: int) -> pa.Array:
     """Return an aggregate of the values of each group."""
+    if count == len(codes) and bool((codes[1:] > codes[:-1]).all()):
+        return values
     if count == len(codes) and np.bincount(codes).max(initial=0) == 1:
         places = np.empty(count, dtype=np.int64)
         places[codes] = np.arange(count)
@@ -147,20 +149,26 @@ def ranked(inputs: Inputs, values: pa.Array, most: int) -> Array:
 
     Only the first `most` are in order; the others follow as they come.
     """
-    if inputs.function == "MIN":
-        keys, way = values, "ascending"
-    else:
-        signed = inputs.function == "MAX" or kind(values.type) != "number"
-        keys, way = (values if signed else pc.abs(values)), "descending"
-    near, far = np.arange(len(keys)), np.zeros(0, dtype=np.int64)
-    if len(keys) > most and kind(keys.type) == "number":
+    is_number = kind(values.type) == "number"
+    signed = inputs.function in ("MIN", "MAX") or not is_number
+    way = "ascending" if inputs.function == "MIN" else "descending"
+    near, far = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    if len(values) > most and is_number:
         # Rounding keeps the order, so that the first ones are among those that are not less.
-        sizes = keys.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        sizes = np.array(sizes) if way == "ascending" else -sizes
-        sizes[np.isnan(sizes)] = np.inf
+        sizes = np.array(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+        if not signed:
+            np.abs(sizes, out=sizes)
+        if way == "descending":
+            np.negative(sizes, out=sizes)
+        if values.null_count or pa.types.is_floating(values.type):
+            sizes[np.isnan(sizes)] = np.inf
         ahead = sizes <= np.partition(sizes, most - 1)[most - 1]
         near, far = np.flatnonzero(ahead), np.flatnonzero(~ahead)
-    order = pc.array_sort_indices(keys.take(pa.array(near)), order=way, null_placement="at_end")
+    else:
+        near, far = np.arange(len(values)), np.zeros(0, dtype=np.int64)
+    keys = values.take(pa.array(near))
+    keys = keys if signed else pc.abs(keys)
+    order = pc.array_sort_indices(keys, order=way, null_placement="at_end")
     return np.concatenate([near[order.to_numpy()], far])
 
 

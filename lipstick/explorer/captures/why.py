@@ -113,9 +113,10 @@ def _factored(node: Sum) -> tuple[Expression, dict[Token, Expression]]:
             if isinstance(factor, Constant):
                 product *= Polynomial.constant(factor.n**power)
                 continue
-            is_token = isinstance(factor, Atom)
-            letter = factor.of_token if is_token else Token(_LETTERS, (len(letters),))
-            letter = letter if is_token else letters.setdefault(factor, letter)
+            if isinstance(factor, Atom):
+                letter = factor.of_token
+            else:
+                letter = letters.setdefault(factor, Token(_LETTERS, (len(letters),)))
             product *= Polynomial({((letter, power),): 1})
         products.append(product)
     expression = factored(Polynomial.sum(products))
