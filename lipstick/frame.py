@@ -37,6 +37,7 @@ from lipstick.tables.ancestry import Ancestry, copy_upstream
 from lipstick.tables.comparison import compared_answers, with_names
 from lipstick.tables.hypothesis import Hypothesis, rerun_problem
 from lipstick.tables.writer import AnnotatedWriter
+from lipstick.tracking.states import local_folder
 from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.unknown_keys import check_deletion
 from rewriter.analysis.annotation_type import annotation_type
@@ -226,7 +227,7 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
         Parameters
         ----------
         path
-            A directory that the Spark driver and this process both see.
+            A directory that the Spark driver and this process both see, or its ``file:`` URI.
         values
             ``"copy"``: aggregated values beside the tokens; the capture needs nothing later.
             ``"reference"``: tokens alone; values are looked up in the unchanged sources, by Spark.
@@ -242,7 +243,7 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
         UnsupportedError
             Values by reference where chance decides something: they could not be looked up.
         """
-        path = Path(path).absolute()
+        path = local_folder(path).absolute()
         if self._decided_once:
             return self._copy_of_capture(path, values, bundle=bundle)
         with display.progress(after=2.0) as line:

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
 from lipstick.dataframes import check_names, plain_frame, query_text
-from lipstick.engines.spark.local_session import own_spark
+from lipstick.engines.spark.local_session import is_stopped, own_spark
 from lipstick.engines.spark.workers import use_own_python
 from lipstick.errors import QueryError, SessionClosedError, SourceChangedError, TrackingError
 from lipstick.frame import AnnotatedFrame
@@ -35,7 +35,7 @@ from lipstick.tables.target import Target
 from lipstick.tables.writer import written_derivation
 from lipstick.tracking.local_relations import LocalRelations
 from lipstick.tracking.source import Source, SourceLike, check_unchanged, copied_source, read_source
-from lipstick.tracking.states import FileState
+from lipstick.tracking.states import FileState, local_folder
 from lipstick.tracking.tracker import (
     Naming,
     Tracked,
@@ -69,11 +69,12 @@ class Session(Reenacting):
         log_passes_where_asked()
         self._owns_spark = spark is None
         self.spark = spark if spark is not None else own_spark()
+        self._closed = False
+        self.check_open()
         use_own_python(self.spark)
         self._tracked: dict[str, Tracked] = {}
-        self._closed = False
         self._temporary = store is None
-        self.store = Path(store or tempfile.mkdtemp(prefix="lipstick-")).absolute()
+        self.store = local_folder(store or tempfile.mkdtemp(prefix="lipstick-")).absolute()
         self.store.mkdir(parents=True, exist_ok=True)
         self._id = uuid.uuid4().hex[:8]
         super().__init__()
@@ -136,8 +137,7 @@ class Session(Reenacting):
             The reader's format, when the name of the path ``source`` has none.
         derived
             The directory with the provenance of a table or path that an annotated query wrote, in
-            another session too; True: its default place. Its rows are named
-            as they were.
+            another session too; True: its default place. Its rows are named as they were.
         at
             The version of a table of Delta or Iceberg: its number, a moment (as text in the time
             zone of the session), a branch or a tag. None: the current one (``docs/tables.md``).
@@ -402,8 +402,7 @@ class Session(Reenacting):
         Parameters
         ----------
         function
-            What ``udf``, ``pandas_udf``, ``arrow_udf`` or ``udtf`` of ``pyspark.sql.functions``
-            made.
+            Made by ``udf``, ``pandas_udf``, ``arrow_udf`` or ``udtf`` of ``pyspark.sql.functions``.
 
         Raises
         ------
@@ -440,10 +439,11 @@ class Session(Reenacting):
     # -- end -------------------------------------------------------------------------------
 
     def check_open(self) -> None:
-        """Raise :class:`SessionClosedError` if the session was closed."""
-        if self._closed:
+        """Raise :class:`SessionClosedError` if the session was closed, or Spark stopped."""
+        if self._closed or is_stopped(self.spark):
             raise SessionClosedError(
-                "The session was closed: its views and the captures in its store are gone.\n"
+                f"The {'session was closed' if self._closed else 'Spark session was stopped'}: its "
+                "views and the captures in its store are gone.\n"
                 "Open another one, lipstick.session(spark), and track the relations there. "
                 "Captures that save(path) wrote are opened by lipstick.open(path)."
             )

@@ -27,6 +27,7 @@ from lipstick.questions.valuation import compile_valuations, listed, token_weigh
 from lipstick.questions.what_if import WhatIf
 from lipstick.tables.ancestry import Ancestry
 from lipstick.tables.derivation import Derivation, Part
+from lipstick.tracking.states import local_folder
 from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.unknown_keys import check_keys
 from rewriter.blocks import topological
@@ -291,7 +292,7 @@ def open_capture(path: str | os.PathLike[str], spark: SparkSession | None = None
     UncheckedWarning
         When it is of format 1, which does not list its files.
     """
-    directory = Path(path).absolute()
+    directory = local_folder(path).absolute()
     manifest = Manifest.read(directory)
     manifest.contents(directory).check()
     return Capture(directory, manifest, spark)

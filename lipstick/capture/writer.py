@@ -350,7 +350,7 @@ def write_capture(
     Raises
     ------
     CaptureError
-        When the directory exists already.
+        When the directory exists already, or cannot be written.
     """
     with _whole(directory) as building:
         writer = CaptureWriter(spark, manifest, building, progress, relations)
@@ -375,7 +375,7 @@ def copy_capture(
     Raises
     ------
     CaptureError
-        When the directory exists already.
+        When the directory exists already, or cannot be written.
     """
     with _whole(directory) as building:
         shutil.copytree(source, building, dirs_exist_ok=True)
@@ -389,20 +389,23 @@ def _whole(directory: Path) -> Iterator[Path]:
     Raises
     ------
     CaptureError
-        When the directory exists already.
+        When the directory exists already, or cannot be written.
     """
+    taken = (
+        f"{directory} exists already.\nA capture is never overwritten: choose another path, or "
+        "remove it first."
+    )
     if directory.exists():
-        raise CaptureError(
-            f"{directory} exists already.\nA capture is never overwritten: choose another path, "
-            "or remove it first."
-        )
-    directory.parent.mkdir(parents=True, exist_ok=True)
+        raise CaptureError(taken)
     building = directory.parent / f".{directory.name}.{uuid.uuid4().hex[:8]}{INCOMPLETE}"
-    building.mkdir()
     try:
+        building.mkdir(parents=True)
         yield building
         building.rename(directory)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             shutil.rmtree(building)
-        raise
+        if not isinstance(error, OSError):
+            raise
+        problem = f"{directory} cannot be written: {error}"
+        raise CaptureError(taken if directory.exists() else problem) from error

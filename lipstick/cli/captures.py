@@ -320,6 +320,6 @@ def where(
             document = {"value": found.value, "kind": found.kind}
             shown.send_json({**document, "cells": cells, "deciding": deciding})
         else:
-            for text in str(found).splitlines():
+            for text in found.text(shown.rows).splitlines():
                 shown.say(text)
             shown.send_table()

@@ -24,7 +24,7 @@ from pyspark.sql.types import (
 from lipstick.capture.files import arrow_of, in_arrow
 from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import RelationRecord
-from lipstick.errors import TrackingError
+from lipstick.errors import TrackingError, first_line
 
 Cascade = Mapping[str, tuple[str | Sequence[str], str]]
 
@@ -202,7 +202,7 @@ def _tokens(
         frame.schema  # noqa: B018 - Connect analyses here
     except PySparkException as error:
         raise TrackingError(
-            f"The predicate {what!r} cannot be applied to {record.name!r}: {error}"
+            f"The predicate {what!r} cannot be applied to {record.name!r}: {first_line(error)}"
         ) from error
     return frame
 

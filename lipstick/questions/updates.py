@@ -28,7 +28,7 @@ from lipstick.capture.manifest import RelationRecord
 from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.lossless import Declared, lossless, misfit
 from lipstick.engines.memory.scenarios import Updated, Updates
-from lipstick.errors import CapabilityError, CaptureError, TrackingError
+from lipstick.errors import CapabilityError, CaptureError, TrackingError, first_line
 from lipstick.questions.deletion import record_of
 from lipstick.questions.scenarios import (
     Each,
@@ -308,7 +308,8 @@ def _evaluated(
         table = rows.where(changed).select(*keys, *columns, *lost).toArrow()
     except PySparkException as error:
         raise TrackingError(
-            f"The new values {dict(what)} cannot be computed over {record.name!r}: {error}"
+            f"The new values {dict(what)} cannot be computed over {record.name!r}: "
+            f"{first_line(error)}"
         ) from error
     for name in [name for name in table.column_names if name.startswith(_LOST)]:
         known = name.removeprefix(_LOST)

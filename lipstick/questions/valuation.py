@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import RelationRecord
+from lipstick.errors import first_line
 from lipstick.tracking.naming import stored_key
 from semiring.base import Semiring
 from semiring.door import checked
@@ -192,7 +193,7 @@ def _table(spark: SparkSession | None, record: RelationRecord, spec: Any) -> Any
         return _plain(frame.toArrow())
     except PySparkException as error:
         raise ValuationError(
-            f"The expression {spec!r} cannot be applied to {record.name!r}: {error}"
+            f"The expression {spec!r} cannot be applied to {record.name!r}: {first_line(error)}"
         ) from error
 
 

@@ -16,6 +16,7 @@ from lipstick.tables.commit import finished, write_answer
 from lipstick.tables.derivation import Derivation, read_latest
 from lipstick.tables.target import Key, Target
 from lipstick.tracking.source import Source
+from lipstick.tracking.states import local_folder
 from lipstick.tracking.tracker import Tracked
 from rewriter.dialect import Into
 from semiring.door import checked
@@ -81,7 +82,7 @@ class AnnotatedWriter:
 
         By default ``<path>.provenance`` beside files, and in the session's store for tables.
         """
-        return replace(self, _directory=Path(path).absolute())
+        return replace(self, _directory=local_folder(path).absolute())
 
     # -- writing ---------------------------------------------------------------------------
 
@@ -197,7 +198,7 @@ def written_derivation(
     if derived is True:
         directory = Target(name, pinned.place or name, "append", pinned.format).kept_in(store)
     else:
-        directory = Path(derived).absolute()
+        directory = local_folder(derived).absolute()
     derivation = finished(spark, directory, pinned) or read_latest(directory)
     if derivation.fingerprint != pinned.fingerprint:
         raise SourceChangedError(

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from lipstick.dataframes import query_text
 from lipstick.dataframes.streaming import uppermost
+from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.views import is_temporary, quoted_name
 from rewriter import TrackedRelation, Type, Variable, View, dialect
@@ -213,7 +214,8 @@ class RegisteredAggregates:
     def _aggregates(self, name: str) -> bool:
         query = f"SELECT count(*) FROM range(1) GROUP BY `{name}`(id)"
         try:
-            self._spark.sql(query).schema  # noqa: B018 - Connect analyses here
+            with unlogged_errors():
+                self._spark.sql(query).schema  # noqa: B018 - Connect analyses here
         except PySparkException as error:
             # A function that takes other arguments is refused otherwise.
             return error.getCondition() == "GROUP_BY_AGGREGATE"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 from urllib.parse import unquote, urlparse
+
+from semiring.errors import ArgumentError
 
 FileState: TypeAlias = tuple[str, int, int]
 """A file's URI, length in bytes and modification time in nanoseconds (local) or milliseconds."""
@@ -15,6 +18,24 @@ def local_path(uri: str) -> Path | None:
     """Return the path of a file by its URI; None: it is on no local disk."""
     parsed = urlparse(uri)
     return Path(unquote(parsed.path)) if parsed.scheme in ("", "file") else None
+
+
+def local_folder(location: str | os.PathLike[str]) -> Path:
+    """Return a folder that a caller names: a path, or a ``file:`` URI as Spark reads one.
+
+    Raises
+    ------
+    ArgumentError
+        When it is on no local or mounted disk.
+    """
+    scheme, separator, rest = os.fspath(location).partition(":/")
+    if not separator or "/" in scheme:
+        return Path(location)
+    if scheme != "file":
+        raise ArgumentError(
+            f"{location} is on no local or mounted disk.\nGive a folder that this process sees."
+        )
+    return Path("/" + rest.lstrip("/"))
 
 
 def local_state(uri: str) -> FileState | None:

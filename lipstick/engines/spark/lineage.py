@@ -5,7 +5,6 @@ It includes the rows that the values of window functions were computed from.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from operator import and_
@@ -15,7 +14,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from lipstick.capture.manifest import Manifest
-from lipstick.errors import CaptureError
+from lipstick.errors import CaptureError, first_line
 from rewriter.blocks import Block, Kind, topological
 from rewriter.emit import SIDE, Extent
 from rewriter.emit.statements import contributions_sql, extents_sql
@@ -109,22 +108,20 @@ def select_rows(rows: DataFrame, manifest: Manifest, where: str | Column) -> Dat
     """
     outputs = [output.name for output in manifest.root.outputs]
     hidden = [name for name in rows.columns if name not in outputs]
-    view = f"_lipstick_lineage_{uuid.uuid4().hex[:8]}"
     shown = rows.select(
         *(F.col(f"`{o}`").alias(n) for o, n in zip(outputs, manifest.names, strict=True)),
         *(F.col(f"`{name}`").alias(f"_hidden{i}") for i, name in enumerate(hidden)),
         *(F.col(f"`{o}`").alias(f"_shown{i}") for i, o in enumerate(outputs)),
     )
-    shown.createOrReplaceTempView(view)
     try:
-        chosen = shown.where(where)
-        chosen.schema  # noqa: B018 - Connect analyses here
+        # Columns of ours are not among those that Spark suggests; Connect analyses here.
+        shown.drop(*shown.columns[len(outputs) :]).where(where).schema  # noqa: B018
     except PySparkException as error:
         raise CaptureError(
             f"The predicate {where!r} cannot be applied to the answer's columns "
-            f"({', '.join(manifest.names)}): {error}"
+            f"({', '.join(manifest.names)}): {first_line(error)}"
         ) from error
-    return chosen.select(
+    return shown.where(where).select(
         *(F.col(f"_hidden{i}").alias(name) for i, name in enumerate(hidden)),
         *(F.col(f"_shown{i}").alias(o) for i, o in enumerate(outputs)),
     )

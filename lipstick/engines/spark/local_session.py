@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from logging import Logger
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,12 +33,29 @@ def local_builder(name: str, master: str = "local[*]") -> SparkSession.Builder:
     return builder.config("spark.ui.showConsoleProgress", "false")
 
 
-def own_spark(settings: Mapping[str, str] | None = None) -> SparkSession:
-    """Start the Spark of a session that was given none, with some settings."""
+def _error_logger() -> Logger:
+    """Return what PySpark writes the errors of statements to, each with its trace."""
     from pyspark.logger import PySparkLogger
 
+    return PySparkLogger.getLogger("SQLQueryContextLogger")
+
+
+@contextmanager
+def unlogged_errors() -> Iterator[None]:
+    """Keep PySpark from writing errors of statements that are tried, and may fail."""
+    logger = _error_logger()
+    level = logger.level
+    logger.setLevel("CRITICAL")
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def own_spark(settings: Mapping[str, str] | None = None) -> SparkSession:
+    """Start the Spark of a session that was given none, with some settings."""
     # Refused statements are reported as errors, and names that are no tables are no failures.
-    PySparkLogger.getLogger("SQLQueryContextLogger").setLevel("CRITICAL")
+    _error_logger().setLevel("CRITICAL")
     return (
         local_builder("lipstick")
         .config("spark.ui.enabled", "false")
@@ -44,3 +63,9 @@ def own_spark(settings: Mapping[str, str] | None = None) -> SparkSession:
         .config(map=dict(settings or {}))
         .getOrCreate()
     )
+
+
+def is_stopped(spark: SparkSession) -> bool:
+    """Return True if a session, or the context that it shares with others, was stopped."""
+    context: Any = getattr(spark, "_sc", None)  # there is none over Connect
+    return cast("Any", spark).is_stopped if context is None else context._jsc is None

@@ -74,15 +74,19 @@ class CellOrigins:
             return "computed"
         return "copied" if ValueRole.COPIED.value in roles else "constant"
 
-    def __str__(self) -> str:
+    def text(self, limit: int | None = 10) -> str:
+        """Return the cells as lines, of every relation at most so many; None: all."""
         lines = [f"{self.subject} is {self.value}: {self.kind}"]
         for name, table in self.cells.items():
-            for row in table.slice(0, 10).to_pylist():
+            for row in table.slice(0, limit).to_pylist():
                 column, role = row.pop("_column"), row.pop("_role")
                 lines.append(f"- {role} {name}.{column} where {described(row)}")
-            if table.num_rows > 10:
-                lines.append(f"- {table.num_rows - 10:,} more cells of {name}")
+            if limit is not None and table.num_rows > limit:
+                lines.append(f"- {table.num_rows - limit:,} more cells of {name}")
         return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.text()
 
     __repr__ = __str__
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NoReturn
@@ -65,9 +66,17 @@ class ReducedGraph:
             raise ReducedAwayError(
                 f"{entity} is not in the reduced graph: it is an intermediate that was eliminated, "
                 "has no inputs, or never came.\nDeclare what is to stay as kept (counts.keep) when "
-                "it is generated; the raw events have everything."
+                f"it is generated; the raw events have everything.{self._alike(entity)}"
             )
         return int(ids[position])
+
+    def _alike(self, entity: str) -> str:
+        """Return entities with a name in theirs, as versions of datasets and full names have it."""
+        keys, _ = self._entities
+        last = re.escape(entity.rpartition(":")[2])
+        found = keys.filter(pc.match_substring_regex(keys, f"{re.escape(entity)}|[/#:]{last}$"))
+        names = ", ".join(found.slice(0, 3).to_pylist()) if entity else ""
+        return f"\nThere is {names}{', ...' if len(found) > 3 else ''}." if names else ""
 
     def lineage(self, entity: str) -> list[str]:
         """The inputs that an entity came from (backward provenance), ordered by name."""

@@ -22,7 +22,6 @@ from lipstick.systems.streaming.errors import DamagedRecordWarning
 from lipstick.systems.streaming.kept import OFFSETS, Kept, numbered, read_checksums, read_kept
 from lipstick.systems.streaming.sources.replayed import OffsetSpan
 from lipstick.systems.streaming.starts import Start, read_starts
-from lipstick.tracking.states import local_path
 
 _NONE = "-"
 _LISTED = "logOffset"
@@ -96,23 +95,6 @@ class MicroBatch:
     def has_data(self) -> bool:
         """Return True if the batch read anything."""
         return any(self.files) or any(span is not None for span in self.spans)
-
-
-def checkpoint_folder(location: str | os.PathLike[str]) -> Path:
-    """Return the folder of an option ``checkpointLocation``: a path, or a URI of a local disk.
-
-    Raises
-    ------
-    CheckpointError
-        When it is elsewhere.
-    """
-    path = local_path(os.fspath(location)) if ":/" in os.fspath(location) else Path(location)
-    if path is None:
-        raise CheckpointError(
-            f"The checkpoint {location} is on no local or mounted disk.\n"
-            "Give a folder that this process sees."
-        )
-    return path
 
 
 def read_checkpoint(checkpoint: str | os.PathLike[str]) -> list[MicroBatch]:

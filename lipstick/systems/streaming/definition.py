@@ -17,7 +17,6 @@ from lipstick.frame import AnnotatedFrame
 from lipstick.pipeline import PreparedQuery
 from lipstick.systems.errors import StreamError
 from lipstick.systems.hooks import StreamTracker, StreamTracking
-from lipstick.systems.streaming.checkpoint import checkpoint_folder
 from lipstick.systems.streaming.kept import keep, read_kept
 from lipstick.systems.streaming.leaves import check_apart
 from lipstick.systems.streaming.periods import record_start
@@ -25,6 +24,7 @@ from lipstick.systems.streaming.recorded import of_stream, streamed, track_strea
 from lipstick.systems.streaming.runs import StreamRun
 from lipstick.systems.streaming.source import stream_source
 from lipstick.systems.streaming.starts import settings_of
+from lipstick.tracking.states import local_folder
 from lipstick.tracking.tracker import Tracked
 from rewriter import dialect
 from rewriter.algebra import Aggregate, FirstRows, Join, Scan, walk
@@ -133,7 +133,7 @@ class StreamWriter:
 
     def _started(self, start: Any) -> StreamRun:
         self._stream.reading(self._mode, Emission(0))
-        folder = checkpoint_folder(self._location())
+        folder = local_folder(self._location())
         keep(folder, set(read_kept(folder).offsets))
         number, begun = record_start(self._stream, self._mode, folder)
         run = start()
@@ -319,7 +319,7 @@ class AnnotatedStream(AnnotatedFrame):
         from lipstick.systems.streaming.runs import StreamRun
 
         mode = OutputMode(output_mode.lower())
-        run = StreamRun(self, checkpoint_folder(checkpoint), mode)
+        run = StreamRun(self, local_folder(checkpoint), mode)
         check_checkpoint(self, mode, run.checkpoint)
         return run
 

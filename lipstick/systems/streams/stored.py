@@ -147,10 +147,12 @@ class Stored(Recording):
         if query is None and len(names) == 1:
             (query,) = names
         if query not in names:
-            given = "No query was named" if query is None else f"There is no query {query!r}"
-            raise UnknownStreamError(
-                f"{given} of store {self._snapshot.root}.\nIt has {', '.join(names) or 'none'}."
+            said = f"The store {self._snapshot.root} has " + (
+                f"the queries {', '.join(names)}" if names else "no recorded streams"
             )
+            asked = "" if query is None else f", and none that is called {query!r}"
+            advice = "Name one of them." if names else "Give a store that Assertions wrote."
+            raise UnknownStreamError(f"{said}{asked}.\n{advice}")
         try:
             self._read(records, query)
         except LipstickError:

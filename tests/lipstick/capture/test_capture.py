@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import lipstick
 from lipstick.capture.documents import seal
+from lipstick.capture.manifest import Manifest
 from lipstick.errors import CaptureError, SourceChangedError, TrackingError, UnsupportedError
 from semiring.errors import ArgumentError
 
@@ -71,6 +72,40 @@ def test_existing_path_is_not_overwritten(dealer: lipstick.Session, tmp_path: Pa
     with pytest.raises(CaptureError, match="exists already"):
         dealer.sql(COUNTS).save(tmp_path / "c")
     assert [file.name for file in (tmp_path / "c").iterdir()] == ["mine"]
+
+
+def test_place_that_cannot_be_written_is_named(dealer: lipstick.Session, tmp_path: Path) -> None:
+    """An error of the file system is one of the capture, and a path in a bucket is refused."""
+    (tmp_path / "f").write_text("a file", encoding="utf-8")
+    with pytest.raises(CaptureError, match=r"f/c cannot be written: .*f"):
+        dealer.sql(COUNTS).save(tmp_path / "f" / "c")
+    with pytest.raises(ArgumentError, match="s3a://bucket/c is on no local or mounted disk"):
+        dealer.sql(COUNTS).save("s3a://bucket/c")
+
+
+def test_another_capture_that_comes_first_is_kept(
+    dealer: lipstick.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two captures written to one path at once the later one says that the path is taken."""
+    q = dealer.sql(COUNTS)
+    write = Manifest.write
+
+    def late(manifest: Manifest, directory: Path) -> Manifest:
+        monkeypatch.undo()
+        dealer.sql(COUNTS).save(tmp_path / "c")
+        return write(manifest, directory)
+
+    monkeypatch.setattr(Manifest, "write", late)
+    with pytest.raises(CaptureError, match="exists already"):
+        q.save(tmp_path / "c")
+    assert [each.name for each in tmp_path.iterdir()] == ["c"]
+
+
+def test_uri_of_a_local_disk_is_its_path(dealer: lipstick.Session, tmp_path: Path) -> None:
+    """As Spark takes it, for saving and for opening."""
+    dealer.sql(COUNTS).save(f"file://{tmp_path}/c%20d")
+    assert [each.name for each in tmp_path.iterdir()] == ["c%20d"]
+    assert lipstick.open(f"file:{tmp_path}/c%20d").df.num_rows == 2
 
 
 @pytest.mark.parametrize("step", ["_members", "_dataset"])

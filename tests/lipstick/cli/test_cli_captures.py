@@ -103,6 +103,8 @@ def test_a_cell_comes_from_cells(capture: Path) -> None:
     assert "computed cars.price where car = 'C1'" in run(
         "where", str(capture), "total", "--where", "model=Accord"
     )
+    limited = run("where", str(capture), "total", "--where", "model=Accord", "--limit", "0")
+    assert limited.endswith("is 2020: computed\n- 3 more cells of cars\n")
     lineage = document("where", str(capture))
     assert {(r["column"], r["source"], r["subtype"]) for r in lineage} >= {
         ("model", "model", "IDENTITY"),

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from pyspark.sql import SparkSession
@@ -321,7 +322,11 @@ def test_a_closed_session_says_so(spark: SparkSession, tmp_path: Path) -> None:
     ls.track("gone", spark.createDataFrame(ROWS, SCHEMA), key="id")
     q = ls.sql("SELECT * FROM gone")
     q.polynomials()
-    ls.close()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spark, "_sc", SimpleNamespace(_jsc=None), raising=False)
+        for question in (q.cost, lambda: ls.sql("SELECT 1"), lambda: lipstick.session(spark)):
+            with pytest.raises(SessionClosedError, match="The Spark session was stopped"):
+                question()
     ls.close()
     questions: list[Callable[[], object]] = [
         lambda: q.df,

@@ -68,6 +68,8 @@ def test_a_count_of_hashtags_in_processes_is_traced_to_its_tweets(tmp_path: Path
     assert graph.descendants("t1") == ["#a", "#b"]
     with pytest.raises(ReducedAwayError, match="is not in the reduced graph"):
         graph.lineage("t1/#a")
+    with pytest.raises(ReducedAwayError, match=r"There is #a, #b\.$"):
+        graph.lineage("#")
     with pytest.raises(ReducedAwayError, match="who came from whom, not by which operations"):
         graph.delete("t1")
 

@@ -104,9 +104,9 @@ def test_errors_come_before_anything_is_stored(tmp_path: Path) -> None:
     with pytest.raises(StreamError, match="another query 'q'"):
         _record(path, _graph(width=6), [2])
     _record(path, _graph(name="r"), [2])
-    with pytest.raises(UnknownStreamError, match="It has q, r"):
+    with pytest.raises(UnknownStreamError, match="has the queries q, r"):
         Stored(path)
-    with pytest.raises(UnknownStreamError, match="no query 'x'"):
+    with pytest.raises(UnknownStreamError, match="none that is called 'x'"):
         Stored(path, "x")
     mapped = Graph("m")
     mapped.source("s", time="ts").map(lambda table: table, name="f")
