@@ -34,6 +34,9 @@ class ChangedRows:
         The position in the old version of each row of the new one; -1: it was added.
     fields
         By name, a Boolean per changed row: the column has another value.
+    unread
+        The columns that queries read, and by which rows in both versions are not compared: their
+        values are not known here of both.
     """
 
     old: SourceRows
@@ -42,6 +45,7 @@ class ChangedRows:
     after: Array
     old_place: Array
     fields: dict[str, Array]
+    unread: tuple[str, ...]
 
     def __len__(self) -> int:
         return len(self.before)
@@ -172,6 +176,13 @@ def changed_rows(old: SourceRows, new: SourceRows, read: Collection[str] | None)
         for name in new.schema.names
         if name in old.schema.names and name not in token and (read is None or name.lower() in read)
     ]
+    unread = tuple(
+        name
+        for name in new.record.columns
+        if name in old.record.columns
+        and (read is None or name.lower() in read)
+        and not (name in old.schema.names and name in new.schema.names)
+    )
     old.load(compared)
     new.load(compared)
     before, after = pa.array(pairs.before[both]), pa.array(pairs.after[both])
@@ -192,7 +203,9 @@ def changed_rows(old: SourceRows, new: SourceRows, read: Collection[str] | None)
     }
     old_place = np.full(len(new), -1, dtype=np.int64)
     old_place[pairs.after[both]] = pairs.before[both]
-    return ChangedRows(old, new, pairs.before[chosen], pairs.after[chosen], old_place, fields)
+    return ChangedRows(
+        old, new, pairs.before[chosen], pairs.after[chosen], old_place, fields, unread
+    )
 
 
 def _numbers(positions: Array, count: int) -> Array:

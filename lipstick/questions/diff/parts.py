@@ -78,7 +78,7 @@ class DifferenceParts:
         The part of the data: all that follow.
     unchanged
         The part of rows that are the same in both versions, which conditions on other rows now
-        keep or lose.
+        keep or lose; and of rows whose values are not known in both, which cannot be compared.
     rest
         The part that Spark's types round; where a value is NULL or its row is not there in one
         version, also the constants in its number.
@@ -170,7 +170,10 @@ class DifferenceParts:
         for word, (number, part) in self._kinds.items():
             rows.append({"part": "rows", "change": word, "rows": number, "value": float(part)})
         if self.unchanged:
-            rows.append({"part": "unchanged rows", "value": float(self.unchanged)})
+            unread = [f"{name}.{u}" for name, each in self._changes.items() for u in each.unread]
+            word = f"rows in both, whose values of {', '.join(unread)} are not known here"
+            word = word if unread else "unchanged rows"
+            rows.append({"part": word, "value": float(self.unchanged)})
         if self.rest:
             is_rounding = self.before is not None and self.after is not None
             word = "rounding" if is_rounding else "constants and rounding"
