@@ -15,6 +15,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -111,13 +112,16 @@ class LocalRelations:
             self._tables.popitem(last=False)
 
     def _read(self, tracked: Tracked) -> pa.Table | None:
-        """The rows of a relation; None of one that is large, or has not UTF-8 in its texts."""
+        """The rows of a relation; None of one that is large, or that cannot be read whole.
+
+        Its texts are no UTF-8, or Spark fails in a column that the query may not even read.
+        """
         frame = tracked.frame(self._spark)
         try:
             table = frame.limit(MOST_ROWS + 1).toArrow()
             table.validate(full=True)
             rows = table.cast(arrow_of(frame.schema))
-        except (PySparkException, pa.ArrowException):
+        except (PySparkException, Py4JError, pa.ArrowException):
             return None
         return rows if rows.num_rows <= MOST_ROWS and rows.nbytes <= READ_BYTES else None
 

@@ -157,7 +157,7 @@ def found_counterexample(first: Any, second: Any, budget: float | None) -> Count
         )
     if not _has_same_data(*(version.engine.manifest for version in versions)):
         raise ArgumentError(
-            "counterexample: the relations of both queries have other rows.\n"
+            "counterexample: the relations of both queries may have other rows.\n"
             "It should be: two texts over the same data; diff() compares data, too."
         )
     records: dict[str, RelationRecord] = {}

@@ -281,3 +281,15 @@ def test_texts_that_are_no_utf8_are_left_to_spark(
     ls.track("cars", spark.sql("SELECT 1 AS id, CAST(X'ff' AS STRING) AS model"), key="id")
     _ = ls.sql("SELECT id, model FROM cars").capture
     assert by_spark == ["members"]
+
+
+def test_columns_that_cannot_be_read_are_left_to_spark(
+    ls: lipstick.Session, spark: SparkSession, by_spark: list[str], tmp_path: Path
+) -> None:
+    """Which does not read them where the query does not."""
+    at = pa.array([1, 2], pa.timestamp("ns"))
+    pq.write_table(pa.table({"id": [1, 2], "at": at}), tmp_path / "cars.parquet")
+    rows = spark.read.schema("id long, at timestamp").parquet(str(tmp_path / "cars.parquet"))
+    ls.track("cars", rows, key="id")
+    assert [row["id"] for row, _ in ls.sql("SELECT id FROM cars").polynomials()] == [1, 2]
+    assert by_spark == ["members"]
