@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
 from lipstick.capture.manifest import Manifest, RelationRecord
-from lipstick.display.explorer import explore, notebook_bundle
+from lipstick.display.explorer import explore, notebook_bundle, notebook_widget
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.engines.protocol import CaptureEngine
 from lipstick.errors import NeedsSparkError
@@ -104,6 +104,10 @@ class Capture(Questions[DataFrame | pa.Table]):
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any] | None:
         return notebook_bundle(self)
+
+    def _display_(self) -> Any:
+        """Return what marimo shows: the explorer, or the text of a notebook without it."""
+        return notebook_widget(self) or SimpleNamespace(_repr_html_=self._repr_html_)
 
     @question("preparing the explorer")
     def explore(self, to: str | os.PathLike[str] | None = None, *, browser: bool = True) -> Any:

@@ -18,6 +18,11 @@ def explore(
     return import_module(EXPLORER).explore(subject, to=to, name=name, browser=browser)
 
 
+def notebook_widget(subject: Any) -> Any:
+    """Return the widget of a subject in a notebook; None where it is not interactive."""
+    return import_module(EXPLORER).notebook_widget(subject)
+
+
 def notebook_bundle(subject: Any) -> dict[str, Any] | None:
     """Return the MIME bundle of a subject in a notebook; None where it is not interactive."""
     bundle: dict[str, Any] | None = import_module(EXPLORER).bundle(subject)

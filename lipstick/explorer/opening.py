@@ -148,11 +148,14 @@ def explore(
 
 def _still(subjects: Sequence[Any]) -> str:
     """Return what is explored as HTML: answers with their first rows, and graphs as drawings."""
-    from lipstick.capture.capture import Capture
+    from lipstick.capture.capture import Capture, open_capture
     from lipstick.display.objects import answer_html
 
     parts = []
-    for subject in subjects:
+    for given in subjects:
+        is_path = isinstance(given, str | os.PathLike)
+        is_capture = is_path and (Path(given) / "manifest.json").is_file()
+        subject = open_capture(given) if is_capture else given
         if isinstance(subject, Capture):
             parts.append(answer_html(subject.memory.answer()))
         shown = getattr(subject, "_repr_html_", None)
@@ -160,18 +163,22 @@ def _still(subjects: Sequence[Any]) -> str:
     return "".join(parts)
 
 
-def bundle(subject: Any) -> dict[str, Any] | None:
-    """Return the MIME bundle of a widget for a notebook; None where it is not interactive.
-
-    That is a widget in a notebook whose kernel has anywidget.
-    """
+def notebook_widget(subject: Any) -> Any:
+    """Return the widget of a notebook; None elsewhere, and where its kernel has no anywidget."""
     from lipstick.explorer.widget import in_notebook, widget
 
     if not in_notebook():
         return None
     try:
-        shown = widget(Explorer(sources_of(subject)), _still((subject,)))
+        return widget(Explorer(sources_of(subject)), _still((subject,)))
     except ExploreError:
+        return None
+
+
+def bundle(subject: Any) -> dict[str, Any] | None:
+    """Return the MIME bundle of a widget for a notebook; None where there is none."""
+    shown = notebook_widget(subject)
+    if shown is None:
         return None
     mime = shown._repr_mimebundle_()
     data: dict[str, Any] | None = mime[0] if isinstance(mime, tuple) else mime

@@ -42,6 +42,9 @@ def widget(explorer: Explorer, still: str = "") -> Any:
             super().__init__()
             self.on_msg(self._answer)
 
+        def __repr__(self) -> str:
+            return f"<Explorer of {', '.join(source.name for source in explorer.sources)}>"
+
         def _repr_mimebundle_(self, **options: Any) -> Any:
             given = super()._repr_mimebundle_(**options)
             data, *metadata = given if isinstance(given, tuple) else (given,)

@@ -25,6 +25,8 @@ from lipstick.explorer.params import Params
 from lipstick.explorer.widget import widget
 from tests.graphquery.federation.stores import example
 from tests.lipstick.explorer.conftest import ask
+from tests.oracle.conditions import DATABASE
+from tests.oracle.written import write_capture
 
 
 @pytest.fixture
@@ -71,6 +73,7 @@ def test_a_notebook_gets_a_widget(graph: ProvenanceGraph, monkeypatch: pytest.Mo
     # Where there is no kernel, such as on GitHub, the drawing stands for it.
     assert bundle["text/html"] == graph._repr_html_()
     assert "<svg" in bundle["text/html"]
+    assert bundle["text/plain"] == "<Explorer of graph>"
     shell.kernel = None
     assert opening_module.bundle(graph) is None
     shown.close()
@@ -82,6 +85,21 @@ def test_marimo_gets_a_widget(graph: ProvenanceGraph, monkeypatch: pytest.Monkey
     shown = explore(graph)
     assert "render" in shown._esm
     shown.close()
+
+
+def test_a_capture_is_shown_in_marimo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    capture = write_capture("SELECT id, x FROM r", DATABASE, tmp_path / "rows")
+    assert capture._display_()._repr_html_() == capture._repr_html_()
+    marimo = SimpleNamespace(running_in_notebook=lambda: True)
+    monkeypatch.setitem(__import__("sys").modules, "marimo", marimo)
+    shown = capture._display_()
+    assert "render" in shown._esm
+    shown.close()
+    # A path of a capture leaves its first rows, too.
+    kept = [explore(each)._repr_mimebundle_() for each in (capture, tmp_path / "rows")]
+    stills = [(data[0] if isinstance(data, tuple) else data)["text/html"] for data in kept]
+    assert stills[0] == stills[1]
+    assert stills[0].count("<tr") > 5
 
 
 def test_what_is_something_else_is_refused() -> None:
