@@ -192,7 +192,7 @@ def chosen_relation(names: Iterable[str], relation: str | None) -> str:
     if not chosen:
         problem = "Several relations are read" if relation is None else f"No {relation!r}"
         raise CaptureError(
-            f"{problem}: name one of {', '.join(sorted(listed))}, whose tuples are meant."
+            f"{problem}.\nGive the relation whose tuples are meant: {', '.join(sorted(listed))}."
         )
     return chosen[0]
 

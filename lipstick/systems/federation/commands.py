@@ -26,9 +26,10 @@ Command = Callable[..., None]
 def federation() -> None:
     """Ask many stores as one.
 
-    FILE names the members of a federation: a TOML file with a table [members.NAME] for each, and
-    its location in it. Nodes are called MEMBER::NODE. An answer names what is missing from it, and
-    why; questions that can be answered by yes or no may have the answer unknown, with exit code 3.
+    FILE names the members of a federation: a TOML file with `format = 1`, and a table
+    [members.NAME] for each with its location. Nodes are called MEMBER::NODE. An answer names what
+    is missing from it, and why; questions that can be answered by yes or no may have the answer
+    unknown, with exit code 3.
     """
 
 
