@@ -154,22 +154,24 @@ def measure(
 
 
 def _questions(ls: lipstick.Session, statements: int) -> Row:
-    """Measure a what-if through all statements, an undone statement, and versions of a row."""
+    """Measure what-ifs through all statements, an undone statement, and versions of a row."""
     name = "updates@1" if statements > 1 else "updates"
-    rows = ls.spark.table(ls.tracked[name].view).select("id").limit(3).collect()
+    rows = ls.spark.table(ls.tracked[name].view).select("id").limit(6).collect()
     gone = [row["id"] for row in rows]
     total = ls.sql("SELECT sum(amount) AS total FROM orders")
 
-    def what_if() -> None:
-        total.what_if(delete={name: gone}).df.collect()
+    def what_if(keys: list[int]) -> None:
+        total.what_if(delete={name: keys}).df.collect()
 
     def undo() -> None:
         total.what_if(undo=["s1"]).df.collect()
 
     asked: dict[str, Callable[[], object]] = {
-        "first what-if": what_if,
-        "what-if": what_if,
+        "first what-if": partial(what_if, gone[:3]),
+        "what-if of others": partial(what_if, gone[3:]),
+        "what-if of the same": partial(what_if, gone[:3]),
         "undo": undo,
+        "undo again": undo,
         "first row": partial(ls.history.rows, "orders", gone[0]),
         "row": partial(ls.history.rows, "orders", gone[1]),
     }

@@ -38,6 +38,8 @@ class HistoryStep:
         INSERT OVERWRITE replaced the partitions of its rows alone.
     unchanged
         It changed no row and made no version: `version` is also the one before it.
+    columns
+        The columns that the table had then, where no version has them; None: as of `version`.
     """
 
     name: str
@@ -47,6 +49,7 @@ class HistoryStep:
     reads: Mapping[str, str] = field(default_factory=dict)
     dynamic: bool = False
     unchanged: bool = False
+    columns: TableShape | None = None
 
 
 class VersionValues(Mapping[int, T]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -55,5 +55,14 @@ def bytes_read(frame: DataFrame) -> int:
     """Return the bytes that a query reads, as Spark estimates them; 0 over Spark Connect."""
     if not hasattr(frame, "_jdf"):
         return 0
-    leaves = frame._jdf.queryExecution().optimizedPlan().collectLeaves()
-    return sum(int(str(leaves.apply(n).stats().sizeInBytes())) for n in range(leaves.size()))
+    execution = frame._jdf.queryExecution()
+    leaves = _leaves(execution.analyzed())
+    # Optimising looks up the files of tables, which is not needed of rows that are in this process.
+    if any(leaf.getClass().getSimpleName() != "LocalRelation" for leaf in leaves):
+        leaves = _leaves(execution.optimizedPlan())
+    return sum(int(str(leaf.stats().sizeInBytes())) for leaf in leaves)
+
+
+def _leaves(plan: Any) -> list[Any]:
+    leaves = plan.collectLeaves()
+    return [leaves.apply(number) for number in range(leaves.size())]

@@ -22,6 +22,9 @@ from rewriter.statements import TableColumn, TableShape
 FEW = 100_000
 """Rows up to which a difference is held in this process; more are written to files."""
 
+_HELD = 32
+"""Stored rows that are held here as well as in Spark; the oldest go first."""
+
 _LITERALS = 2_000
 """Values of a column up to which they are written into queries, so that files are skipped."""
 
@@ -64,28 +67,40 @@ class SparkReplayEngine:
         self._register(frame, name)
         return name
 
-    def store(self, query: str) -> str | None:
-        """Compute a query and return a view of its rows; None: it has none."""
+    def store(self, query: str, *, few: bool = False) -> str | None:
+        """Compute a query and return a view of its rows; None: it has none.
+
+        Parameters
+        ----------
+        few
+            Rows that are many are not stored: the view computes them again.
+        """
         frame = self._spark.sql(query)
         rows = frame.limit(FEW + 1).toArrow()
         if not rows.num_rows:
             return None
         if rows.num_rows > FEW:
-            return self.written(frame)
-        return self._held(rows, frame.schema)
+            return self.named(frame) if few else self.written(frame)
+        return self._local(rows, frame.schema)
 
-    def _held(self, rows: pa.Table, schema: StructType) -> str:
+    def _local(self, rows: pa.Table, schema: StructType) -> str:
         """Return a view of rows in this process."""
         view = self.named(self._spark.createDataFrame(rows, schema=schema))
-        if rows.num_rows <= _LITERALS:
-            self._stored[view] = rows
+        self._stored[view] = rows
+        if len(self._stored) > _HELD:
+            del self._stored[next(iter(self._stored))]
         return view
+
+    def held(self, view: str) -> pa.Table | None:
+        """Return the rows of a stored view; None: they are not held in this process."""
+        return self._stored.get(view)
 
     def literals(self, view: str) -> list[list[str | None] | None]:
         """Return the values of the columns of a stored view as literals; None: not as such."""
-        if view not in self._stored:
+        rows = self.held(view)
+        if rows is None or rows.num_rows > _LITERALS:
             return []
-        return [_literals(column) for column in self._stored[view].columns]
+        return [_literals(column) for column in rows.columns]
 
     def differences(self, left: str, right: str) -> tuple[str | None, str | None]:
         """Return views of the rows of each of two queries that the other has not, as bags."""
@@ -100,7 +115,7 @@ class SparkReplayEngine:
                 np.repeat(np.arange(len(counts)), np.maximum(sign * counts, 0)) for sign in (1, -1)
             )
             taken = [values.take(pa.array(places)) for places in sides]
-            gone, came = (self._held(rows, schema) if rows.num_rows else None for rows in taken)
+            gone, came = (self._local(rows, schema) if rows.num_rows else None for rows in taken)
             return gone, came
         many = self._spark.table(self.written(frame))
         views = []

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 
-from lipstick.errors import TrackingError, UnsupportedError
+from lipstick.errors import StatementError, TrackingError, UnsupportedError
 from lipstick.histories.chain import Chain, HistoryStep
 from lipstick.histories.deletions import deleted_rows
 from lipstick.histories.engine import shape_of
 from lipstick.histories.growing import GrowingHistory, Keys
 from lipstick.histories.hypothetical import HypotheticalTables
 from lipstick.histories.logs import logged_statements
+from lipstick.histories.lookups import KnownRows
 from lipstick.histories.replay import Replay
-from lipstick.histories.sql_engine import ConcernedRows
+from lipstick.histories.sql_engine import Concerned, ConcernedRows, are_as_expected
 from lipstick.histories.steps import (
     ExecutedStatement,
     Versions,
@@ -67,6 +68,7 @@ class TableHistory(GrowingHistory):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._checked = set[str]()
+        self.known = KnownRows(self.engine)
         self._views = VersionViews(self, session.version_views, session.add_view)
 
     def follow(
@@ -183,25 +185,29 @@ class TableHistory(GrowingHistory):
         for table in self._chains:
             self._check_same_rows(table)
 
-    def _check_step(
-        self, step: HistoryStep, concerned: Sequence[ConcernedRows] | None = None
-    ) -> None:
-        """Hold a statement against its version, and compare versions without one of its table.
-
-        Parameters
-        ----------
-        concerned
-            The rows whose making is to be known: if a version has just these, it is not compared
-            whole. None: it is.
-        """
-        real = self._chains[step.table].versions[step.version]
-        if step.name not in self._checked and (
-            concerned is None or not all(rows.are_in(self.engine, real) for rows in concerned)
-        ):
-            replay = Replay(self.engine, self._chains, self._steps, self._bases({}), {})
-            check_step(self.spark, self.engine, self._chains, step, replay)
+    def _check_step(self, step: HistoryStep) -> None:
+        """Hold a statement against its version, and compare versions without one of its table."""
+        if step.name not in self._checked:
+            check_step(self.spark, self.engine, self._chains, step, self._real_replay())
             self._checked.add(step.name)
         self._check_same_rows(step.table)
+
+    def _check_concerned(self, concerned: Sequence[tuple[HistoryStep, ConcernedRows]]) -> None:
+        """Compare the versions of statements whole that have not the rows that were expected."""
+        alike: dict[tuple[tuple[str, str], ...], list[tuple[HistoryStep, ConcernedRows]]] = {}
+        for step, rows in concerned:
+            shape = self._chains[step.table].shapes[step.version]
+            columns = tuple((column.name, column.type) for column in shape.columns)
+            alike.setdefault(columns, []).append((step, rows))
+        same = all(are_as_expected(self.engine, [r for _, r in each]) for each in alike.values())
+        for step, rows in concerned:
+            if same or are_as_expected(self.engine, [rows]):
+                rows.checked.add(step.name)
+            else:
+                self._check_step(step)
+
+    def _real_replay(self) -> Replay:
+        return Replay(self.engine, self._chains, self._steps, self._bases({}), {}, known=self.known)
 
     def _check_same_rows(self, table: str) -> None:
         """Compare versions that no statement made with the versions before them, each once."""
@@ -262,6 +268,16 @@ class TableHistory(GrowingHistory):
         untracked_sources(self._chains, substitutes, lambda name: name in self.tracked)
         delete = {name.lower(): what for name, what in (delete or {}).items()}
         begins, gone = deleted_rows(self, delete)
+        pending: list[tuple[HistoryStep, ConcernedRows]] = []
+
+        def check(step: HistoryStep, concerned: Concerned) -> None:
+            if step.name not in self._checked:
+                found = concerned()
+                if found is None:
+                    self._check_step(step)
+                pending.extend((step, rows) for rows in found or ())
+            self._check_same_rows(step.table)
+
         replay = Replay(
             self.engine,
             self._chains,
@@ -270,14 +286,21 @@ class TableHistory(GrowingHistory):
             begins,
             frozenset(undo),
             others,
-            self._check_step,
+            check,
             {
                 table: [key] if isinstance(key, str) else key
                 for table, key in self._keys.items()
                 if key != "*"
             },
+            self.known,
         )
-        return HypotheticalTables(self, replay.run())
+        try:
+            states = replay.run()
+        except StatementError:
+            self._check_concerned(pending)  # the cause may be a version that is another
+            raise
+        self._check_concerned(pending)
+        return HypotheticalTables(self, states)
 
     def concerns(self, names: Iterable[str]) -> bool:
         """Return True if deletions of some relations may change the tables."""
@@ -301,7 +324,7 @@ class TableHistory(GrowingHistory):
 
     def replay_before(self, step: HistoryStep) -> Replay:
         """Return a replay that stands before a statement, over the real rows."""
-        replay = Replay(self.engine, self._chains, self._steps, self._bases({}), {})
+        replay = self._real_replay()
         replay.stand_before(step)
         return replay
 

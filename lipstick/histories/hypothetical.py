@@ -14,7 +14,7 @@ from lipstick.tables.comparison import keyed, paired, with_change
 from lipstick.tracking.source import Source
 from lipstick.tracking.tracker import Naming, Tracked, name_rows
 from lipstick.tracking.views import column_of, quoted_name
-from rewriter.statements import Bags, hypothetical, keys_of, rows_of, within
+from rewriter.statements import ROWS, Bags, hypothetical, keys_of, over_rows, rows_of
 from semiring.door import checked
 
 if TYPE_CHECKING:
@@ -84,12 +84,13 @@ class HypotheticalTables:
         StatementError
         """
         assert bags.came is not None
-        engine, spark = self._history.engine, self._history.spark
-        expressions = [quoted_name([column]) for column in key]
-        keys = engine.view(keys_of([(rows_of(bags.came), "_lipstick_came", expressions)]))
-        values = dict(zip(spark.table(bags.came).columns, engine.literals(bags.came), strict=False))
-        known = [values.get(column) for column in key]
-        near = within(rows_of(bags.real), "_lipstick_real", expressions, keys, known)
+        history, spark = self._history, self._history.spark
+        chain, engine = history.chain(table), history.engine
+        expressions = over_rows([quoted_name([ROWS, column]) for column in key], ROWS)
+        keys = engine.store(keys_of([(rows_of(bags.came), ROWS, expressions)]))
+        if keys is None:
+            return
+        near = history.known.near(table, chain, chain.last, expressions, keys)
         rows = spark.sql(hypothetical(Bags(engine.view(near), bags.gone, bags.came), key))
         counts = rows.groupBy(*map(column_of, key)).count()
         found = counts.where("count > 1").limit(1).collect()

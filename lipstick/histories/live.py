@@ -176,7 +176,7 @@ def execute(
                 "statement of each."
             )
         made, *later = (commit.version for commit in after)
-    _follow(history, step, made)
+    _follow(history, step, made, columns)
     for version in later:
         history.add_version(step.table, version, unchanged=True)
 
@@ -235,7 +235,7 @@ def follow_commands(
         kept = _until(commits[name], number, command.base)
         columns = None if number is None else _columns_at(table, number)
         step = _new_step(own, statement, reads, history, columns, kept, dynamic=command.dynamic)
-        _follow(history, step, step.version if number is None else number)
+        _follow(history, step, step.version if number is None else number, columns)
     for name, rest in commits.items():
         table_name = history.table_of(name)
         for version in _until(rest, None, rest[-1].version if rest else None):
@@ -370,13 +370,17 @@ def _columns_at(table: VersionedTable, version: int | None) -> TableShape | None
     return shape_of(table.schema(version), table, version)
 
 
-def _follow(history: GrowingHistory, step: HistoryStep, made: int) -> None:
+def _follow(
+    history: GrowingHistory, step: HistoryStep, made: int, columns: TableShape | None
+) -> None:
     """Add a statement, and the version that it made."""
     unchanged = made == step.version
     if not unchanged:
         replaced = isinstance(step.statement, Replace)
         history.add_version(step.table, made, replaced=replaced)
-    history.steps.append(replace(step, version=made, unchanged=unchanged))
+    if not unchanged or (columns and columns.alike(history.chains[step.table].shapes[made])):
+        columns = None
+    history.steps.append(replace(step, version=made, unchanged=unchanged, columns=columns))
 
 
 def _commits_after(table: VersionedTable, version: int) -> list[TableVersion]:

@@ -9,13 +9,23 @@ rows concerned are not known beforehand, the statement is replayed over the whol
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 
-from lipstick.errors import StatementError, UnsupportedError
+from lipstick.errors import StatementError
 from lipstick.histories.chain import Chain, HistoryStep
-from lipstick.histories.sql_engine import ConcernedRows, ReplayedRows, SqlEngine
+from lipstick.histories.lookups import KnownRows
+from lipstick.histories.real_versions import RealVersions
+from lipstick.histories.sql_engine import (
+    Concerned,
+    ConcernedRows,
+    ReplayedRows,
+    SqlEngine,
+    stored,
+)
 from lipstick.tracking.views import quoted_name
 from rewriter.statements import (
+    ROWS,
     Bags,
     Delete,
     Insert,
@@ -25,42 +35,26 @@ from rewriter.statements import (
     Replace,
     Statement,
     Truncate,
+    Update,
     beside_source,
     difference,
     hypothetical,
     keys_of,
+    over_rows,
     passes_rows,
-    reenact,
     row_by_row,
     rows_of,
     source_query,
     sources_of,
     union_all,
-    with_columns,
     within,
 )
 
-_TARGET = "_lipstick_rows"
+_CHAINED = 8
+"""Statements that change each row by itself, up to which their rows are computed together."""
 
 
-@dataclass(frozen=True, slots=True)
-class StatementEffect:
-    """Queries of the rows that a statement touched, and of the rows that it made.
-
-    Parameters
-    ----------
-    became
-        The touched rows after it, and the inserted rows.
-    ambiguous
-        The touched rows that several rows of the source match; None: it is never an error.
-    """
-
-    touched: str
-    became: str
-    ambiguous: str | None
-
-
-class Replay:
+class Replay(RealVersions):
     """The tables of a history after its statements ran over other rows.
 
     Parameters
@@ -77,9 +71,11 @@ class Replay:
         By name, the statements that run in the place of others.
     check
         Holds a statement against its version: the rows that a difference concerns, or the whole of
-        it where these are None; and versions that no statement made. None: all are known.
+        it; and versions that no statement made. None: all are known.
     row_keys
         By table, columns by which the rows are looked up that a difference concerns.
+    known
+        What other replays over the same versions found in these; None: nothing.
     keys
         By table, columns that name each row of each version, by which rows are left out.
     """
@@ -93,23 +89,19 @@ class Replay:
         begins: Mapping[str, Bags],
         undone: frozenset[str] = frozenset(),
         replaced: Mapping[str, Statement] | None = None,
-        check: Callable[[HistoryStep, Sequence[ConcernedRows] | None], None] | None = None,
+        check: Callable[[HistoryStep, Concerned], None] | None = None,
         row_keys: Mapping[str, Sequence[str]] | None = None,
+        known: KnownRows | None = None,
         keys: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        self._keys = keys or {}
+        super().__init__(engine, chains, events, bases, known, keys)
         self._row_keys = row_keys or {}
+        self._concerned_keys: dict[str, str] = {}
+        self._lazy: dict[str, int] = {}
         self._check = check
-        self._engine = engine
-        self._chains = chains
-        self._events = events
-        self._bases = bases
         self._undone = undone
         self._replaced = replaced or {}
-        self.state = {
-            name: begins.get(name, Bags(chain.versions[chain.first]))
-            for name, chain in chains.items()
-        }
+        self.state |= begins
         self._versions = {name: chain.first for name, chain in chains.items()}
 
     def run(self) -> Mapping[str, Bags]:
@@ -118,45 +110,21 @@ class Replay:
             self.state[step.table] = self._after(step)
             self._versions[step.table] = step.version
         for table, chain in self._chains.items():
-            bags = self._with_columns(table, self.state[table], self._versions[table], chain.last)
+            version, bags = self._versions[table], self._settled(table)
+            bags = self._with_columns(table, bags, version, chain.last)
             self.state[table] = replace(bags, real=chain.versions[chain.last])
         return self.state
-
-    def stand_before(self, step: HistoryStep) -> None:
-        """Let every table be the real version that it was when a statement ran."""
-        chains = self._chains
-        self.state = {name: Bags(chain.versions[chain.first]) for name, chain in chains.items()}
-        for other in self._events[: self._events.index(step)]:
-            self.state[other.table] = Bags(chains[other.table].versions[other.version])
-        self.state[step.table] = Bags(self._real_before(step))
-
-    def relations(self, step: HistoryStep) -> Relations:
-        """Return the real relations that a statement read."""
-        views = self._views(step, step.statement, hypothetically=False)
-        return self._relations(step.statement, self._real_before(step), views)
-
-    def reenacted(
-        self, step: HistoryStep, relations: Relations | None = None, over: Relations | None = None
-    ) -> Reenactment:
-        """Return the reenactment of a statement over the real version before it.
-
-        Parameters
-        ----------
-        relations
-            The real relations that it read, where they are known.
-        over
-            What the reenactment reads in their place.
-        """
-        return self._reenacted(step, step.statement, relations or self.relations(step), over)
-
-    def equates_alike(self, written: Reenactment, relations: Relations) -> bool:
-        """Return True if MERGE equates expressions of the same types over target and source."""
-        return bool(written.keys) and self._alike(written, relations)
 
     # -- one statement ---------------------------------------------------------------------
 
     def _after(self, step: HistoryStep) -> Bags:
         chain = self._chains[step.table]
+        keys = self._concerned_keys.pop(step.table, None)
+        runs = step.name not in self._undone and step.name not in self._replaced
+        if not runs:
+            self._lazy.pop(step.table, None)
+        elif not row_by_row(step.statement) or self._lazy.get(step.table) == _CHAINED:
+            self._settled(step.table)
         now = self._before(step, self.state[step.table], self._versions[step.table])
         self.state[step.table] = now
         real = chain.versions[step.version]
@@ -165,19 +133,22 @@ class Replay:
             return self._unexecuted(step, real)
         statement = self._replaced.get(step.name)
         if statement is not None:
-            self._checked(step, ())
+            self._checked(step, lambda: ())
             return self._whole(step, statement, real)
         changed = {name for name in sources_of(step.statement) if self._bags(step, name).changed}
         if not now.changed and not changed:
             return Bags(real)
-        replayed = self._incremental(step, step.statement, now, real, bool(changed))
+        if row_by_row(step.statement):
+            replayed: ReplayedRows | None = self._row_by_row(step, now, real, keys)
+        else:
+            replayed = self._incremental(step, step.statement, now, real, bool(changed))
         if replayed is None:
             self._checked(step)
             return self._whole(step, step.statement, real)
         self._checked(step, replayed.concerned)
         return replayed.bags
 
-    def _checked(self, step: HistoryStep, concerned: Sequence[ConcernedRows] | None = None) -> None:
+    def _checked(self, step: HistoryStep, concerned: Concerned = lambda: None) -> None:
         if self._check is not None:
             self._check(step, concerned)
 
@@ -201,46 +172,99 @@ class Replay:
         gone = [after, *([rows_of(before.gone)] if before.gone else [])]
         return self._normal(real, union_all(gone), union_all(came))
 
-    def effect(self, step: HistoryStep) -> StatementEffect | None:
-        """Return what a statement changed of the real version before it; None: all, perhaps.
-
-        The rows that it touched are read once.
-        """
-        relations = self.relations(step)
-        touched = self.reenacted(step, relations).touched
-        if touched is None:
-            return None
-        merges = isinstance(step.statement, MergeInto)
-        rows = self._stored(touched) if merges else self._engine.view(touched)
-        over = Relations(rows, relations.views, relations.source)
-        written = self.reenacted(step, relations, over)
-        return StatementEffect(rows_of(rows), written.rows, written.ambiguous)
-
     def _incremental(
         self, step: HistoryStep, statement: Statement, now: Bags, real: str, changed: bool
     ) -> ReplayedRows | None:
         """Replay over the rows that the difference concerns; None: they are not known."""
-        if row_by_row(statement):
-            gone, came = (self._of_rows(step, statement, rows) for rows in (now.gone, now.came))
-            return ReplayedRows(self._normal(real, gone, came), self._concerned(step, now, gone))
         if isinstance(statement, MergeInto):
             return self._merged(step, statement, now, real, changed)
         if isinstance(statement, Insert | Replace):
             return self._inserted(step, statement, now, real, changed)
         return None
 
+    def _row_by_row(
+        self, step: HistoryStep, now: Bags, real: str, keys: str | None
+    ) -> ReplayedRows:
+        """Replay a statement that changes each row by itself.
+
+        Nothing is computed yet; see :meth:`_settled`.
+
+        Parameters
+        ----------
+        keys
+            A stored view of the keys of all rows of the difference; None: they are not known.
+        """
+        statement = step.statement
+        become = partial(self._of_rows, step, statement)
+        sides = (self._of_rows(step, statement, rows) for rows in (now.gone, now.came))
+        gone, came = (None if query is None else self._engine.view(query) for query in sides)
+        self._lazy[step.table] = self._lazy.get(step.table, 0) + 1
+        concerned = partial(self._concerned, step, now, become, keys)
+        return ReplayedRows(Bags(real, gone, came), concerned)
+
+    def _settled(self, table: str) -> Bags:
+        """Return the difference of a table as it is now, computed."""
+        if self._lazy.pop(table, None):
+            real, gone, came = (bags := self.state[table]).real, bags.gone, bags.came
+            sides = (None if rows is None else rows_of(rows) for rows in (gone, came))
+            self.state[table] = self._normal(real, *sides)
+        return self.state[table]
+
     def _concerned(
-        self, step: HistoryStep, now: Bags, expected: str | None
+        self,
+        step: HistoryStep,
+        now: Bags,
+        effect: Callable[[str], str | None],
+        keys: str | None = None,
     ) -> Sequence[ConcernedRows] | None:
-        """Return what a statement made of the rows that are gone; None: they have no key."""
+        """Return the outcome of a statement for the rows of a difference; None: there is no key.
+
+        Parameters
+        ----------
+        effect
+            Returns the query of the rows that the rows in a view become; None: no row.
+        """
         if now.gone is None:
             return ()
         key = self._row_keys.get(step.table)
         if key is None:
             return None
-        columns = [quoted_name([_TARGET, column]) for column in key]
-        keys = self._stored(keys_of([(rows_of(now.gone), _TARGET, columns)]))
-        return [ConcernedRows(keys, _TARGET, columns, expected)]
+        columns = over_rows([quoted_name([ROWS, column]) for column in key], ROWS)
+        if keys is None:
+            sides = [rows for rows in (now.gone, now.came) if rows is not None]
+            keys = stored(self._engine, keys_of([(rows_of(rows), ROWS, columns) for rows in sides]))
+        keys, checked = self._known.widened(step.table, columns, keys)
+        if not self._assigns(step, key):
+            self._concerned_keys[step.table] = keys
+        if step.name in checked:
+            return ()
+        own = self._engine.view(self._near_before(step, now, columns, keys))
+        return [ConcernedRows(self._near(step, columns, keys), effect(own), checked)]
+
+    def _near_before(
+        self, step: HistoryStep, now: Bags, expressions: Sequence[str], keys: str
+    ) -> str:
+        """Return the query of the rows with some keys in the real version before a statement."""
+        chain, version = self._chains[step.table], self._versions[step.table]
+        if now.real == chain.versions[version]:
+            return self._known.near(step.table, chain, version, expressions, keys)
+        values = self._engine.literals(keys)
+        return rows_of(
+            stored(self._engine, within(rows_of(now.real), ROWS, expressions, keys, values))
+        )
+
+    def _assigns(self, step: HistoryStep, key: Sequence[str]) -> bool:
+        """Return True if a statement that changes each row by itself may change its key."""
+        if not isinstance(step.statement, Update):
+            return False
+        columns = self._chains[step.table].shapes[step.version].by_name
+        names = {part.lower() for each in step.statement.assignments for part in each.column}
+        own = {name.lower() for name in key}
+        return bool(names & own) or any(columns[name].generated for name in own)
+
+    def _near(self, step: HistoryStep, expressions: Sequence[str], keys: str) -> str:
+        chain = self._chains[step.table]
+        return self._known.near(step.table, chain, step.version, expressions, keys)
 
     def _of_rows(self, step: HistoryStep, statement: Statement, rows: str | None) -> str | None:
         if rows is None:
@@ -252,7 +276,7 @@ class Replay:
     ) -> ReplayedRows | None:
         gone: list[str] = []
         came: list[str] = []
-        whole = isinstance(statement, Replace)
+        whole, kept = isinstance(statement, Replace), None
         if isinstance(statement, Insert):
             if step.dynamic and statement.overwrites:
                 return None
@@ -279,7 +303,13 @@ class Replay:
         old_rows, new_rows = (union_all(rows) if rows else None for rows in (gone, came))
         after = self._normal(real, old_rows, new_rows)
         passed_on = not changed and not whole
-        return ReplayedRows(after, self._concerned(step, now, old_rows) if passed_on else None)
+        if not passed_on:
+            return ReplayedRows(after, lambda: None)
+
+        def left(rows: str) -> str | None:
+            return rows_of(rows) if kept is None else self._of_rows(step, kept, rows)
+
+        return ReplayedRows(after, partial(self._concerned, step, now, left))
 
     def _parts(self, step: HistoryStep, kept: Statement, rows: str | None) -> list[str]:
         query = self._of_rows(step, kept, rows)
@@ -338,24 +368,29 @@ class Replay:
         differing += [(rows_of(rows), alias, targets) for rows in (now.gone, now.came) if rows]
         keys = self._engine.store(keys_of(differing)) if differing else None
         if keys is None:
-            return ReplayedRows(Bags(real), ())
+            return ReplayedRows(Bags(real), lambda: ())
+        over_targets = over_rows(targets, alias)
+        keys, checked = self._known.widened(step.table, over_targets, keys)
         values = self._engine.literals(keys)
-        own, source = (
-            self._stored(within(rows_of(rows), its_alias, expressions, keys, values))
-            for rows, its_alias, expressions in (
-                (now.real, alias, targets),
-                (before.source, source_alias, sources),
-            )
-        )
+        own = self._engine.view(self._near_before(step, now, over_targets, keys))
+        partners = within(rows_of(before.source), source_alias, sources, keys, values)
+        source = stored(self._engine, partners)
         would_be, new_source = (
-            self._engine.view(hypothetical(Bags(rows, gone, came)))
-            for rows, gone, came in ((own, now.gone, now.came), (source, *sides))
+            stored(self._engine, hypothetical(bags)) if bags.changed else bags.real
+            for bags in (Bags(own, now.gone, now.came), Bags(source, *sides))
         )
         was = self._reenacted(step, statement, Relations(own, before.views, source))
         then = self._reenacted(step, statement, Relations(would_be, after.views, new_source))
         self._check_unambiguous(step, then)
-        concerned = ConcernedRows(keys, alias, targets, was.rows)
-        return ReplayedRows(self._normal(real, was.rows, then.rows), [concerned])
+        # Not the rows of the version with these keys: a key may have changed.
+        made = rows_of(stored(self._engine, was.rows))
+
+        def concerned() -> Sequence[ConcernedRows]:
+            if step.name in checked:
+                return ()
+            return [ConcernedRows(self._near(step, over_targets, keys), made, checked)]
+
+        return ReplayedRows(self._normal(real, made, then.rows), concerned)
 
     def _source_difference(
         self, step: HistoryStep, statement: MergeInto, before: str, after: str
@@ -371,22 +406,6 @@ class Replay:
         )
         first, second = (None if q is None else self._engine.store(q) for q in (gone, came))
         return first, second
-
-    def _stored(self, query: str) -> str:
-        """Compute a query and return a view of its rows."""
-        stored = self._engine.store(query)
-        if stored is not None:
-            return stored
-        return self._engine.view(f"{rows_of(self._engine.view(query))} WHERE FALSE")
-
-    def _alike(self, written: Reenactment, relations: Relations) -> bool:
-        """Return True if the keys of target and source are of the same types."""
-        assert relations.source is not None
-        alias, source_alias = written.aliases
-        target = keys_of([(rows_of(relations.before), alias, [k for k, _ in written.keys])])
-        source = keys_of([(rows_of(relations.source), source_alias, [k for _, k in written.keys])])
-        shapes = self._engine.shape(target), self._engine.shape(source)
-        return [c.type for c in shapes[0].columns] == [c.type for c in shapes[1].columns]
 
     def _whole(self, step: HistoryStep, statement: Statement, real: str) -> Bags:
         """Replay a statement over the whole table."""
@@ -413,36 +432,6 @@ class Replay:
             )
         return Bags(real, *self._engine.differences(left, right))
 
-    def _relations(
-        self,
-        statement: Statement,
-        before: str,
-        views: Mapping[str, str],
-    ) -> Relations:
-        query = source_query(statement, views)
-        source = None if query is None else self._engine.view(query)
-        return Relations(before, views, source)
-
-    def _reenacted(
-        self,
-        step: HistoryStep,
-        statement: Statement,
-        relations: Relations,
-        over: Relations | None = None,
-    ) -> Reenactment:
-        shape, source = self._chains[step.table].shapes[step.version], None
-        if relations.source is not None:
-            source = self._engine.shape(rows_of(relations.source))
-        dynamic = step.dynamic and isinstance(statement, Insert) and statement.overwrites
-        if dynamic and not shape.partitions:
-            raise UnsupportedError(
-                f"INSERT OVERWRITE replaced the partitions of its rows in {step.table}, whose "
-                "partition columns are not known",
-                "Set spark.sql.sources.partitionOverwriteMode to static where the table has none.",
-                statement.text,
-            )
-        return reenact(statement, shape, over or relations, source, dynamic=step.dynamic)
-
     def _check_unambiguous(self, step: HistoryStep, written: Reenactment) -> None:
         if written.ambiguous is not None and self._engine.store(written.ambiguous) is not None:
             raise StatementError(
@@ -450,50 +439,3 @@ class Replay:
                 f"row of {step.table}.\nDelete or undo something else as well, or replace the "
                 "statement by one whose source has a row for each."
             )
-
-    def _views(
-        self, step: HistoryStep, statement: Statement, *, hypothetically: bool
-    ) -> dict[str, str]:
-        """Return views of the relations that a statement reads, by their names in it."""
-        views = {}
-        for name in sources_of(statement):
-            bags = self._bags(step, name)
-            if hypothetically and bags.changed:
-                views[name] = self._engine.view(hypothetical(bags, self._keys.get(name, ())))
-            else:
-                views[name] = bags.real
-        return views
-
-    def _bags(self, step: HistoryStep, name: str) -> Bags:
-        """Return the difference of the relation that a name in a statement denotes."""
-        name = step.reads.get(name, name)
-        known = self.state.get(name) or self._bases.get(name)
-        if known is None:
-            raise StatementError(
-                f"The statement {step.name!r} reads {name!r}, which the history does not know.\n"
-                f"Track it, ls.track({name!r}, ...), before the history is reenacted."
-            )
-        return known
-
-    def _real_before(self, step: HistoryStep) -> str:
-        chain = self._chains[step.table]
-        before = chain.before_step(step)
-        return self._before(step, Bags(chain.versions[before]), before).real
-
-    def _before(self, step: HistoryStep, bags: Bags, version: int) -> Bags:
-        """Return the rows before a step with the columns that its table had after it."""
-        if isinstance(step.statement, Replace):
-            return bags
-        return self._with_columns(step.table, bags, version, step.version)
-
-    def _with_columns(self, table: str, bags: Bags, version: int, until: int) -> Bags:
-        """Return the rows of a version with the columns of a later one."""
-        chain = self._chains[table]
-        for shapes in chain.evolutions(version, until):
-            real = self._engine.view(with_columns(bags.real, *shapes))
-            gone, came = (
-                None if view is None else self._engine.view(with_columns(view, *shapes))
-                for view in (bags.gone, bags.came)
-            )
-            bags = Bags(real, gone, came)
-        return bags

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any, Final
 
 from pyspark.sql import Column, DataFrame, Row, SparkSession
@@ -103,8 +103,8 @@ class RowQuestions(ABC):
         """Return the versions of a row, each with the statement that made it.
 
         Where the log of a format has the files of its commits, these are read, not the versions.
-        After more than eight commits the first question writes what they changed, if their files
-        have less than 256 MiB together, and later questions look a key up there.
+        After more than eight commits, or data frames, the first question writes what they changed,
+        if they have less than 256 MiB together, and later questions look a key up there.
 
         Parameters
         ----------
@@ -166,16 +166,39 @@ class RowQuestions(ABC):
         last, written = self._changes.get(table, (chain.first, []))
         if last == chain.last:
             return written
-        new = None if chain.table is None else chain.table.changes(last, chain.last)
+        commits = len(chain.after(last))
+        new = (
+            self._between(chain, last)
+            if chain.table is None
+            else chain.table.changes(last, chain.last)
+        )
         if new is None:
             return None
-        commits = len(chain.after(last))
         nested = any(field.dataType.simpleString().startswith(_NESTED) for field in new.schema)
-        if commits <= _FEW_VERSIONS or nested or self._size(new, chain, commits) > _FEW_BYTES:
-            return [*written, new]
+        few = not nested and commits > _FEW_VERSIONS
+        if not few or not 0 < self._size(new, chain, commits) <= _FEW_BYTES:
+            return None if chain.table is None else [*written, new]
         written = [*written, self.spark.table(self.engine.written(_without_copies(new)))]
         self._changes[table] = chain.last, written
         return written
+
+    def _between(self, chain: Chain, last: int) -> DataFrame | None:
+        """Return the rows of each data frame and, taken away, the rows of the one before it.
+
+        None: they are few, and are read as they are, or have different columns.
+        """
+        numbers = chain.after(last)
+        if len(numbers) <= _FEW_VERSIONS:
+            return None
+        frames = {number: self.spark.table(chain.versions[number]) for number in (last, *numbers)}
+        if len({frame.schema.json() for frame in frames.values()}) > 1:
+            return None
+        signed = (
+            frames[number].select("*", F.lit(more).alias(MORE), F.lit(after).alias(COMMIT))
+            for before, after in pairwise(frames)
+            for number, more in ((before, -1), (after, 1))
+        )
+        return reduce(DataFrame.unionAll, signed)
 
     def _size(self, changes: DataFrame, chain: Chain, commits: int) -> int:
         """Return the bytes of changes; at most, as Iceberg does not say, of a table each commit."""

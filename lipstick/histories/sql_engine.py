@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
-from rewriter.statements import Bags, TableShape, rows_of, within
+import pyarrow as pa
+
+from rewriter.statements import Bags, TableShape, numbered, rows_of, union_all
 
 
 class SqlEngine(Protocol):
@@ -15,8 +17,14 @@ class SqlEngine(Protocol):
     def view(self, query: str) -> str:
         """Return the name of a view of a query."""
 
-    def store(self, query: str) -> str | None:
-        """Compute a query and return a view of its rows; None: it has none."""
+    def store(self, query: str, *, few: bool = False) -> str | None:
+        """Compute a query and return a view of its rows; None: it has none.
+
+        Parameters
+        ----------
+        few
+            Rows that are many are not stored: the view computes them again.
+        """
 
     def differences(self, left: str, right: str) -> tuple[str | None, str | None]:
         """Return views of the rows of each of two queries that the other has not, as bags."""
@@ -27,8 +35,34 @@ class SqlEngine(Protocol):
         None: the values are many, or their type has no literal that reads the same everywhere.
         """
 
+    def held(self, view: str) -> pa.Table | None:
+        """Return the rows of a stored view; None: they are not held in this process."""
+
     def shape(self, query: str) -> TableShape:
         """Return the columns of a query."""
+
+
+def stored(engine: SqlEngine, query: str, *, few: bool = False) -> str:
+    """Compute a query and return a view of its rows, also if it has none."""
+    found = engine.store(query, few=few)
+    return found or engine.view(f"{rows_of(engine.view(query))} WHERE FALSE")
+
+
+@dataclass(frozen=True, slots=True)
+class StatementEffect:
+    """Queries of the rows that a statement touched, and of the rows that it made.
+
+    Parameters
+    ----------
+    became
+        The touched rows after it, and the inserted rows.
+    ambiguous
+        The touched rows that several rows of the source match; None: it is never an error.
+    """
+
+    touched: str
+    became: str
+    ambiguous: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,31 +71,39 @@ class ConcernedRows:
 
     Attributes
     ----------
-    keys
-        A stored view of their keys, as :func:`rewriter.statements.keys_of` gives them.
-    alias, expressions
-        The expressions of the keys over a version, and the alias that they know it by.
+    found
+        The query of the rows of the version that have their keys.
     expected
         The query of the rows that a statement makes of them; None: no row.
+    checked
+        The statements whose versions are known to have the expected rows with these keys.
     """
 
-    keys: str
-    alias: str
-    expressions: Sequence[str]
+    found: str
     expected: str | None
+    checked: set[str]
 
-    def are_in(self, engine: SqlEngine, real: str) -> bool:
-        """Return True if a version has just the expected rows with these keys, as bags."""
-        values = engine.literals(self.keys)
-        near = within(rows_of(real), self.alias, self.expressions, self.keys, values)
-        if self.expected is None:
-            return engine.store(near) is None
-        return engine.differences(near, self.expected) == (None, None)
+
+Concerned: TypeAlias = Callable[[], Sequence[ConcernedRows] | None]
+"""Looks rows up that a difference concerns; None: it is the whole version."""
+
+
+def are_as_expected(engine: SqlEngine, concerned: Sequence[ConcernedRows]) -> bool:
+    """Return True if all rows that were found, of the same columns, are the expected ones."""
+    found = [numbered(number, rows.found) for number, rows in enumerate(concerned)]
+    expected = [
+        numbered(number, rows.expected)
+        for number, rows in enumerate(concerned)
+        if rows.expected is not None
+    ]
+    if not expected:
+        return not found or engine.store(union_all(found)) is None
+    return engine.differences(union_all(found), union_all(expected)) == (None, None)
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayedRows:
-    """The difference after a statement, and the rows that it rests on; None: the whole version."""
+    """The difference after a statement, and the rows that it rests on."""
 
     bags: Bags
-    concerned: Sequence[ConcernedRows] | None
+    concerned: Concerned

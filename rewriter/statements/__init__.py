@@ -7,10 +7,14 @@ Transactions*, TaPP 2014). :func:`parse_statement` reads a text, :func:`reenact`
 
 from rewriter.statements.changes import changes_of, merge_changes, rewrite_table
 from rewriter.statements.deltas import (
+    ROWS,
     Bags,
     difference,
     hypothetical,
     keys_of,
+    numbered,
+    numbered_as,
+    over_rows,
     rows_of,
     union_all,
     with_columns,
@@ -47,6 +51,7 @@ from rewriter.statements.uniqueness import duplicate_source_keys
 from rewriter.statements.writer import Reenactment, Relations, source_query
 
 __all__ = [
+    "ROWS",
     "Assignment",
     "Bags",
     "Clause",
@@ -70,7 +75,10 @@ __all__ = [
     "keys_of",
     "merge_changes",
     "moments_of",
+    "numbered",
+    "numbered_as",
     "over_relations",
+    "over_rows",
     "parse_statement",
     "passes_rows",
     "read_fragments",

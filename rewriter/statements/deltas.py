@@ -15,6 +15,10 @@ from sqlglot import exp
 from rewriter.dialect import emit, parse
 from rewriter.statements.model import TableShape
 
+ROWS = "_lipstick_rows"
+"""An alias of rows."""
+_NUMBER = "_lipstick_number"
+
 
 @dataclass(frozen=True, slots=True)
 class Bags:
@@ -136,6 +140,34 @@ def _among(expression: exp.Expr, values: Sequence[str | None]) -> exp.Expr:
     return exp.or_(*conditions)
 
 
+def over_rows(expressions: Sequence[str], alias: str) -> tuple[str, ...]:
+    """Return expressions over an alias as ones over :data:`ROWS`, the same for the same columns."""
+
+    def over(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Column):
+            return node
+        first, *others = (exp.to_identifier(part.name.lower(), quoted=True) for part in node.parts)
+        if others and first.name == alias.lower():
+            first = exp.to_identifier(ROWS, quoted=True)
+        return exp.column(*(first, *others)[::-1])
+
+    return tuple(emit(_expression(text).transform(over)) for text in expressions)
+
+
+def numbered(number: int, rows: str) -> str:
+    """Return rows with a number before their columns, by which :func:`numbered_as` selects."""
+    name = exp.to_identifier(_NUMBER, quoted=True)
+    items = (exp.alias_(exp.Literal.number(number), name), exp.Star())
+    return emit(exp.select(*items).from_(parse(rows).subquery(ROWS)))
+
+
+def numbered_as(number: int, view: str, columns: Sequence[str]) -> str:
+    """Return the columns of the rows in a view that have a number."""
+    items = (exp.column(exp.to_identifier(name, quoted=True)) for name in columns)
+    same = exp.column(exp.to_identifier(_NUMBER, quoted=True)).eq(exp.Literal.number(number))
+    return emit(exp.select(*items).from_(_table(view)).where(same))
+
+
 def with_columns(view: str, shape: TableShape, rows: TableShape) -> str:
     """Return rows with the columns of a later shape, NULL where they have none.
 
@@ -169,7 +201,7 @@ def _expression(text: str) -> exp.Expr:
 
 
 def _nested(query: exp.Query) -> exp.Select:
-    return exp.select("*").from_(query.subquery("_lipstick_rows"))
+    return exp.select("*").from_(query.subquery(ROWS))
 
 
 def _all(view: str) -> exp.Select:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 from lipstick.histories.chain import Chain, HistoryStep
+from lipstick.histories.lookups import KnownRows
 from lipstick.histories.replay import Replay
-from lipstick.histories.sql_engine import ConcernedRows
-from rewriter.statements import Bags, TableColumn, TableShape, parse_statement
+from lipstick.histories.sql_engine import Concerned, are_as_expected
+from rewriter.statements import Bags, TableColumn, TableShape, hypothetical, parse_statement
 from tests.oracle.histories.check import DuckEngine, HeldHistories, check_history
 from tests.oracle.histories.draw import COLUMNS, TYPES, Row
 from tests.oracle.histories.really import Tables
@@ -57,10 +58,11 @@ def test_a_false_version_is_noticed(
     engine = DuckEngine(Tables(rows).database)
     looked_up: list[bool] = []
 
-    def look_up(step: HistoryStep, concerned: Sequence[ConcernedRows] | None) -> None:
+    def look_up(step: HistoryStep, concerned: Concerned) -> None:
         assert step.version == 1
-        assert concerned is not None
-        looked_up.extend(rows.are_in(engine, "after") for rows in concerned)
+        rows = concerned()
+        assert rows is not None
+        looked_up.append(are_as_expected(engine, rows))
 
     Replay(
         engine,
@@ -72,3 +74,68 @@ def test_a_false_version_is_noticed(
         row_keys={"t": COLUMNS[:1]},
     ).run()
     assert looked_up == [is_true]
+
+
+class _ListedQueries(DuckEngine):
+    """An engine that lists its queries."""
+
+    def __init__(self, rows: Mapping[str, Sequence[Row]]) -> None:
+        super().__init__(Tables(rows).database)
+        self.queries: list[str] = []
+
+    def _make(self, kind: str, query: str) -> str:
+        self.queries.append(query)
+        return super()._make(kind, query)
+
+
+def test_versions_are_read_once_for_the_same_rows() -> None:
+    """A question about some of the rows of another one reads what that found."""
+    texts = (
+        "MERGE INTO t USING s ON t.{k} = s.{k} WHEN MATCHED THEN UPDATE SET {v} = s.{v}",
+        "UPDATE t SET {v} = {v} + 1 WHERE {k} > 0",
+        "DELETE FROM t WHERE {v} > 30",
+    )
+    steps = [
+        HistoryStep(f"s{n}", parse_statement(text.format(k=COLUMNS[0], v=COLUMNS[1])), "t", n)
+        for n, text in enumerate(texts, start=1)
+    ]
+    shape = TableShape(tuple(map(TableColumn, COLUMNS, TYPES)))
+    source = [(1, 11, 0, "x"), (2, 41, 0, "x")]
+    rows = {
+        "v0": [_ONE, _TWO],
+        "v1": [(1, 11, 0, "a"), (2, 41, 0, "b")],
+        "v2": [(1, 12, 0, "a"), (2, 42, 0, "b")],
+        "v3": [(1, 12, 0, "a")],
+        "s": source,
+        "gone": source,
+        "fewer": source[1:],
+    }
+    engine = _ListedQueries(rows)
+    known = KnownRows(engine)
+    chain = Chain({n: f"v{n}" for n in range(4)}, dict.fromkeys(range(4), shape))
+    checked: list[str] = []
+
+    def check(step: HistoryStep, concerned: Concerned) -> None:
+        found = concerned()
+        assert found is not None
+        assert are_as_expected(engine, found)
+        checked.extend(step.name for each in found if not each.checked.add(step.name))
+
+    undone = {"gone": (1, 11, 0, "a"), "fewer": (1, 12, 0, "a")}
+    for gone, first in undone.items():
+        engine.queries.clear()
+        replay = Replay(
+            engine,
+            {"t": chain},
+            steps,
+            {"s": Bags("s", gone)},
+            {},
+            check=check,
+            row_keys={"t": COLUMNS[:1]},
+            known=known,
+        )
+        bags = replay.run()["t"]
+        read = {view for view in chain.versions.values() if f"`{view}`" in str(engine.queries)}
+        assert read == (set(chain.versions.values()) if gone == "gone" else set())
+        assert sorted(engine.rows(hypothetical(bags))) == [first, (2, 21, 0, "b")]
+    assert checked == ["s1", "s2", "s3"]

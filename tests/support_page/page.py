@@ -63,6 +63,10 @@ before; after ALTER TABLE this holds of the next statement. *Written*: its query
 the answer written ([tables](tables.md)). *Refused*: before it runs. –: Spark refuses it, as the
 format has not this form. Rows of JDBC are read by `track(..., materialize=True)`.
 
+Refused besides: rows inserted into a Delta table with an identity column, before the statement
+runs; and a what-if that concerns an Iceberg statement which changed no row after ALTER TABLE, for
+Iceberg makes no snapshot then, and no version has the columns.
+
 """
 
 _REFUSALS = """\

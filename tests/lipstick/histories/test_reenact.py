@@ -64,7 +64,9 @@ def rows_of(frame: DataFrame) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.slow_over_connect
-def test_history_answers(ls: lipstick.Session, spark: SparkSession) -> None:
+def test_history_answers(
+    ls: lipstick.Session, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One history for all questions, as it takes a job for each of its versions."""
     history = reenacted(ls, spark)
     _check_hypothetical(ls, history)
@@ -72,6 +74,10 @@ def test_history_answers(ls: lipstick.Session, spark: SparkSession) -> None:
     _check_through_statements(ls, history)
     classic = hasattr(spark, "_jsparkSession")
     if classic:
+        monkeypatch.setattr("lipstick.histories.rows._FEW_VERSIONS", 2)
+        for _ in range(2):  # what data frames changed is written, and then read
+            _check_rows(history)
+            assert history._changes["db.orders"][0] == 3
         _check_replaced(history)
     _check_events(history)
     _check_refusals(ls, history, classic=classic)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from random import Random
 
 import duckdb
+import pyarrow as pa
 import pytest
 
 from lipstick.errors import StatementError
 from lipstick.histories.chain import Chain, HistoryStep
+from lipstick.histories.lookups import KnownRows
 from lipstick.histories.replay import Replay
-from lipstick.histories.sql_engine import ConcernedRows
+from lipstick.histories.sql_engine import Concerned, are_as_expected
 from rewriter.statements import (
     Bags,
     Relations,
@@ -63,7 +65,7 @@ class DuckEngine:
     def view(self, query: str) -> str:
         return self._make("VIEW", query)
 
-    def store(self, query: str) -> str | None:
+    def store(self, query: str, *, few: bool = False) -> str | None:
         name = self._make("TABLE", query)
         [(count,)] = self._database.execute(f'SELECT count(*) FROM "{name}"').fetchall()
         return name if count else None
@@ -76,6 +78,9 @@ class DuckEngine:
         if any(isinstance(value, str) for column in columns for value in column):
             return []
         return [[None if v is None else str(v) for v in set(column)] for column in columns]
+
+    def held(self, view: str) -> pa.Table | None:
+        return self._database.execute(f'SELECT * FROM "{view}"').fetch_arrow_table()
 
     def shape(self, query: str) -> TableShape:
         described = self._database.execute(f"DESCRIBE {self._written(query)}").fetchall()
@@ -153,8 +158,9 @@ def check_drawn(drawn: DrawnHistory, random: Random, held: HeldHistories, questi
         events.append(HistoryStep(f"e{len(kept)}", parsed, each.table, version))
         kept.append(each)
     history = DrawnHistory(drawn.tables, tuple(kept), drawn.columns)
+    known = KnownRows(engine)
     for _ in range(questions if kept else 0):
-        _ask(random, history, engine, chains, events, held)
+        _ask(random, history, engine, chains, events, held, known)
 
 
 def _ask(
@@ -164,6 +170,7 @@ def _ask(
     chains: Mapping[str, Mapping[int, str]],
     events: list[HistoryStep],
     held: HeldHistories,
+    known: KnownRows,
 ) -> None:
     rate = random.choice([0.0, 0.2, 0.5])
     gone = {
@@ -199,13 +206,15 @@ def _ask(
             fails = event.name
             break
 
-    def look_up(step: HistoryStep, concerned: Sequence[ConcernedRows] | None) -> None:
-        real = typed[step.table].versions[step.version]
-        known = concerned is not None and all(rows.are_in(engine, real) for rows in concerned)
-        held.asked["looked up" if known else "compared whole"] += 1
+    def look_up(step: HistoryStep, concerned: Concerned) -> None:
+        rows = concerned()
+        same = rows is not None and are_as_expected(engine, rows)
+        for each in rows or ():
+            each.checked.update([step.name] if same else [])
+        held.asked["looked up" if same else "compared whole"] += 1
 
     key = {name: [columns[0]] for name in typed}
-    replay = Replay(engine, typed, events, bases, begins, undone, replaced, look_up, key)
+    replay = Replay(engine, typed, events, bases, begins, undone, replaced, look_up, key, known)
     if fails is not None:
         with pytest.raises(StatementError, match=repr(fails)):
             replay.run()

@@ -1,0 +1,198 @@
+"""Statements over the real versions of tables, and the relations that they read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lipstick.errors import StatementError, UnsupportedError
+from lipstick.histories.chain import Chain, HistoryStep
+from lipstick.histories.lookups import KnownRows
+from lipstick.histories.sql_engine import SqlEngine, StatementEffect, stored
+from rewriter.statements import (
+    Bags,
+    Insert,
+    MergeInto,
+    Reenactment,
+    Relations,
+    Replace,
+    Statement,
+    hypothetical,
+    keys_of,
+    reenact,
+    rows_of,
+    source_query,
+    sources_of,
+    with_columns,
+)
+
+
+class RealVersions:
+    """The tables of a history, at the statement that is looked at.
+
+    Attributes
+    ----------
+    state
+        By table, the difference to the real version: none but in a :class:`Replay`.
+    """
+
+    def __init__(
+        self,
+        engine: SqlEngine,
+        chains: Mapping[str, Chain],
+        events: Sequence[HistoryStep],
+        bases: Mapping[str, Bags],
+        known: KnownRows | None,
+        keys: Mapping[str, Sequence[str]] | None,
+    ) -> None:
+        self._engine = engine
+        self._chains = chains
+        self._events = events
+        self._bases = bases
+        self._known = known or KnownRows(engine)
+        self._keys = keys or {}
+        self.state = {name: Bags(chain.versions[chain.first]) for name, chain in chains.items()}
+
+    def stand_before(self, step: HistoryStep) -> None:
+        """Let every table be the real version that it was when a statement ran."""
+        chains = self._chains
+        self.state = {name: Bags(chain.versions[chain.first]) for name, chain in chains.items()}
+        for other in self._events[: self._events.index(step)]:
+            self.state[other.table] = Bags(chains[other.table].versions[other.version])
+        self.state[step.table] = Bags(self._real_before(step))
+
+    def relations(self, step: HistoryStep) -> Relations:
+        """Return the real relations that a statement read."""
+        views = self._views(step, step.statement, hypothetically=False)
+        return self._relations(step.statement, self._real_before(step), views)
+
+    def reenacted(
+        self, step: HistoryStep, relations: Relations | None = None, over: Relations | None = None
+    ) -> Reenactment:
+        """Return the reenactment of a statement over the real version before it.
+
+        Parameters
+        ----------
+        relations
+            The real relations that it read, where they are known.
+        over
+            What the reenactment reads in their place.
+        """
+        return self._reenacted(step, step.statement, relations or self.relations(step), over)
+
+    def equates_alike(self, written: Reenactment, relations: Relations) -> bool:
+        """Return True if MERGE equates expressions of the same types over target and source."""
+        return bool(written.keys) and self._alike(written, relations)
+
+    def effect(self, step: HistoryStep) -> StatementEffect | None:
+        """Return what a statement changed of the real version before it; None: all, perhaps.
+
+        The rows that it touched are read once.
+        """
+        effects = self._known.effects
+        if step.name not in effects:
+            relations, effect = self.relations(step), None
+            touched = self.reenacted(step, relations).touched
+            if touched is not None:
+                rows = stored(self._engine, touched, few=not isinstance(step.statement, MergeInto))
+                over = Relations(rows, relations.views, relations.source)
+                written = self.reenacted(step, relations, over)
+                effect = StatementEffect(rows_of(rows), written.rows, written.ambiguous)
+            self._known.keep_effect(step.name, effect)
+        return effects[step.name]
+
+    def _alike(self, written: Reenactment, relations: Relations) -> bool:
+        """Return True if the keys of target and source are of the same types."""
+        assert relations.source is not None
+        alias, source_alias = written.aliases
+        target = keys_of([(rows_of(relations.before), alias, [k for k, _ in written.keys])])
+        source = keys_of([(rows_of(relations.source), source_alias, [k for _, k in written.keys])])
+        shapes = self._engine.shape(target), self._engine.shape(source)
+        return [c.type for c in shapes[0].columns] == [c.type for c in shapes[1].columns]
+
+    def _relations(
+        self,
+        statement: Statement,
+        before: str,
+        views: Mapping[str, str],
+    ) -> Relations:
+        query = source_query(statement, views)
+        source = None if query is None else self._engine.view(query)
+        return Relations(before, views, source)
+
+    def _reenacted(
+        self,
+        step: HistoryStep,
+        statement: Statement,
+        relations: Relations,
+        over: Relations | None = None,
+    ) -> Reenactment:
+        shape, source = self._chains[step.table].shapes[step.version], None
+        if relations.source is not None:
+            source = self._engine.shape(rows_of(relations.source))
+        if step.columns is not None:
+            raise UnsupportedError(
+                f"{step.name!r} changed no row of {step.table}, so that no version has the columns "
+                "that ALTER TABLE had given it",
+                "Ask of versions before it, or track the table anew.",
+                statement.text,
+            )
+        dynamic = step.dynamic and isinstance(statement, Insert) and statement.overwrites
+        if dynamic and not shape.partitions:
+            raise UnsupportedError(
+                f"INSERT OVERWRITE replaced the partitions of its rows in {step.table}, whose "
+                "partition columns are not known",
+                "Set spark.sql.sources.partitionOverwriteMode to static where the table has none.",
+                statement.text,
+            )
+        return reenact(statement, shape, over or relations, source, dynamic=step.dynamic)
+
+    def _views(
+        self, step: HistoryStep, statement: Statement, *, hypothetically: bool
+    ) -> dict[str, str]:
+        """Return views of the relations that a statement reads, by their names in it."""
+        views = {}
+        for name in sources_of(statement):
+            bags = self._bags(step, name)
+            if hypothetically and bags.changed:
+                views[name] = self._engine.view(hypothetical(bags, self._keys.get(name, ())))
+            else:
+                views[name] = bags.real
+        return views
+
+    def _bags(self, step: HistoryStep, name: str) -> Bags:
+        """Return the difference of the relation that a name in a statement denotes."""
+        name = step.reads.get(name, name)
+        known = self._settled(name) if name in self.state else self._bases.get(name)
+        if known is None:
+            raise StatementError(
+                f"The statement {step.name!r} reads {name!r}, which the history does not know.\n"
+                f"Track it, ls.track({name!r}, ...), before the history is reenacted."
+            )
+        return known
+
+    def _real_before(self, step: HistoryStep) -> str:
+        chain = self._chains[step.table]
+        before = chain.before_step(step)
+        return self._before(step, Bags(chain.versions[before]), before).real
+
+    def _before(self, step: HistoryStep, bags: Bags, version: int) -> Bags:
+        """Return the rows before a step with the columns that its table had after it."""
+        if isinstance(step.statement, Replace):
+            return bags
+        return self._with_columns(step.table, bags, version, step.version)
+
+    def _with_columns(self, table: str, bags: Bags, version: int, until: int) -> Bags:
+        """Return the rows of a version with the columns of a later one."""
+        chain = self._chains[table]
+        for shapes in chain.evolutions(version, until):
+            real = self._engine.view(with_columns(bags.real, *shapes))
+            gone, came = (
+                None if view is None else self._engine.view(with_columns(view, *shapes))
+                for view in (bags.gone, bags.came)
+            )
+            bags = Bags(real, gone, came)
+        return bags
+
+    def _settled(self, table: str) -> Bags:
+        """Return the difference of a table as it is now."""
+        return self.state[table]
