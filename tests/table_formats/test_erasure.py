@@ -215,17 +215,24 @@ def _kill_when(path: Path, files: str | None, warehouse: Path) -> None:
     before = set() if files is None else set(warehouse.glob(files))
     command = [sys.executable, "-m", "lipstick.cli", "erase", "apply", str(path)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    with subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
-    ) as running:
-        assert running.stderr is not None
-        if files is None:
-            next(line for line in running.stderr if line.startswith("computing"))
-        else:
-            while set(warehouse.glob(files)) <= before and running.poll() is None:
-                time.sleep(0.001)
+    said = path.with_suffix(".said")
+    # A pipe that nobody reads is full one day, and the process waits for ever.
+    with (
+        said.open("w") as errors,
+        subprocess.Popen(
+            command, stderr=errors, env=environment, start_new_session=True
+        ) as running,
+    ):
+
+        def is_there() -> bool:
+            if files is None:
+                return "\ncomputing" in "\n" + said.read_text()
+            return not set(warehouse.glob(files)) <= before
+
+        while not is_there() and running.poll() is None:
+            time.sleep(0.001)
         os.killpg(running.pid, signal.SIGKILL)
-    assert running.returncode == -signal.SIGKILL
+    assert running.returncode == -signal.SIGKILL, said.read_text()
 
 
 @pytest.mark.slow
