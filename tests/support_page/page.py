@@ -37,8 +37,15 @@ where it does not, Spark does (–: not tried).
 
 """
 
-_FUNCTIONS = """\
+_FUNCTIONS_LINK = """\
 ## Functions
+
+[Every function that Spark 4.3 lists](support/functions.md) has a page of its own.
+
+"""
+
+_FUNCTIONS = """\
+# Functions
 
 Every function that Spark 4.3 lists. *In memory*: a value that a deletion changes is computed
 without Spark; values that it does not change are stored. Functions that the session has registered
@@ -83,7 +90,7 @@ _COLUMNS = ("query", "annotation", "polynomials", "probability", "evaluate", "in
 
 def page(spark: SparkSession) -> str:
     """Return the page, in Markdown: 40 s, most of it Spark's reading of the constructs."""
-    return constructs(spark) + functions() + statements()
+    return constructs(spark) + _FUNCTIONS_LINK + statements()
 
 
 def constructs(spark: SparkSession) -> str:
@@ -106,9 +113,9 @@ def some_constructs(spark: SparkSession, every: int) -> Iterator[str]:
 
 
 def functions() -> str:
-    """Return the part about functions: 15 s."""
+    """Return the page of functions, in Markdown: 15 s."""
     rows = map(_function, sorted(SPARK_FUNCTIONS))
-    return _FUNCTIONS + _table(("function", "is", "in memory"), rows) + "\n"
+    return _FUNCTIONS + _table(("function", "is", "in memory"), rows)
 
 
 def some_functions(every: int) -> Iterator[str]:
