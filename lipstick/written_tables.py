@@ -14,7 +14,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 from urllib.parse import unquote, urlparse
@@ -25,12 +25,15 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
 from lipstick.errors import LipstickError, SessionClosedError, SourceChangedError, first_line
+from lipstick.pipeline import prepare
 from lipstick.sessions import Session
+from lipstick.stages.settings import naming_settings
 from lipstick.tracking.row_checksum import RowChecksum
 from lipstick.tracking.source import fingerprint
 from lipstick.tracking.tracker import Tracked, stand_in
 from lipstick.tracking.views import column_of, quoted_name
 from rewriter import View
+from rewriter.errors import QueryError
 from semiring.door import checked
 
 if TYPE_CHECKING:
@@ -81,9 +84,10 @@ class WrittenTables(ABC):
         self.spark = spark
         self._store = store
         self._session: Session | None = None
-        self._relations: list[_Relation] = []
+        self._relations: list[Relation] = []
         self._names: set[str] = set()
         self._checksums: dict[int, RowChecksum] = {}
+        self._is_whole = False
         self._closed = False
         # Before Python ends: the session that questions are asked in has files.
         atexit.register(self.close)
@@ -144,17 +148,30 @@ class WrittenTables(ABC):
         """Return True if a table may have been read after this one of its writes."""
 
     def _annotated(self, frame: DataFrame, before: int) -> AnnotatedFrame:
-        """Annotate a frame, which cannot have read the write of a number or later ones."""
+        """Annotate a frame, which cannot have read the write of a number or later ones.
+
+        Each write's query is first annotated over the tables that it reads, so that the time grows
+        with their number. If the queries cannot be annotated together, each is annotated together
+        with those before it, to find the tables that become sources.
+        """
         from lipstick.dataframes.jvm import analysed, frame_of
 
         asked = frame_of(self.session.spark, analysed(frame))
         with display.progress(after=2.0) as line, self.session._views.in_force():
-            return self.session.sql(self._text(asked, before, line))
+            text, _ = self._text(asked, before, line)
+            try:
+                return self.session.sql(text)
+            except QueryError:
+                if self._is_whole or all(each.text is None for each in self._relations):
+                    raise
+            self._is_whole = True
+            self._relations = [each for each in self._relations if each.text is None]
+            return self.session.sql(self._text(asked, before, line)[0])
 
     # -- the way back ------------------------------------------------------------------------
 
-    def _text(self, frame: DataFrame, before: int, line: Any) -> str:
-        """Return a frame as a query over the relations that its leaves come from.
+    def _text(self, frame: DataFrame, before: int, line: Any) -> tuple[str, list[Relation]]:
+        """Return a frame as a query over the relations that its leaves come from, and these.
 
         Parameters
         ----------
@@ -164,10 +181,11 @@ class WrittenTables(ABC):
         from lipstick.dataframes import query_text
         from lipstick.dataframes.leaves import row_leaves
 
-        relations = [self._relation(leaf, before, line).tracked for leaf in row_leaves(frame)]
-        return query_text(frame.sparkSession, frame, relations)
+        relations = [self._relation(leaf, before, line) for leaf in row_leaves(frame)]
+        tracked = [each.tracked for each in relations]
+        return query_text(frame.sparkSession, frame, tracked), relations
 
-    def _relation(self, leaf: Plan, before: int, line: Any) -> _Relation:
+    def _relation(self, leaf: Plan, before: int, line: Any) -> Relation:
         """Return the relation that a leaf reads: the view of a write's query, or a source."""
         from lipstick.dataframes.jvm import frame_of
         from lipstick.dataframes.leaves import table_name, track_leaf
@@ -178,7 +196,7 @@ class WrittenTables(ABC):
         known = next((r for r in self._relations if r.is_of(leaf, files)), None)
         if known is None:
             called = table_name(leaf) or ", ".join(read_folders(leaf)) or "rows"
-            text, reason = self._made_by(rows, self._writes_of(leaf, before), line)
+            text, reason, read = self._made_by(rows, self._writes_of(leaf, before), line)
             # Named after the relations below it, so that a file keeps its name beside its table.
             name = self._free_name(called)
             if text is None:
@@ -186,9 +204,10 @@ class WrittenTables(ABC):
                 _check_there(spark, rows, called)
                 copies = self.session.store / "copies" / name
                 tracked = track_leaf(self.session, leaf, name, called, copies)
-                known = _Relation(leaf, files, tracked, None, reason)
+                known = Relation(leaf, files, tracked, None, reason, frozenset([name]))
             else:
-                known = _Relation(leaf, files, stand_in(spark, name, rows, called), text, None)
+                tracked = stand_in(spark, name, rows, called)
+                known = Relation(leaf, files, tracked, text, None, read)
                 self.session.add_view(rows, name)
             self._relations.append(known)
         if known.text is not None:
@@ -199,45 +218,49 @@ class WrittenTables(ABC):
 
     def _made_by(
         self, rows: DataFrame, writes: Sequence[TableWrite] | str, line: Any
-    ) -> tuple[str | None, str]:
-        """Return the query that made the rows of a leaf, or None and the reason."""
+    ) -> tuple[str | None, str, frozenset[str]]:
+        """Return the query that made the rows of a leaf, or None, the reason, and its sources."""
+        nothing: frozenset[str] = frozenset()
         if isinstance(writes, str):
-            return None, writes
+            return None, writes, nothing
         line(f"comparing {writes[-1].name} with the query that wrote it")
         columns = ", ".join(quoted_name([name]) for name in rows.columns)
         there, made = RowChecksum.of(rows, rounded=True), RowChecksum()
-        texts = []
+        texts, sources = [], nothing
         for write in writes:
             try:
                 if not write.plan.deterministic():
-                    return None, f"chance takes part in {write.title}"
+                    return None, f"chance takes part in {write.title}", nothing
                 frame = written_rows(self.session.spark, write)
                 if _types(frame) != _types(rows):
-                    return None, "it is read with other columns than were written"
-                text = f"SELECT {columns} FROM ({self._text(frame, write.number, line)})"
-                texts.append(text)
+                    return None, "it is read with other columns than were written", nothing
+                text, relations = self._text(frame, write.number, line)
+                texts.append(f"SELECT {columns} FROM ({text})")
+                sources = sources.union(*(each.sources for each in relations))
+                if self._is_whole:
+                    self.session.sql(texts[-1])
                 if write.number not in self._checksums:
-                    self._checksums[write.number] = self._checksum(write, text)
+                    tracked = [each.tracked for each in relations]
+                    self._checksums[write.number] = self._checksum(write, texts[-1], tracked)
             except (LipstickError, PySparkException, Py4JError) as error:
-                return None, f"{write.title} cannot be followed: {first_line(error)}"
+                return None, f"{write.title} cannot be followed: {first_line(error)}", nothing
             made += self._checksums[write.number]
             if made == there and self._is_complete(write, writes):
-                return " UNION ALL ".join(texts), ""
-        return None, "it has other rows than the queries that wrote it have now"
+                return " UNION ALL ".join(texts), "", sources
+        return None, "it has other rows than the queries that wrote it have now", nothing
 
-    def _checksum(self, write: TableWrite, text: str) -> RowChecksum:
+    def _checksum(self, write: TableWrite, text: str, relations: Sequence[Tracked]) -> RowChecksum:
         """Return the checksum of the rows that a write's query, annotated as a text, has now.
 
-        The tables that it reads have the rows of their queries, so it is computed from these
+        The relations that it reads have the rows of their queries, so it is computed from their
         tables. Where rows tie, the annotated query may choose others, and is run itself.
         """
-        annotated = self.session.sql(text)
         if _is_free_of_ties(write.plan):
+            columns = map(column_of, _columns_over(self.session, text, relations))
             rows = written_rows(self.session.spark, write)
-            columns = map(column_of, annotated.columns)
             with suppress(PySparkException, Py4JError):  # files that it has read may be gone
                 return RowChecksum.of(rows.select(*columns), rounded=True)
-        return RowChecksum.of(annotated.df, rounded=True)
+        return RowChecksum.of(self.session.sql(text).df, rounded=True)
 
     def _free_name(self, called: str) -> str:
         stem = called.rstrip("/").rpartition("/")[2].rpartition(".")
@@ -250,14 +273,21 @@ class WrittenTables(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class _Relation:
-    """The relation of a leaf: a source, with the reason why it is one, or a view with its text."""
+class Relation:
+    """The relation of a leaf: a source, with the reason why it is one, or a view with its text.
+
+    Attributes
+    ----------
+    sources
+        The names of the sources that it goes back to; of a source, its own.
+    """
 
     leaf: Plan
     files: frozenset[str]
     tracked: Tracked
     text: str | None
     reason: str | None
+    sources: frozenset[str]
 
     def is_of(self, leaf: Plan, files: frozenset[str]) -> bool:
         """Return True if a leaf reads the same rows: of the same files, in the same way."""
@@ -276,6 +306,20 @@ def written_rows(spark: SparkSession, write: TableWrite) -> DataFrame:
     from lipstick.dataframes.jvm import frame_of
 
     return frame_of(spark, write.plan).toDF(*write.columns)
+
+
+def _columns_over(session: Session, query: str, relations: Sequence[Tracked]) -> list[str]:
+    """Put a query over some relations through the stages, and return its columns.
+
+    Raises
+    ------
+    QueryError
+        The query has no rewrite rule.
+    """
+    own = {relation.name.lower(): relation for relation in relations}
+    surroundings = replace(session._surroundings, tracked=own, versions={})
+    with naming_settings(session.spark):
+        return list(prepare(query, None, surroundings).schema.names)
 
 
 def _is_free_of_ties(plan: Plan) -> bool:

@@ -14,6 +14,8 @@ from pyspark.sql import functions as F
 import lipstick
 from lipstick.errors import LipstickError, SessionClosedError, SourceError
 from lipstick.session_watch import SessionWatch as Watch
+from lipstick.sessions import Session
+from rewriter.errors import UnsupportedError
 
 pytestmark = pytest.mark.spark
 
@@ -63,6 +65,26 @@ def _pipeline(spark: SparkSession, folder: Path) -> None:
 def _rows(frame: DataFrame) -> list[tuple[Any, ...]]:
     columns = sorted(frame.columns)
     return sorted((tuple(r) for r in frame.select(*columns).collect()), key=repr)
+
+
+@pytest.mark.classic
+def test_queries_that_are_refused_together_are_annotated_one_after_the_other(
+    watched: tuple[Watch, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch, folder = watched
+    for name, value in (("_is_whole", False), ("_relations", []), ("_checksums", {})):
+        monkeypatch.setattr(watch, name, value)  # the tests below begin anew
+    sql, texts = Session.sql, list[str]()
+
+    def refused_at_first(session: Session, query: str) -> Any:
+        texts.append(query)
+        if len(texts) == 1:
+            raise UnsupportedError("these views are refused together", "Ask about one.", query)
+        return sql(session, query)
+
+    monkeypatch.setattr(Session, "sql", refused_at_first)
+    assert set(watch.query(f"{folder}/regional").relations) == {"orders", "people"}
+    assert len(texts) == 1 + 4 + 1
 
 
 @pytest.mark.classic

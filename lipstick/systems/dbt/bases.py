@@ -19,10 +19,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.errors import PySparkException
 
-from lipstick.errors import first_line
+from lipstick.errors import SourceError, first_line
 from lipstick.systems.dbt.errors import DbtError
 from lipstick.systems.dbt.manifest import DbtNode
 from lipstick.systems.dbt.project import DbtProject, Refusal
+from lipstick.tracking.views import quoted_name
 from semiring.errors import LipstickError
 
 if TYPE_CHECKING:
@@ -111,8 +112,18 @@ class TrackedBases:
             # A column that is tested to be unique, and is, is the key.
             key = next((c for c in project.uniquely_tested(base) if is_key(rows, c)), "*")
             self.session.track(name, frame, key)
+        elif base.relation and self.session.spark.catalog.tableExists(
+            called := quoted_name(base.relation)
+        ):
+            try:
+                self.session.track(name, called)
+            except SourceError:  # nothing but its values names a row
+                self.session.track(name, called, "*")
         else:
-            raise DbtError(f"no table or file is given for the source {base.title}")
+            raise DbtError(
+                f"no table or file is given for the source {base.title}, "
+                f"and Spark's catalog has no table {'.'.join(base.relation) or base.name}"
+            )
 
 
 def is_key(rows: pa.Table, column: str) -> bool:

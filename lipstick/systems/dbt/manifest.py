@@ -45,6 +45,8 @@ class DbtNode:
         Its text with Jinja, and the SQL that it was compiled to; None: there is none.
     archived
         True if it is of another state of the project than the files in its folder.
+    titles
+        The titles of sources that are declared over its table.
     """
 
     id: str
@@ -62,6 +64,7 @@ class DbtNode:
     column: str | None = None
     test: str | None = None
     archived: bool = False
+    titles: tuple[str, ...] = ()
 
     @property
     def materialized(self) -> str:
@@ -163,7 +166,7 @@ def read_manifest(
         found = [*document["nodes"].values(), *document.get("sources", {}).values()]
         found += document.get("exposures", {}).values()
         read = (replace(_node(folder, each, dialect, name), archived=archived) for each in found)
-        nodes = {node.id: node for node in read}
+        nodes = _without_declared({node.id: node for node in read})
     except (KeyError, TypeError, AttributeError) as error:
         raise CaptureError(
             f"{folder / 'manifest.json'} has nodes of another form than dbt Core 1.x writes: "
@@ -171,6 +174,37 @@ def read_manifest(
         ) from error
     full = _was_full_refresh(folder / "run_results.json", str(metadata.get("invocation_id")))
     return DbtManifest(project, name, dialect, nodes, full)
+
+
+def _without_declared(nodes: dict[str, DbtNode]) -> dict[str, DbtNode]:
+    """Return nodes without the sources that are declared over tables of seeds or snapshots.
+
+    What reads such a source reads the seed or snapshot.
+    """
+    written = {
+        node.relation: node.id
+        for node in nodes.values()
+        if node.relation and node.kind in ("seed", "snapshot")
+    }
+    of_source = {
+        node.id: written[node.relation]
+        for node in nodes.values()
+        if node.kind == "source" and node.relation in written
+    }
+    if not of_source:
+        return nodes
+    titles: dict[str, list[str]] = {}
+    for source, writer in of_source.items():
+        titles.setdefault(writer, []).append(nodes[source].title)
+    return {
+        each: replace(
+            node,
+            parents=tuple(dict.fromkeys(of_source.get(p, p) for p in node.parents)),
+            titles=tuple(titles.get(each, ())),
+        )
+        for each, node in nodes.items()
+        if each not in of_source
+    }
 
 
 def _node(target: Path, given: Mapping[str, Any], dialect: str, own: str) -> DbtNode:

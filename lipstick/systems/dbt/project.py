@@ -232,9 +232,9 @@ class DbtProject:
         DbtError
             There is none of these kinds, or there are several.
         """
-        of_kinds = list(self.manifest.of_kind(*kinds))
-        found = [n for n in of_kinds if name.lower() in (n.id.lower(), n.title.lower())]
-        found = found or [n for n in of_kinds if name.lower() == n.name.lower()]
+        of_kinds, asked = list(self.manifest.of_kind(*kinds)), name.lower()
+        found = [n for n in of_kinds if asked in map(str.lower, (n.id, n.title, *n.titles))]
+        found = found or [node for node in of_kinds if asked == node.name.lower()]
         if len(found) != 1:
             names = ", ".join(sorted(node.title for node in found or of_kinds)) or "none"
             problem = "several nodes have" if found else "no node has"
@@ -292,9 +292,8 @@ class DbtProject:
         return found
 
     def _ordered(self, *kinds: str) -> list[DbtNode]:
-        nodes = list(self.manifest.of_kind(*kinds))
-        depth = {node.id: len(self._ancestors(node)) for node in nodes}
-        return sorted(nodes, key=lambda node: (depth[node.id], node.id))
+        nodes = self.manifest.of_kind(*kinds)
+        return sorted(nodes, key=lambda node: (len(self._ancestors(node)), node.id))
 
     # -- queries -------------------------------------------------------------------------------
 
@@ -395,8 +394,9 @@ class DbtProject:
             return Refusal(problem, node.file)
         compiled = (node.compiled or "").rstrip().rstrip(";")
         known = self.manifest.nodes
-        own_last = sorted(self.names.items(), key=lambda item: known[item[0]].kind == "model")
-        names = {known[each].relation: name for each, name in own_last if known[each].relation}
+        # A model and a source may have one table, and the node depends on one of them.
+        last = sorted(self.names, key=lambda e: (e in node.parents, known[e].kind == "model"))
+        names = {known[each].relation: self.names[each] for each in last if known[each].relation}
         if (table := f"{node.id}{BEFORE}") in known:
             names[node.relation] = self.names[table]
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from pyspark.errors import PySparkException
 
 import lipstick
+from lipstick import display
 from lipstick.errors import CaptureError, first_line
 from lipstick.frame import AnnotatedFrame
 from lipstick.questions.checks.dbt import failure_bounds
@@ -208,9 +209,8 @@ class TrackedProject:
 
         Models come in an order in which they can be built, and tests last.
         """
-        nodes = [*self.project.models, *self.project.tests]
         reports = []
-        for node in nodes:
+        for node in _shown([*self.project.models, *self.project.tests], "annotating"):
             answer = self.annotated(node)
             reports.append(NodeReport(node, answer if isinstance(answer, Refusal) else None))
         return reports
@@ -293,7 +293,7 @@ class TrackedProject:
         tables = [each for each in resting if nodes[each.id].kind != each.kind]
         impacts = [
             self._impact(each, node, tokens, tables)
-            for each in resting
+            for each in _shown(resting, "asking")
             if each.materialized != "ephemeral"
         ]
         models = tuple(each for each in impacts if each.node.kind != "test")
@@ -356,7 +356,7 @@ class TrackedProject:
         edited = self.project.edited(state.project)
         mine, theirs = self.project.manifest.nodes, state.project.manifest.nodes
         models = []
-        for node in self.project.models:
+        for node in _shown(self.project.models, "comparing"):
             if node.id not in theirs or node.materialized == "ephemeral":
                 continue
             through = [
@@ -445,6 +445,14 @@ class TrackedProject:
             return Refusal(first_line(error), node.file)
         except LipstickError as error:
             return self.project.refusal(query, node, error)
+
+
+def _shown(nodes: Sequence[DbtNode], doing: str) -> Iterator[DbtNode]:
+    """Yield nodes, and show on one line which of them is worked on."""
+    with display.progress(after=2.0) as line:
+        for number, node in enumerate(nodes, start=1):
+            line(f"{doing} {node.title}, {number:,} of {len(nodes):,}")
+            yield node
 
 
 def _compared(before: pa.Table, after: pa.Table, key: Sequence[str] | None) -> AnswerDifference:

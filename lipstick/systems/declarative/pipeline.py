@@ -28,7 +28,7 @@ from lipstick.systems.declarative.definitions import (
 )
 from lipstick.systems.declarative.errors import PipelineError
 from lipstick.tracking.views import quoted_name
-from lipstick.written_tables import TableWrite, WrittenTables
+from lipstick.written_tables import Relation, TableWrite, WrittenTables
 from rewriter.dialect import name_parts
 from semiring.door import checked
 
@@ -114,20 +114,15 @@ class DatasetReport:
 
     Attributes
     ----------
-    frame
-        Its annotated rows; None: there are none to annotate.
+    sources
+        The names of the sources that its rows are annotated with; none if it cannot be read.
     reason
         Why its rows are named themselves, or cannot be read; None: they are followed.
     """
 
     dataset: PipelineDataset
-    frame: AnnotatedFrame | None
+    sources: tuple[str, ...]
     reason: str | None
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The names of the sources that its rows are annotated with."""
-        return () if self.frame is None else tuple(self.frame.relations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +180,7 @@ class DeclarativePipeline(WrittenTables):
                 "Give a session that was made without a remote server."
             )
         super().__init__(spark, store)
+        self._tables: dict[str, TableName | None] = {}
         try:
             self._definitions = Definitions(path, self.session.spark)
             self._apply(self._definitions.specification)
@@ -242,22 +238,33 @@ class DeclarativePipeline(WrittenTables):
         return self._annotated(frame, 1 + sum(len(d.flows) for d in self.datasets))
 
     def check(self) -> list[DatasetReport]:
-        """Annotate every dataset, and return what their rows are annotated with."""
+        """Annotate every dataset, and return what their rows are annotated with.
+
+        A dataset that another reads is annotated with it.
+        """
         with display.progress(after=2.0) as line:
-            reports = []
-            for number, dataset in enumerate(self.datasets, start=1):
+            queried: dict[TableName, DatasetReport] = {}
+            met = self._met()
+            for number, dataset in enumerate(reversed(self.datasets), start=1):
                 line(f"following {dataset.name}, {number} of {len(self.datasets)}")
-                reports.append(self._report(dataset))
+                if dataset.table not in met:
+                    queried[dataset.table] = self._report(dataset)
+                    met = self._met()
+            reports = []
+            for dataset in self.datasets:
+                if (relation := met.get(dataset.table)) is None:
+                    reports.append(queried[dataset.table])
+                else:
+                    sources = tuple(sorted(relation.sources))
+                    reports.append(DatasetReport(dataset, sources, relation.reason))
             return reports
 
     def _report(self, dataset: PipelineDataset) -> DatasetReport:
         try:
             frame = self.query(dataset.name)
         except (LipstickError, PySparkException) as error:
-            return DatasetReport(dataset, None, dataset.refusal or first_line(error))
-        ends = self._ends()
-        name = next((n for n in frame.relations if ends.get(n) == dataset.table), None)
-        return DatasetReport(dataset, frame, self.sources.get(name or ""))
+            return DatasetReport(dataset, (), dataset.refusal or first_line(error))
+        return DatasetReport(dataset, tuple(sorted(frame.relations)), None)
 
     def impact(self, source: str, where: str) -> list[DatasetImpact]:
         """Return what materialized views and streaming tables would be without rows of a source.
@@ -292,9 +299,9 @@ class DeclarativePipeline(WrittenTables):
                 f"it reads {', '.join(as_is)} as it stands" if as_is else None
             )
             changes = None
-            if each.frame is not None and source in each.sources:
+            if source in each.sources:
                 line(f"asking {each.dataset.name}")
-                answer = each.frame.what_if(delete={source: where})
+                answer = self.query(each.dataset.name).what_if(delete={source: where})
                 changes = answer.changes.where("_change <> 'unchanged'").toArrow()
             if changes is not None or unknown is not None:
                 found.append(DatasetImpact(each.dataset, changes, unknown))
@@ -328,8 +335,15 @@ class DeclarativePipeline(WrittenTables):
 
     def _ends(self) -> dict[str, TableName]:
         """Return the datasets that are sources themselves, by their names as sources."""
-        met = ((r.tracked.name, self._table_of(r.leaf)) for r in self._relations if r.reason)
-        return {n: table for n, table in met if table is not None and table in self._by_table}
+        return {r.tracked.name: table for table, r in self._met().items() if r.reason}
+
+    def _met(self) -> dict[TableName, Relation]:
+        """Return the relations of the datasets that queries have met, by their tables."""
+        for each in self._relations:
+            if each.tracked.name not in self._tables:
+                self._tables[each.tracked.name] = self._table_of(each.leaf)
+        met = ((self._tables[each.tracked.name], each) for each in self._relations)
+        return {table: each for table, each in met if table is not None and table in self._by_table}
 
     def _table_of(self, leaf: Plan) -> TableName | None:
         parts = table_parts(leaf)

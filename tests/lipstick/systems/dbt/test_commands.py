@@ -59,6 +59,20 @@ def test_a_project_with_a_source_and_a_refused_model(
     said = _run("why", str(shop), "stg_customers", "--where", "name = 'Bo'", *source, "--json")
     bo = {"id": 2, "name": "Bo", "country": "SE"}
     assert json.loads(said)["sources"] == {"raw.raw_customers": [bo]}
+    customers["relation_name"] = "`customers_of_the_catalog`"
+    document["sources"][customers["unique_id"]]["relation_name"] = customers["relation_name"]
+    sql = "select * from customers_of_the_catalog"
+    nodes["model.shop.stg_customers"] |= {"compiled_code": sql, "compiled_path": None}
+    manifest.write_text(json.dumps(document))
+    frame = spark.createDataFrame(
+        [(2, "Bo", "SE"), (3, "Cy", "DK")], "id INT, name STRING, country STRING"
+    )
+    frame.createOrReplaceTempView("customers_of_the_catalog")
+    said = _run("why", str(shop), "stg_customers", "--where", "name = 'Bo'", "--json")
+    assert json.loads(said)["sources"] == {"raw.raw_customers": [bo]}
+    spark.catalog.dropTempView("customers_of_the_catalog")
+    said = _run("check", str(shop), code=1)
+    assert "no table customers_of_the_catalog" in " ".join(said.split())
     said = _run("impact", str(shop), "raw_orders", "--where", "id >= 6")
     assert "Without 2 rows of raw_orders (id >= 6), 1 of 2 models that rest on it" in said
     assert "models/broken.sql:3" in said

@@ -210,6 +210,22 @@ def test_refusals_name_the_model_and_its_file(
     assert place in refusal.place
 
 
+def test_a_source_over_the_table_of_a_seed_is_the_seed(shop: Path) -> None:
+    def declare(document: dict[str, Any]) -> None:
+        source = {**document["nodes"]["seed.shop.raw_orders"], "source_name": "raw"}
+        source |= {"unique_id": "source.shop.raw.orders", "resource_type": "source"}
+        document["sources"] = {source["unique_id"]: {**source, "name": "orders"}}
+        reading = document["nodes"]["model.shop.stg_orders"]["depends_on"]
+        reading["nodes"] = [source["unique_id"]]
+
+    expected = _query(DbtProject(shop), "orders")
+    project = _edit(shop, declare)
+    seed = project.node("raw_orders", "seed", "source")
+    assert project.node("raw.orders", "seed", "source") is seed
+    assert _query(project, "orders") == expected
+    assert project.rests_on(project.node("orders", "model"), seed)
+
+
 def test_an_increment_that_may_not_be_a_full_build_is_refused(shop: Path) -> None:
     file = shop / "models" / "marts" / "orders.sql"
     code = file.read_text().replace("max(ordered_on) from {{ this }}", "current_date()")
