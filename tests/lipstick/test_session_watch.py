@@ -68,26 +68,6 @@ def _rows(frame: DataFrame) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.classic
-def test_queries_that_are_refused_together_are_annotated_one_after_the_other(
-    watched: tuple[Watch, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    watch, folder = watched
-    for name, value in (("_is_whole", False), ("_relations", []), ("_checksums", {})):
-        monkeypatch.setattr(watch, name, value)  # the tests below begin anew
-    sql, texts = Session.sql, list[str]()
-
-    def refused_at_first(session: Session, query: str) -> Any:
-        texts.append(query)
-        if len(texts) == 1:
-            raise UnsupportedError("these views are refused together", "Ask about one.", query)
-        return sql(session, query)
-
-    monkeypatch.setattr(Session, "sql", refused_at_first)
-    assert set(watch.query(f"{folder}/regional").relations) == {"orders", "people"}
-    assert len(texts) == 1 + 4 + 1
-
-
-@pytest.mark.classic
 def test_deletions_are_the_pipeline_run_again(
     watched: tuple[Watch, Path], spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -192,3 +172,26 @@ def test_what_was_not_written_is_refused(watched: tuple[Watch, Path], tmp_path: 
 def test_spark_connect_is_refused(spark: SparkSession) -> None:
     with pytest.raises(LipstickError, match="Sessions of Spark Connect cannot be watched"):
         lipstick.watch(spark)
+
+
+@pytest.mark.classic
+def test_queries_that_are_refused_together_are_annotated_one_after_the_other(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sql, texts = Session.sql, list[str]()
+
+    def refused_at_first(session: Session, query: str) -> Any:
+        texts.append(query)
+        if len(texts) == 1:
+            raise UnsupportedError("these views are refused together", "Ask about one.", query)
+        return sql(session, query)
+
+    spark.range(5).write.parquet(f"{tmp_path}/numbers")
+    with lipstick.watch(spark) as watch:
+        large = spark.read.parquet(f"{tmp_path}/numbers").where("id > 1")
+        large.write.parquet(f"{tmp_path}/large")
+        twice = spark.read.parquet(f"{tmp_path}/large").selectExpr("id * 2 AS twice")
+        twice.write.parquet(f"{tmp_path}/twice")
+        monkeypatch.setattr(Session, "sql", refused_at_first)
+        assert set(watch.query(f"{tmp_path}/twice").relations) == {"numbers"}
+    assert len(texts) == 1 + 2 + 1

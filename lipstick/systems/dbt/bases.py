@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,34 +97,35 @@ class TrackedBases:
             self.session.untrack(project.names[base])
 
     def _track(self, project: DbtProject, base: DbtNode) -> None:
-        name = project.names[base.id]
-        at = None if self._versions is None else self._versions[base.id]
-        if base.id in self._tables:
-            table = self._tables[base.id]
-            key: Any = table.key
-            if key is None and Path(str(table.source)).suffix in (".csv", ".json", ".orc"):
-                key = "*"
-            is_csv = str(table.source).endswith(".csv")
-            options = {"header": "true", "inferSchema": "true"} if is_csv else None
-            self.session.track(name, table.source, key, options=options, at=at)
-        elif base.kind == "seed":
+        name, table = project.names[base.id], self._tables.get(base.id)
+        if table is None and base.kind == "seed":
             rows, types = read_seed(project.folder / base.file, base)
             frame = seed_frame(self.session.spark, rows, types)
             # A column that is tested to be unique, and is, is the key.
             key = next((c for c in project.uniquely_tested(base) if is_key(rows, c)), "*")
             self.session.track(name, frame, key)
-        elif base.relation and self.session.spark.catalog.tableExists(
-            called := quoted_name(base.relation)
-        ):
-            try:
-                self.session.track(name, called)
-            except SourceError:  # nothing but its values names a row
-                self.session.track(name, called, "*")
-        else:
+            return
+        table = table or self._in_catalog(base)
+        at = None if self._versions is None else self._versions[base.id]
+        is_csv = str(table.source).endswith(".csv")
+        options = {"header": "true", "inferSchema": "true"} if is_csv else None
+        track = partial(self.session.track, name, table.source, options=options, at=at)
+        try:
+            track(table.key)
+        except SourceError:
+            if table.key is not None:
+                raise
+            track("*")  # nothing but its values names a row
+
+    def _in_catalog(self, base: DbtNode) -> BaseTable:
+        """Return the table of a source in Spark's catalog."""
+        called = quoted_name(base.relation)
+        if not called or not self.session.spark.catalog.tableExists(called):
             raise DbtError(
                 f"no table or file is given for the source {base.title}, "
                 f"and Spark's catalog has no table {'.'.join(base.relation) or base.name}"
             )
+        return BaseTable(called)
 
 
 def is_key(rows: pa.Table, column: str) -> bool:

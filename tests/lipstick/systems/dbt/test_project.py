@@ -226,6 +226,21 @@ def test_a_source_over_the_table_of_a_seed_is_the_seed(shop: Path) -> None:
     assert project.rests_on(project.node("orders", "model"), seed)
 
 
+def test_what_depends_on_a_source_over_the_table_of_a_model_reads_the_source(shop: Path) -> None:
+    def declare(document: dict[str, Any]) -> None:
+        model = document["nodes"]["model.shop.stg_orders"]
+        source = {**model, "unique_id": "source.shop.raw.stg_orders", "resource_type": "source"}
+        document["sources"] = {source["unique_id"]: {**source, "source_name": "raw"}}
+        reading = document["nodes"]["model.shop.orders"]["depends_on"]
+        reading["nodes"] = [
+            source["unique_id"] if node == model["unique_id"] else node for node in reading["nodes"]
+        ]
+
+    project = _edit(shop, declare)
+    assert "source.shop.raw.stg_orders" in _query(project, "orders").bases
+    assert "source.shop.raw.stg_orders" not in _query(project, "stg_orders").bases
+
+
 def test_an_increment_that_may_not_be_a_full_build_is_refused(shop: Path) -> None:
     file = shop / "models" / "marts" / "orders.sql"
     code = file.read_text().replace("max(ordered_on) from {{ this }}", "current_date()")
