@@ -40,7 +40,7 @@ def tables(suite: str, scale: float, data: Path | None, cache: Path) -> Path:
     if folder.is_dir():
         return folder
     if data is not None:
-        raise SuiteError(f"{data} is no folder of tables.")
+        raise SuiteError(f"{data} is not a folder of tables.")
     command = shutil.which("tpcgen-cli", path=str(Path(sys.executable).parent))
     if command is None:
         raise SuiteError(

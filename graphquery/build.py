@@ -23,7 +23,7 @@ from semiring.door import checked
 class Around:
     """The nodes that a question is about; what they were made from is all that is built.
 
-    What is empty is no condition. A graph built around nodes answers about them and about what
+    What is empty is not a condition. A graph built around nodes answers about them and about what
     they were made from as the whole graph does: it is closed under ancestors.
     """
 
@@ -61,7 +61,7 @@ def build(
     Raises
     ------
     GraphDataError
-        Two segments of one name, edges at unknown segments, ordinals that are no nodes.
+        Two segments of one name, edges at unknown segments, ordinals that are not nodes.
     UnknownNameError
         No segment is meant by `around`.
 
@@ -198,7 +198,7 @@ def _ordinals(
         if low < 0 or high >= count:
             raise GraphDataError(
                 f"{where}: ordinal {low if low < 0 else high} in column {name!r} of {edges.file}"
-                f" is no node; there are {count:,}.\nThe store is damaged: check it."
+                f" is not a node; there are {count:,}.\nThe store is damaged: check it."
             )
         return ordinals.astype(index_type(count), copy=False)
     if how is Ordinals.ONE:

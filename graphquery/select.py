@@ -275,5 +275,5 @@ def _holds(column: pa.Array, condition: Any, name: str) -> Array:
         return held
     op, value = condition if isinstance(condition, tuple) else ("=", condition)
     if op not in OPERATORS:
-        raise SelectionError(f"{op!r} is no comparison.\nUse one of {', '.join(OPERATORS)}.")
+        raise SelectionError(f"{op!r} is not a comparison.\nUse one of {', '.join(OPERATORS)}.")
     return compare_arrays(op, column, value, len(column))

@@ -69,7 +69,7 @@ def divided(rows: Derivations, divisors: Derivations, *, strictly: bool = False)
 
 
 def _candidates(rows: Derivations, divisors: Derivations) -> tuple[Array, Array, Array]:
-    """Return the rows that have the rarest token of each divisor that is no constant.
+    """Return the rows that have the rarest token of each divisor that is not a constant.
 
     Returns
     -------

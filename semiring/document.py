@@ -82,7 +82,7 @@ def _integer(digits: str) -> int:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a number of JSON")
 
 
 def check_shape(value: Any, shape: Any, where: str = "it") -> None:
@@ -178,7 +178,7 @@ def _scalar(shape: type) -> _Check:
     expected = "null" if shape is type(None) else f"of type {shape.__name__}"
 
     def check(value: Any) -> None:
-        if type(value) is not shape:  # True is no integer
+        if type(value) is not shape:  # True is not an integer
             raise _misfit(value, expected)
 
     return check

@@ -205,7 +205,7 @@ def fits(value: Any, hint: Any) -> bool:
     """Return True if a value has the type of an annotation, as far as it can be checked.
 
     Iterators are not consumed, and only the first thousand elements of a collection are checked. A
-    str is no sequence of str, a bool no number, and integers are numbers.
+    str is not a sequence of str, a bool no number, and integers are numbers.
     """
     if hint is Any or isinstance(hint, (TypeVar, str, typing.ForwardRef, typing.ParamSpec)):
         return True

@@ -147,7 +147,7 @@ def from_sympy(expression: Any, tokens: Iterable[Token]) -> Annotation:
     Raises
     ------
     AnnotationError
-        For symbols that are no token's text, negative or fractional numbers, and functions other
+        For symbols that are not a token's text, negative or fractional numbers, and functions other
         than ``delta`` and ``monus``. Comparisons are symbols in sympy, and are not read back.
     """
     import sympy

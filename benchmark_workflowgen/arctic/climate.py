@@ -1,6 +1,6 @@
 """Generated monthly observations of Arctic stations, from the climatology below.
 
-They are no measurements of any station. Month `t` months after January 1961, in month `m` of the
+They are not measurements of any station. Month `t` months after January 1961, in month `m` of the
 year (0 for January), has for every variable
 
     mean + amplitude · cos(2π (m - warmest) / 12) + trend · t / 120 + deviation · noise(t)

@@ -64,7 +64,7 @@ def read_station(path: Path) -> pa.Table:
     Raises
     ------
     StationFileError
-        For missing columns, values that are no numbers, months there are not, or twice.
+        For missing columns, values that are not numbers, months there are not, or twice.
     """
     lines = path.read_text(encoding="utf-8-sig").splitlines(keepends=True)
     text = "".join(line for line in lines if not line.startswith("#"))

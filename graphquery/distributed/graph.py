@@ -107,7 +107,7 @@ class SparkGraph(GraphEngine[SparkSelection]):
         ------
         GraphDataError
             Two segments of one name, edges at unknown segments, edges that are missing or at
-            ordinals that are no nodes.
+            ordinals that are not nodes.
 
         Notes
         -----

@@ -114,7 +114,7 @@ def ordered(graph: SparkGraph, nodes: Any) -> Array:
 
 
 def missing(graph: SparkGraph, ids: Array) -> Array:
-    """Return the ids that are no nodes of a graph among ascending `ids`."""
+    """Return the ids that are not nodes of a graph among ascending `ids`."""
     tables = graph.tables
     shown = np.isin(ids, graph.view.zoomed_nodes) | (ids < graph.storage.count)
     absent = ids[~shown]

@@ -195,8 +195,8 @@ def values(graph: SparkGraph, ids: Array, stale: OfStale) -> pa.Array:
     for number in np.unique(segments).tolist():
         if levels.segments[number].kind is not Kind.VALUE:
             raise ValuesError(
-                f"{graph.name(int(ids[segments == number][0]))} has no value: it is no v-node.\nAsk"
-                " for constants, aggregates or functions' results."
+                f"{graph.name(int(ids[segments == number][0]))} has no value: it is not a v-node."
+                "\nAsk for constants, aggregates or functions' results."
             )
     marks = effects(graph)
     wanted = tables.given(np.unique(ids))

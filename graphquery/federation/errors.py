@@ -27,7 +27,7 @@ class CrossingError(FederationError):
 
 
 class WireError(FederationError):
-    """Bytes that are no message, were cut off, or are more than is allowed."""
+    """Bytes that are not a message, were cut off, or are more than is allowed."""
 
 
 class CutOffError(WireError):

@@ -38,7 +38,7 @@ class GraphEvaluation(Generic[K]):
     Attributes
     ----------
     annotations
-        By id, as an array of the semiring; 0 for ids that are no nodes of the graph, or were not
+        By id, as an array of the semiring; 0 for ids that are not nodes of the graph, or were not
         evaluated.
     """
 

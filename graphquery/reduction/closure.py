@@ -1,7 +1,7 @@
 """Closure of vertices: all of their edges, or all on one side, have been counted.
 
 The definitions admit as evidence a declared degree, a sealed function with the total of its edges,
-a watermark past the end of a scope, and a sealed topic; silence is no evidence.
+a watermark past the end of a scope, and a sealed topic; silence is not evidence.
 """
 
 from __future__ import annotations

@@ -315,7 +315,7 @@ def read_edges(tables: GraphTables, path: Callable[[str], str]) -> EdgeFrame:
     Raises
     ------
     GraphDataError
-        Fewer edges in the files than there should be, or ordinals that are no nodes.
+        Fewer edges in the files than there should be, or ordinals that are not nodes.
     """
     levels = tables.levels
     spark = tables.spark
@@ -352,7 +352,7 @@ def read_edges(tables: GraphTables, path: Callable[[str], str]) -> EdgeFrame:
         )
     if counts["wrong"]:
         raise GraphDataError(
-            f"{counts['wrong']:,} edges have ordinals that are no nodes.\nThe store is damaged:"
+            f"{counts['wrong']:,} edges have ordinals that are not nodes.\nThe store is damaged:"
             " check it."
         )
     return edges

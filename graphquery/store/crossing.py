@@ -46,7 +46,7 @@ def channel_id(store: str, name: str, version: str, key: bytes = b"") -> str:
     except ValueError:
         identity = b""
     if len(identity) != 16:
-        raise StoreError(f"{store!r} is no identity of a store: it has 32 hexadecimal digits.")
+        raise StoreError(f"{store!r} is not an identity of a store: it has 32 hexadecimal digits.")
     if len(key) > _KEY_BYTES:
         raise StoreError(f"The key of a federation has up to {_KEY_BYTES} bytes, not {len(key)}.")
     digest = hashlib.blake2b(digest_size=16, key=key, person=_PERSON)

@@ -77,7 +77,7 @@ def read_format(root: Path) -> Format:
     Raises
     ------
     StoreError
-        When the folder is no store.
+        When the folder is not a store.
     StoreDamagedError
         When the file cannot be understood.
     """

@@ -68,7 +68,7 @@ def fsck(path: str | Path) -> list[Damage]:
     Raises
     ------
     StoreError
-        When the folder is no store, or one of another version.
+        When the folder is not a store, or one of another version.
     """
     root = Path(path)
     layout = check_format(root)

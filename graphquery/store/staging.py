@@ -119,7 +119,7 @@ class Staging:
         Raises
         ------
         StoreError
-            When there is no such file, it is no Parquet, or its parts differ in their columns.
+            When there is no such file, it is not Parquet, or its parts differ in their columns.
         """
         parts = _parts(path)
         schemas = [_schema(part) for part in parts]
@@ -216,7 +216,7 @@ def describe(path: Path) -> FileEntry:
     Raises
     ------
     OSError, pyarrow.ArrowException
-        When it cannot be read, or is no Parquet.
+        When it cannot be read, or is not Parquet.
     """
     with pq.ParquetFile(path) as parquet:
         rows, schema = parquet.metadata.num_rows, schema_digest(parquet.schema_arrow)

@@ -81,7 +81,7 @@ class Store:
         Raises
         ------
         StoreError
-            When the folder is no store.
+            When the folder is not a store.
         StoreFormatError
             When its format is of another version.
         """

@@ -45,7 +45,7 @@ def integers(edges: EdgeSet, column: str, given: IntArray) -> npt.NDArray[Any]:
     Raises
     ------
     StoreError
-        When they are not as many as the edges, are no integers, or have NULLs.
+        When they are not as many as the edges, are not integers, or have NULLs.
     """
     array: npt.NDArray[Any]
     if isinstance(given, pa.Array | pa.ChunkedArray):

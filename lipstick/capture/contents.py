@@ -105,7 +105,7 @@ def describe(root: Path, folders: Iterable[str] = ("",)) -> tuple[StoredFile, ..
     Raises
     ------
     OSError, pyarrow.ArrowException
-        When a file cannot be read, or is no Parquet.
+        When a file cannot be read, or is not Parquet.
     """
     names = []
     for folder in folders:
@@ -327,7 +327,7 @@ class Contents:
             if is_link:
                 yield Fault(self.root / name, "It is a link, which no capture has.")
             elif name not in known:
-                yield Fault(self.root / name, "It is no file of the capture: remove it.")
+                yield Fault(self.root / name, "It is not a file of the capture: remove it.")
 
     def _count_faults(self) -> Iterator[Fault]:
         for folder, expected in self.counts.items():
@@ -362,7 +362,7 @@ def _size_fault(path: Path, file: StoredFile) -> str | None:
     except OSError as error:
         return f"The file cannot be read: {error}."
     if not stat.S_ISREG(status.st_mode):
-        return "It is no file."
+        return "It is not a file."
     if status.st_size != file.size:
         return f"The file has {status.st_size} bytes, not {file.size}."
     return None

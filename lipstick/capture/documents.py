@@ -6,7 +6,7 @@ A document is an object of four entries; the last one is the content::
     "content": {...}}
 
 The checksum covers the kind, the version and the text of the content, so that any changed bit is
-noticed. It detects damage and is no signature: anyone who edits a document can recompute it.
+noticed. It detects damage and is not a signature: anyone who edits a document can recompute it.
 
 A capture may come from a stranger: it is data, and opening it must run nothing. The scalars of a
 manifest become parts of statements that Spark runs. They read rows of the capture by functions of

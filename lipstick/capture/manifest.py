@@ -2,7 +2,7 @@
 
 Layout of a capture, readable with pyarrow alone::
 
-    manifest.json           written last; a directory without it is no capture
+    manifest.json           written last; a directory without it is not a capture
     b1/members/*.parquet    one row per member: tokens, references, stored columns
     b1/rows/*.parquet       one row per tuple: identity, aggregates, outputs, _present, _o0...
     b0/...                  the block that yields the answer
@@ -202,7 +202,7 @@ class Manifest:
         Raises
         ------
         CaptureDamagedError
-            When it differs from what was written, or is no manifest of a capture.
+            When it differs from what was written, or is not a manifest of a capture.
         CaptureError
             When there is none, or its format is of another version.
 

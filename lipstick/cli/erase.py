@@ -153,7 +153,7 @@ def _say(step: str) -> None:
 def _condition(text: str) -> tuple[str, str]:
     source, found, condition = text.partition(":")
     if not found:
-        raise Failure(f"{text!r} is no condition on a source: write SOURCE:CONDITION.")
+        raise Failure(f"{text!r} is not a condition on a source: write SOURCE:CONDITION.")
     return source.strip(), condition.strip()
 
 
@@ -165,13 +165,13 @@ def _described(path: Path) -> dict[str, Any]:
     try:
         described = load(path.read_text("utf-8"))
     except yaml.YAMLError as error:
-        raise Failure(f"{path} is no YAML: {error}") from error
+        raise Failure(f"{path} is not YAML: {error}") from error
     if not isinstance(described, dict) or not described.keys() <= _KEYS:
         raise Failure(f"{path} has sections other than {', '.join(sorted(_KEYS))}.")
     for section in ("sources", "derived"):
         entries = described.get(section, {})
         if not isinstance(entries, dict) or not all(isinstance(e, dict) for e in entries.values()):
-            raise Failure(f"{section!r} in {path} is no mapping of names to mappings.")
+            raise Failure(f"{section!r} in {path} is not a mapping of names to mappings.")
     without = [n for n, e in described.get("derived", {}).items() if "query" not in e]
     if without:
         raise Failure(f"{without[0]!r} in {path} has no query.")
@@ -182,9 +182,9 @@ def _document(path: Path) -> dict[str, Any]:
     try:
         document = json.loads(path.read_text("utf-8"))
     except ValueError as error:
-        raise Failure(f"{path} is no plan of an erasure: {error}") from error
+        raise Failure(f"{path} is not a plan of an erasure: {error}") from error
     if not isinstance(document, dict):
-        raise Failure(f"{path} is no plan of an erasure.")
+        raise Failure(f"{path} is not a plan of an erasure.")
     return document
 
 

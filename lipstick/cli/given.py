@@ -175,7 +175,8 @@ def _executions_of_folder(path: Path) -> Executions:
     for folder in _folders(path):
         if not folder.name.isdecimal():
             raise InputError(
-                f"{folder} is no execution: its name is no number.\nName the folders 0, 1, 2 ..."
+                f"{folder} is not an execution: its name is not a number.\n"
+                "Name the folders 0, 1, 2 ..."
             )
         if int(folder.name) in folders:
             raise InputError(
@@ -200,7 +201,7 @@ def _execution(folder: Path) -> dict[str, Any]:
 
 
 def _relations(folder: Path, among: Sequence[str] | Mapping[str, Any] = ()) -> dict[str, Any]:
-    """The relations whose files are in a folder; `among` are folders that are no files."""
+    """The relations whose files are in a folder; `among` are folders that are not files."""
     relations: dict[str, Any] = {}
     for path in sorted(folder.iterdir()):
         if path.name in among or path.name.startswith("."):

@@ -29,7 +29,7 @@ _CONDITION = re.compile(r"\s*(?P<column>[^<>=\s]+)\s*(?P<op><=>|<=|>=|<>|=|<|>)\
 def condition(text: str) -> tuple[str, tuple[str, Any]]:
     """A column, and a comparison of SQL with a value.
 
-    The value is what it is as JSON, so that ``"123"`` is text; what is no JSON is text.
+    The value is what it is as JSON, so that ``"123"`` is text; what is not JSON is text.
 
     Raises
     ------
@@ -39,8 +39,8 @@ def condition(text: str) -> tuple[str, tuple[str, Any]]:
     match = _CONDITION.fullmatch(text)
     if match is None:
         raise click.BadParameter(
-            f"{text!r} is no condition.\nWrite a column, one of = <> < <= > >= <=>, and a value: "
-            "'Amount>=20000', 'Model=Civic'."
+            f"{text!r} is not a condition.\nWrite a column, one of = <> < <= > >= <=>, and a "
+            "value: 'Amount>=20000', 'Model=Civic'."
         )
     try:
         value = json.loads(match["value"])

@@ -105,7 +105,7 @@ def open_graph(
     Failure
         For a run without provenance.
     graphquery.store.StoreError, graphquery.GraphError
-        For a folder that is no store, and for modules and nodes that there are not.
+        For a folder that is not a store, and for modules and nodes that there are not.
     """
     from graphquery import Around, ProvenanceGraph
     from graphquery.store import Store

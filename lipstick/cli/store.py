@@ -31,7 +31,7 @@ def duration(context: click.Context, option: click.Parameter, text: str) -> time
     """
     match = re.fullmatch(r"(\d+)([smhd])", text)
     if match is None:
-        raise click.BadParameter(f"{text!r} is no time.\nWrite a number and s, m, h or d: 12h.")
+        raise click.BadParameter(f"{text!r} is not a time.\nWrite a number and s, m, h or d: 12h.")
     return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 
@@ -48,7 +48,7 @@ def fsck(path: Path, format: str | None, output: Path | None, limit: int | None)
     PATH is the folder of a store, of a capture, or of the provenance of a written table. All of it
     is read once, and held against the checksums that were written with it.
 
-    What is only left over from an interruption is named too, and is no damage: the exit code is 1
+    What is only left over from an interruption is named too, and is not damage: the exit code is 1
     for damage, and for provenance upstream of a capture that is not here. Nothing is changed.
     """
     told = answer(format, output, limit, (TABLE, JSON))

@@ -369,14 +369,14 @@ def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise Failure(f"{text!r} is no number, and names no row by COLUMN=VALUE.") from None
+        raise Failure(f"{text!r} is not a number, and names no row by COLUMN=VALUE.") from None
 
 
 def table_option(text: str) -> tuple[str, str, list[str] | None]:
     """Return the name, the path and the key of an option ``NAME=PATH[:KEY]``."""
     name, found, rest = text.partition("=")
     if not found:
-        raise Failure(f"{text!r} is no table: write NAME=PATH, or NAME=PATH:KEY.")
+        raise Failure(f"{text!r} is not a table: write NAME=PATH, or NAME=PATH:KEY.")
     location, colon, key = rest.rpartition(":")
     if not colon or "/" in key:
         return name, rest, None

@@ -3,7 +3,7 @@
 Spark decides: ``sameResult`` of the plans that its optimiser leaves. Before that, both plans are
 stripped of the parts that a text must have and a data frame need not: column names on the way, the
 names of lateral views, the order of the columns of a DISTINCT, operators that only place rows, and
-ids that are no expressions. Expressions of a canonical plan refer to columns by their places; but
+ids that are not expressions. Expressions of a canonical plan refer to columns by their places; but
 an existence join still has the id of its mark, and a recursion its own and its columns' ids. The
 condition of ``dropna``, which has no text, is rewritten.
 """
@@ -78,7 +78,7 @@ def prove(
         other = read(spark.sql(text))
     except PySparkException as error:
         reason = first_line(error)
-        problem = f"The text made of this data frame is no query of Spark's: {reason}"
+        problem = f"The text made of this data frame is not a query of Spark's: {reason}"
         raise NotUnderstoodError(problem, ANOTHER_MEANING, text) from error
     if _columns(frame) != _columns(other):
         problem = "The text made of this data frame has other columns than the frame"

@@ -218,7 +218,7 @@ def _prove(spark: SparkSession, relation: Message, text: str) -> None:
             text_plan = _explained(spark, at_one_time(_compared(spark, other), names))
         except PySparkException as error:
             reason = first_line(error)
-            problem = f"The text made of this data frame is no query of Spark's: {reason}"
+            problem = f"The text made of this data frame is not a query of Spark's: {reason}"
             raise NotUnderstoodError(problem, ANOTHER_MEANING, text) from error
     if frame_plan != text_plan:
         pairs = zip(frame_plan.splitlines(), text_plan.splitlines(), strict=False)

@@ -246,7 +246,7 @@ def _values(spark: SparkSession, rows: Message, column: Message) -> list[Message
         return [_literal(spark, F.lit(value)) for value in distinct]
     except PySparkException as error:
         raise UnsupportedError(
-            f"pivot() without values finds some that are no literals: {error}",
+            f"pivot() without values finds some that are not literals: {error}",
             "Give it the values.",
         ) from error
 

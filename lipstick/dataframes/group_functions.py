@@ -179,9 +179,9 @@ class GroupFunction:
 
 
 def unknown_partitions(name: str) -> UnsupportedError:
-    """Return the error of a function of partitions that are no function of the data."""
+    """Return the error of a function of partitions that are not a function of the data."""
     return UnsupportedError(
-        f"{name} sees partitions that are no function of the data",
+        f"{name} sees partitions that are not a function of the data",
         "Call it right after repartition(n, columns), repartition(1) or coalesce(1), with filters "
         "and then sortWithinPartitions() alone between them; or where partitions do not matter, on "
         "a frame that is not repartitioned.",

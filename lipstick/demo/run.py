@@ -168,7 +168,7 @@ def quiet_spark() -> Iterator[SparkSession]:
     folder = Path(tempfile.mkdtemp(prefix="lipstick-demo-"))
     log = folder / "spark.log"
     cores = os.cpu_count() or 2
-    # A machine whose own name does not resolve is no obstacle.
+    # A machine whose own name does not resolve is not an obstacle.
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     options = {
         "spark.driver.bindAddress": "127.0.0.1",

@@ -26,7 +26,7 @@ def holder_kind(path: Path) -> str | None:
 
 
 def manifest_of(path: Path) -> dict[str, Any] | None:
-    """Return the content of the manifest of a capture; None: the folder is no capture."""
+    """Return the content of the manifest of a capture; None: the folder is not a capture."""
     try:
         sealed = json.loads((path / MANIFEST).read_text("utf-8"))
     except (OSError, ValueError):
@@ -64,7 +64,7 @@ def check_holder(path: Path) -> None:
     """
     if _SCHEME.match(str(path)):
         raise ErasureError(
-            f"{path} is no local path: it is not removed.\n"
+            f"{path} is not a local path: it is not removed.\n"
             "Remove it yourself; verify names it as not searched where it is named in search=."
         )
     if path.exists() and holder_kind(path) is None:

@@ -200,12 +200,12 @@ def parquet_table(spark: SparkSession, reference: str) -> ParquetFolder:
                 found.resume(earlier.name.rpartition("_")[2])
             if any(name.endswith(".parquet") for name in _visible(folder)):
                 return found
-        raise SourceError(f"{path} is no local folder of Parquet files.")
+        raise SourceError(f"{path} is not a local folder of Parquet files.")
     rows = spark.sql(f"DESCRIBE TABLE EXTENDED {reference}").collect()
     about = {row["col_name"]: row["data_type"] for row in rows}
     folder = local_path(about.get("Location", ""))
     if about.get("Provider", "").lower() != FORMAT or folder is None or not folder.is_dir():
-        raise SourceError(f"{reference!r} is no table of Delta, Iceberg or local Parquet files.")
+        raise SourceError(f"{reference!r} is not a table of Delta, Iceberg or local Parquet files.")
     if about.get("Partition Provider") == "Catalog":
         raise SourceError(
             f"The catalog has the partitions of {reference}: its files are not exchanged.\n"

@@ -73,7 +73,7 @@ class ErasurePlan:
 
     def __init__(self, host: ErasureHost, document: Mapping[str, Any]) -> None:
         if document.get("format") != FORMAT:
-            raise ErasureError(f"This is no plan of an erasure: its format is not {FORMAT!r}.")
+            raise ErasureError(f"This is not a plan of an erasure: its format is not {FORMAT!r}.")
         self._host = host
         self.document = dict(document)
         self._differences: tuple[ErasedTables, dict[str, Bags]] | None = None
@@ -296,7 +296,7 @@ def _sources(
             yield _source(host, known, table, predicate)
         elif predicate is not None:
             raise ErasureError(
-                f"{name!r} ({known.source.description}) is no table of Delta or Iceberg and no "
+                f"{name!r} ({known.source.description}) is not a table of Delta or Iceberg and no "
                 "local folder of Parquet files: its rows are not erased in place or apart.\n"
                 "Erase them where they come from, and track what is left."
             )

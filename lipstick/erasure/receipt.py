@@ -58,7 +58,9 @@ class ErasureReceipt:
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         if document.get("format") != FORMAT:
-            raise ErasureError(f"This is no receipt of an erasure: its format is not {FORMAT!r}.")
+            raise ErasureError(
+                f"This is not a receipt of an erasure: its format is not {FORMAT!r}."
+            )
         self.document = dict(document)
 
     @classmethod
@@ -121,7 +123,7 @@ class ErasureReceipt:
         try:
             return cls(json.loads(Path(path).read_text("utf-8")))
         except ValueError as error:
-            raise ErasureError(f"{path} is no receipt of an erasure: {error}") from error
+            raise ErasureError(f"{path} is not a receipt of an erasure: {error}") from error
 
     def page(self) -> str:
         """Return the receipt as HTML."""

@@ -41,7 +41,7 @@ from lipstick.erasure.value_search import (
 
 _ROWS = 1 << 18
 _LARGEST = 512 * 2**20
-"""Files of more bytes that are no tables are reported as not searched."""
+"""Files of more bytes that are not tables are reported as not searched."""
 _WITHOUT_VALUES = (b"crc\0", b"PFA1")
 """Beginnings of files of checksums (Hadoop), and of bitmaps and sketches (Puffin)."""
 _BITMAPS = "deletion_vector_"

@@ -141,7 +141,7 @@ def parsed(texts: Sequence[str | None], type_: pa.DataType) -> pa.Array:
     Raises
     ------
     ExploreError
-        Where a text is no value of the type.
+        Where a text is not a value of the type.
     """
     if pa.types.is_binary(type_) or pa.types.is_large_binary(type_):
         try:
@@ -156,7 +156,7 @@ def parsed(texts: Sequence[str | None], type_: pa.DataType) -> pa.Array:
 
 def _unreadable(texts: Sequence[str | None], type_: pa.DataType) -> ExploreError:
     shown = ", ".join("NULL" if text is None else repr(text) for text in list(texts)[:3])
-    return ExploreError(f"These are no values of the type {sql_type(type_)}: {shown}.")
+    return ExploreError(f"These are not values of the type {sql_type(type_)}: {shown}.")
 
 
 def spelled(value: Any, *, separators: bool = True) -> str:

@@ -62,7 +62,7 @@ class TypedCondition:
         Raises
         ------
         ExploreError
-            For literals that are no values of their column's type.
+            For literals that are not values of their column's type.
         """
         if self.op in ("and", "or"):
             first, *others = (part.mask(column) for part in self.parts)
@@ -174,7 +174,7 @@ class _Reader:
     def problem(self, what: str) -> ExploreError:
         known = ", ".join(self.known.values())
         return ExploreError(
-            f"{self.text.strip()!r} is no condition on {self.relation}: {what}.\nWrite a column "
+            f"{self.text.strip()!r} is not a condition on {self.relation}: {what}.\nWrite a column "
             f"({known}), then =, <>, <, <=, >, >=, IN (…), BETWEEN … AND …, LIKE '…%' or IS NULL; "
             "join several by AND, OR and NOT."
         )
@@ -424,7 +424,7 @@ def column_mask(column: pa.Array, text: str, name: str) -> pa.Array:
     Raises
     ------
     ExploreError
-        Where the text is no value of the column's type, and for types that are not compared.
+        Where the text is not a value of the column's type, and for types that are not compared.
     """
     plain = text.strip()
     begins = plain.lower().split("(")[0].split(" ")[0]
@@ -437,7 +437,7 @@ def column_mask(column: pa.Array, text: str, name: str) -> pa.Array:
         try:
             return read_condition(plain, name, [name], implied=name).mask(lambda _: column)
         except ExploreError as error:
-            if "is no condition on" not in str(error) or plain[:1] in ("=", "<", ">", "!"):
+            if "is not a condition on" not in str(error) or plain[:1] in ("=", "<", ">", "!"):
                 raise
     if isinstance(column.type, pa.DictionaryType):
         column = column.cast(column.type.value_type)

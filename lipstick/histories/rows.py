@@ -346,7 +346,7 @@ def changed_versions(
 ) -> Iterator[RowVersion]:
     """Yield the versions that changed a row, of its rows by version.
 
-    A column that was renamed, added with NULL or dropped is no change.
+    A column that was renamed, added with NULL or dropped is not a change.
     """
     old: Row | None = None
     before: TableShape | None = None

@@ -145,8 +145,8 @@ class Analyses(ABC):
             ``compare(">", value, 3)``; or a query, of which some row is known to be there.
         blocks
             Per relation the columns whose values put its tuples in blocks: of a block at most one
-            tuple is there, each with its own weight. Columns that are no key need Spark; instead of
-            columns, a mapping from keys to blocks, or a function of the token.
+            tuple is there, each with its own weight. Columns that are not a key need Spark. Instead
+            of columns, a mapping from keys to blocks, or a function of the token.
 
         Raises
         ------
@@ -155,7 +155,7 @@ class Analyses(ABC):
         ExactnessError
             With ``"exact"``, when too many single tuples would have to be decided.
         ValuationError
-            A weight that is no probability, and blocks whose weights add up to more than 1.
+            A weight that is not a probability, and blocks whose weights add up to more than 1.
         """
         known = PriorKnowledge(self._captured, weights, default, given, blocks)
         return answer_rows(

@@ -130,7 +130,7 @@ def numbered(given: Given, verb: str, example: str) -> tuple[list[Any], list[Map
     Raises
     ------
     TrackingError
-        Where one is no mapping from relations; ``verb`` and ``example`` say what it should be.
+        Where one is not a mapping from relations; ``verb`` and ``example`` say what it should be.
     """
     assert not isinstance(given, Each)
     named = isinstance(given, Mapping)

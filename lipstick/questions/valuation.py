@@ -142,7 +142,7 @@ def block_of_columns(
         return lambda token: tuple(token.key[place] for place in places)
     if spark is None:
         raise ValuationError(
-            f"The columns {', '.join(columns)} of {record.name!r} are no keys, which needs Spark: "
+            f"The columns {', '.join(columns)} of {record.name!r} are not keys, which needs Spark: "
             "lipstick.open(path, spark=spark).\nOr give blocks as a mapping from keys."
         )
     frame = source_rows(spark, record)

@@ -50,7 +50,7 @@ def is_case_sensitive(spark: SparkSession) -> bool:
 def check_case(query: str, names: Iterable[str]) -> None:
     """Refuse a query where names that differ by case alone are names of different things.
 
-    Names are compared without regard to case: where no two differ so, that is no difference.
+    Names are compared without regard to case: where no two differ so, that is not a difference.
 
     Parameters
     ----------

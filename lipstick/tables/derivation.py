@@ -392,7 +392,7 @@ def read_latest(directory: Path) -> Derivation:
     version = latest_version(directory)
     if not version:
         raise CaptureError(
-            f"{directory} is no derivation of a table: it has no version.\n"
+            f"{directory} is not a derivation of a table: it has no version.\n"
             "One is written with the table by q.write, CREATE TABLE AS or INSERT; a write that was "
             "interrupted leaves none: write the table again."
         )
@@ -429,7 +429,7 @@ def read_version(path: Path, expected: str | None = None) -> Derivation:
     """
     if path.is_symlink() or not (_VERSION.fullmatch(path.name) or _ANNOUNCED.fullmatch(path.name)):
         raise CaptureDamagedError(
-            f"The derivation {path} is no version of a table: it has another name, or is a link."
+            f"The derivation {path} is not a version of a table: it has another name, or is a link."
         )
     try:
         data = path.read_bytes()

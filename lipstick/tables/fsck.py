@@ -171,7 +171,9 @@ def _left_over(path: Path, versions: list[Derivation]) -> Iterator[Damage]:
     for file in sorted([*path.glob("*"), *(path / "parts").glob("*/*")]):
         is_ours = file in known or file.name.startswith((".", "announced-"))
         if file.is_file() and not is_ours:
-            yield Damage("It is no file of the table's provenance.", str(file), "Remove it.", True)
+            yield Damage(
+                "It is not a file of the table's provenance.", str(file), "Remove it.", True
+            )
 
 
 def _contents(contents: Contents) -> Iterator[Damage]:

@@ -65,7 +65,7 @@ class SessionCatalog:
         return self._views[name.lower()]
 
     def variable(self, parts: tuple[str, ...]) -> Variable | None:
-        """Return the session variable of a name that is no column's; None if there is none."""
+        """Return the session variable of a name that is not a column's; None if there is none."""
         name = quoted_name(parts)
         try:
             row = self._spark.sql(f"SELECT CAST({name} AS STRING), typeof({name})").head()

@@ -114,7 +114,7 @@ class LocalRelations:
     def _read(self, tracked: Tracked) -> pa.Table | None:
         """The rows of a relation; None of one that is large, or that cannot be read whole.
 
-        Its texts are no UTF-8, or Spark fails in a column that the query may not even read.
+        Its texts are not UTF-8, or Spark fails in a column that the query may not even read.
         """
         frame = tracked.frame(self._spark)
         try:

@@ -156,7 +156,7 @@ def check_name(name: str) -> None:
     if not all(name.split(".")) or "`" in name or not name.isprintable():
         raise TrackingError(
             f"{name!r} cannot name a relation.\nA name has printable characters, no backticks, and "
-            "something before and after each dot. Where it is no plain word, queries have it in "
+            "something before and after each dot. Where it is not a plain word, queries have it in "
             "backticks."
         )
 

@@ -48,7 +48,7 @@ class OverlapError(WorkflowError):
 
 
 class ModuleQueryError(WorkflowError):
-    """Q_state or Q_out does not give what the schemas say, or is no query."""
+    """Q_state or Q_out does not give what the schemas say, or is not a query."""
 
 
 class ImportNotAllowedError(ModuleQueryError):

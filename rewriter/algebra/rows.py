@@ -197,7 +197,7 @@ class Limit(Unary):
 
 @dataclass(frozen=True, slots=True)
 class Draw(Unary):
-    """The input with one more attribute for each call whose value is no function of its row."""
+    """The input with one more attribute for each call whose value is not a function of its row."""
 
     output: tuple[Attribute, ...]
     calls: tuple[Scalar, ...]

@@ -1,6 +1,6 @@
 """Comparisons of texts of a fixed length, CHAR(n), to which Spark pads what they are compared with.
 
-That a column is CHAR is no part of its type: Spark keeps it beside, and passes it on with columns,
+That a column is CHAR is not part of its type: Spark keeps it beside, and passes it on with columns,
 through groupings by them and through unions.
 """
 

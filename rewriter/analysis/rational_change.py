@@ -97,7 +97,7 @@ def change_of(
     Returns
     -------
     RationalChange or None
-        None for scalars that are no rational function of their columns.
+        None for scalars that are not rational function of their columns.
     """
     match scalar:
         case exp.Column():

@@ -102,7 +102,7 @@ class Catalog(Protocol):
         ...
 
     def variable(self, parts: tuple[str, ...]) -> Variable | None:
-        """Return the session variable of a name that is no column's; None if there is none."""
+        """Return the session variable of a name that is not a column's; None if there is none."""
         ...
 
     def made_columns(self, function: str) -> tuple[str, ...] | None:

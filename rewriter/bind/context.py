@@ -342,7 +342,7 @@ def refuse_join_clauses(join: exp.Join, source: Source) -> None:
 
 
 def refuse_rows_as_keys(group: exp.Group, source: Source) -> None:
-    """Raise for GROUP BY of a row in brackets that is no grouping set: a struct to Spark."""
+    """Raise for GROUP BY of a row in brackets that is not a grouping set: a struct to Spark."""
     for bare in group.expressions:
         if isinstance(bare, exp.Tuple):
             advice = "Write its columns without the brackets."

@@ -147,11 +147,11 @@ _WITHOUT_BRACKETS = {
     "session_user",
     "user",
 }
-"""Functions that Spark calls where their bare name is no column."""
+"""Functions that Spark calls where their bare name is not a column."""
 
 
 GROUPING_ID = "grouping__id"
-"""A name of grouping_id() without brackets, where it is no column."""
+"""A name of grouping_id() without brackets, where it is not a column."""
 
 
 @dataclass(frozen=True)

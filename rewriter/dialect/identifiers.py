@@ -94,7 +94,7 @@ def relation_names(expression: exp.Expr) -> set[str]:
 
 
 def _relations(expression: exp.Expr) -> Iterator[exp.Table]:
-    """Yield the relations that are read by one name, and are no common table expressions."""
+    """Yield the relations that are read by one name, and are not common table expressions."""
     for table in expression.find_all(exp.Table):
         one_name = isinstance(table.this, exp.Identifier) and table.args.get("db") is None
         if one_name and table.name.lower() not in named_queries(table):

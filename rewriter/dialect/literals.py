@@ -49,7 +49,7 @@ _WORDS = (TokenType.NULL, TokenType.TRUE, TokenType.FALSE)
 _PREFIXES = (*LITERAL_TYPES, "INTERVAL")
 
 _NO_LITERAL_AFTER = (TokenType.DOT, TokenType.IS, TokenType.ALIAS)
-"""Before a word that is no literal but part of a name or a predicate."""
+"""Before a word that is not a literal but part of a name or a predicate."""
 
 
 def literals(sql: str) -> Counter[tuple[str, str]]:

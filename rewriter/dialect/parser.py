@@ -367,7 +367,7 @@ class SparkSQLParser(PipeParser, TableArgumentParser, CallParser, LiteralParser)
         return parsed
 
     def _negate_range(self, this: exp.Expr | None = None) -> exp.Expr | None:
-        """Read ``NOT LIKE`` as the negation of LIKE; before ANY and ALL it is no negation."""
+        """Read ``NOT LIKE`` as the negation of LIKE; before ANY and ALL it is not a negation."""
         like = this.this if isinstance(this, exp.Escape) else this
         if isinstance(like, exp.Like | exp.ILike) and not isinstance(
             like.expression, exp.Any | exp.All

@@ -111,7 +111,7 @@ class LiteralParser(SparkParser):
             check_func, schema, allow_identifiers, with_collation
         )
         collation = parsed.args.get("collate") if isinstance(parsed, exp.DataType) else None
-        if isinstance(collation, exp.Column):  # the name of a collation is no column's
+        if isinstance(collation, exp.Column):  # the name of a collation is not a column's
             collation.replace(exp.var(collation.name))
         return parsed
 

@@ -114,7 +114,7 @@ def contributions(
     for number, semi in enumerate(block.semis):
         factors.add_membership(f"s{number}", semi)
     for number, outer in enumerate(block.outer_lookups):
-        # Values that are only looked up are no factors, and yet what a row was made from.
+        # Values that are only looked up are not factors, and yet what a row was made from.
         if outer.factor or values is None:
             factors.add_found(f"o{number}", outer, either=outer.alias not in shown)
     return factors.contributions()

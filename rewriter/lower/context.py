@@ -202,7 +202,7 @@ _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 _RESERVED = frozenset({GROUP, MEMBER, UNION, KEYS, EXPANDED, COPIES, DRAWN})
-"""Aliases that scalars of blocks use for what is no source."""
+"""Aliases that scalars of blocks use for what is not a source."""
 
 _KEYWORDS = {word for keyword in SparkSQL.Tokenizer.KEYWORDS for word in keyword.split()}
 """Words that mean something else than a table in some places where an alias stands."""

@@ -91,7 +91,7 @@ REFUSED_AGGREGATES: Mapping[str, tuple[str, str]] = {
     },
     "measure": ("which means something in metric views only", "Write the aggregate it stands for."),
 }
-"""Aggregates that are no functions of their group's bag: why, and what to write instead."""
+"""Aggregates that are not functions of their group's bag: why, and what to write instead."""
 
 _WINDOW_FUNCTIONS = """
 counter_diff cume_dist dense_rank lag lead nth_value ntile percent_rank rank row_number

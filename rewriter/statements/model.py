@@ -26,7 +26,7 @@ class TableColumn:
         The table numbers its rows (identity).
     generated
         The expression over other columns that is always its value (GENERATED ALWAYS AS); None: it
-        is no generated column.
+        is not a generated column.
     field
         The number that the table's format gives the column, which renaming keeps; None: unknown.
     """

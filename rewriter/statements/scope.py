@@ -260,7 +260,7 @@ def _shorten(expression: exp.Expr, table: Name) -> None:
 
 
 def _relations(expression: exp.Expr) -> Iterator[exp.Table]:
-    """Yield the relations that are read by a name, and are no common table expressions."""
+    """Yield the relations that are read by a name, and are not common table expressions."""
     for table in expression.find_all(exp.Table):
         if not isinstance(table.this, exp.Identifier):
             continue

@@ -153,7 +153,7 @@ def join_with_relation(
     if isinstance(join, OuterJoin):
         if join.side is not (Side.LEFT if of_left.streaming else Side.RIGHT):
             raise context.unsupported(
-                "an outer join that keeps the rows of what is no stream is", join.span
+                "an outer join that keeps the rows of what is not a stream is", join.span
             )
     elif of_right.streaming and not isinstance(join, InnerJoin):
         raise context.unsupported("a stream that other rows are looked up in is", join.span)

@@ -186,7 +186,7 @@ def numbers_of(values: Sequence[Any]) -> Array:
     Raises
     ------
     CapabilityError
-        For a value that is no number.
+        For a value that is not a number.
     """
     for value in values:
         if value is not None:
@@ -198,7 +198,7 @@ def check_number(value: Any) -> None:
     """Raise CapabilityError for a plain value that has no mean: a text, a date, a list."""
     if not isinstance(value, Number):
         raise CapabilityError(
-            f"{value!r} is no number: expected values are those of numbers.\n"
+            f"{value!r} is not a number: expected values are those of numbers.\n"
             "Ask for the probability of each value, or for a number made of it."
         )
 
@@ -232,7 +232,7 @@ def _collect(operand: Operand, slots: dict[Value | Expression, int]) -> None:
     else:
         raise ExactnessError(
             f"{operand.truncated(3)} depends on {len(operand.tokens)} tuples: its worlds are too "
-            f"many, and it is no function of SUM, COUNT, MIN, MAX and AVG alone."
+            f"many, and it is not a function of SUM, COUNT, MIN, MAX and AVG alone."
         )
 
 

@@ -118,7 +118,7 @@ def moments(
     ExactnessError
         For annotations that count something other than products, and when one is too hard to
         compile, see `probability`, or AVG is over too many
-        values; see `sampled_moments`. When a formal value that is no tensor has too many tokens.
+        values; see `sampled_moments`. When a formal value that is not a tensor has too many tokens.
 
     Cost: SUM and COUNT of products of tuples by sorting, of other annotations quadratic in the
     number of terms that share tuples; MIN and MAX in the number of values that are likely; AVG in

@@ -56,7 +56,7 @@ def sampled_moments(
     Raises
     ------
     CapabilityError
-        For values that are no numbers.
+        For values that are not numbers.
     ExactnessError
         When none of the worlds that are drawn has a value, or the evidence.
 

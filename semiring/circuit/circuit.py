@@ -149,7 +149,7 @@ class AnnotationCircuit:
         flags = self.common_flags(child, offsets)
         kinds = self.gates.kind[child]
         polynomial = self.gates.has(child, POLYNOMIAL)
-        # A sum among factors keeps its place where it is no polynomial without integer content.
+        # A sum among factors keeps its place where it is not a polynomial without integer content.
         proper = (kinds != SUM) | (~polynomial & (self._contents(child, kinds) == 1))
         proper &= kinds != CONSTANT
         canonical = reduce_segments(np.logical_and, proper, offsets, True)

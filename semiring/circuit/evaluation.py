@@ -113,7 +113,7 @@ def evaluate(
     Parameters
     ----------
     semiring
-        One whose elements are no annotations themselves.
+        One whose elements are not annotations themselves.
 
     Raises
     ------

@@ -96,7 +96,7 @@ class TensorSums:
     def compared(
         self, scalars: Scalars, rows: Array, op: str, value: int | Decimal
     ) -> Array | None:
-        """Return comparisons of tensors with a number; None: they are no exact numbers."""
+        """Return comparisons of tensors with a number; None: they are not exact numbers."""
         counting = scalars.monoid == COUNT
         scale = 0 if counting else scalars.scale
         bound = None if scale is None else Fraction(value) * 10**scale

@@ -102,7 +102,7 @@ class FormalValue(InCircuit, Value):
         return [(row[0], row[1:]) for row in zip(*parts, strict=True)]
 
     def _width(self) -> int:
-        """Return the number of edges of a row: its annotation, which is no value, and operands."""
+        """Return the number of edges of a row: those to its annotation and to operands."""
         children = self._children()
         annotations = int((self.reading.circuit.gates.kind[children] < TENSOR).sum())
         return len(children) // max(annotations, 1) or 1

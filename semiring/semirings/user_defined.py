@@ -56,7 +56,7 @@ def define(name: str, definition: SemiringDefinition[K], samples: Sequence[K]) -
     Raises
     ------
     LawError
-        A law that the samples break: the definition is no semiring, or claims what it is not.
+        A law that the samples break: the definition is not a semiring, or claims what it is not.
     AnnotationError
         Something is missing.
 

@@ -130,11 +130,11 @@ def test_edges_to_nowhere() -> None:
 
 @pytest.mark.parametrize("ordinal", [-1, 2])
 def test_ordinals_out_of_range(ordinal: int) -> None:
-    """An ordinal that is no node."""
+    """An ordinal that is not a node."""
     b = chain()
     b.files["edges0.parquet"]["target"] = pa.array([0, ordinal])
     assert failure(b) == (
-        f"Edges from a to b: ordinal {ordinal} in column 'target' of edges0.parquet is no node;"
+        f"Edges from a to b: ordinal {ordinal} in column 'target' of edges0.parquet is not a node;"
         " there are 2.\nThe store is damaged: check it."
     )
 

@@ -24,7 +24,7 @@ def test_nodes_in_any_form(bidding: Any) -> None:
 
 
 def test_nodes_given_by_a_mask(bidding: Any) -> None:
-    """A Boolean array is no array of ids."""
+    """A Boolean array is not an array of ids."""
     with pytest.raises(GraphError) as error:
         bidding.delete(np.ones(3, dtype=np.bool_))
     assert str(error.value) == (

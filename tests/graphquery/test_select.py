@@ -150,7 +150,7 @@ def test_table(bidding: Any) -> None:
         ),
         (
             {"where": {"CarId": ("like", "C%")}},
-            "'like' is no comparison.\nUse one of =, <>, <, <=, >, >=, <=>.",
+            "'like' is not a comparison.\nUse one of =, <>, <, <=, >, >=, <=>.",
         ),
         (
             {"segment": "dealer1/Cars", "where": {"CarId": lambda column: [1, 2, 3]}},

@@ -358,7 +358,7 @@ def test_degenerate_graphs(build: Build, count: int) -> None:
 
 
 def test_damaged_stores(build: Build) -> None:
-    """Segments twice or missing, too few edges, ordinals that are no nodes."""
+    """Segments twice or missing, too few edges, ordinals that are not nodes."""
     b = Builder()
     b.add("s", Kind.TOKEN, "", 2)
     b.add("t", Kind.DERIVED, "+", 2)
@@ -370,7 +370,7 @@ def test_damaged_stores(build: Build) -> None:
         build(b)
     b.edge_sets[0] = replace(b.edge_sets[0], count=2)
     b.segments[0] = replace(b.segments[0], count=1)
-    with pytest.raises(GraphDataError, match=r"^1 edges have ordinals that are no nodes"):
+    with pytest.raises(GraphDataError, match=r"^1 edges have ordinals that are not nodes"):
         build(b)
     b.segments[0] = replace(b.segments[0], name="t")
     with pytest.raises(GraphDataError, match=r"^Two segments are called t"):

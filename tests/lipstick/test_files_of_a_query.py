@@ -105,7 +105,7 @@ def _capture(root: Block, manifest: Manifest, folder: Path) -> None:
 def test_files_of_a_query(tmp_path: Path) -> None:
     """The rewriter and the engine in memory answer the README's query in few files."""
     expected = ["δ(cars:C1)", "δ(cars:C2 + cars:C3)", "cars:C1⊗1", "cars:C2⊗1 + cars:C3⊗1", "1"]
-    assert _ask(tmp_path / "first") == expected  # imports are no part of the path
+    assert _ask(tmp_path / "first") == expected  # imports are not part of the path
     files: set[str] = set()
     with _entered(files):
         assert _ask(tmp_path / "second") == expected

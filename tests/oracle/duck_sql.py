@@ -155,7 +155,7 @@ def _member(node: exp.Expr) -> exp.Expr:
 
     IN is false where it is not known to be true, and NOT IN true where it is known to be. DuckDB
     has the standard's NULLs, knows no rows of several values here, and is wrong about a correlated
-    subquery with NULLs that is no conjunct.
+    subquery with NULLs that is not a conjunct.
     """
     query = node.args.get("query")
     if query is None:
@@ -185,7 +185,7 @@ def _member(node: exp.Expr) -> exp.Expr:
 
 
 def _exists(node: exp.Expr) -> exp.Expr:
-    """Write EXISTS so that it is no semi join, of which DuckDB has those by <> wrong for NULLs."""
+    """Write EXISTS so that it is not a semi join, which DuckDB has wrong for <> and NULLs."""
     if not isinstance(node.this, exp.Query):
         return node
     return exp.case().when(exp.Exists(this=node.this.copy()), exp.true()).else_(exp.false())

@@ -59,7 +59,7 @@ IN_MEMORY = {
         "WITH g AS (SELECT k + 1 AS j, k FROM (SELECT k FROM a EXCEPT SELECT k FROM b) GROUP BY k),"
         " h AS (SELECT j FROM g GROUP BY j) SELECT h.j, c.id FROM h JOIN c ON c.k = h.j"
     ),
-    "a membership that is no conjunct, of rows that only a deletion makes": (
+    "a membership that is not a conjunct, of rows that only a deletion makes": (
         "SELECT h.n FROM (SELECT n, count(*) AS m FROM (SELECT k, count(*) AS n FROM a GROUP BY k)"
         " GROUP BY n) h WHERE h.n NOT IN (SELECT x FROM b) OR h.m = 2"
     ),

@@ -16,7 +16,7 @@ PARSES = "import rewriter.dialect.sparksql as d; print(d.parse('SELECT 1 AS a').
 
 @pytest.fixture
 def packages(tmp_path: Path) -> Path:
-    """A folder with a sqlglot whose compiled parser is no module: who imports it fails."""
+    """A folder with a sqlglot whose compiled parser is not a module: who imports it fails."""
     spec = find_spec("sqlglot")
     assert spec is not None
     assert spec.origin is not None

@@ -34,7 +34,7 @@ INTERNAL = {
     "UninterpretableError",
     "ValueError",
 }
-"""Errors that are no refusals: of a caller, or told from others and caught."""
+"""Errors that are not refusals: of a caller, or told from others and caught."""
 ELSEWHERE = {
     "streaming/context.py": "streaming/test_recorded.py",
     "streaming/deduplication.py": "streaming/test_recorded.py",

@@ -221,7 +221,7 @@ def test_many_samples_of_many_tuples():
 
 
 def test_weights():
-    """Functions, mappings and one number; what is no probability is refused."""
+    """Functions, mappings and one number; what is not a probability is refused."""
     annotation = Polynomial.token(TOKENS[0])
     assert probability(annotation, lambda token: 0.5).value == 0.5
     assert probability(annotation, 0.25).value == 0.25

@@ -135,7 +135,7 @@ class FastBottleneck(Bottleneck):
 
 
 class Modular:
-    """A sum that is no ufunc, to be folded by halves."""
+    """A sum that is not a ufunc, to be folded by halves."""
 
     zero, one = 0, 1
     positive = False

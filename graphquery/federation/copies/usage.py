@@ -44,7 +44,7 @@ def questions(given: Precaching) -> Iterator[tuple[float, list[str]]]:
             noted = json.loads(line)
             yield float(noted["time"]), [str(each) for each in noted["needed"]]
         except (ValueError, KeyError, TypeError) as error:
-            raise FederationError(f"{path}:{number} is no question: {error!r}.") from error
+            raise FederationError(f"{path}:{number} is not a question: {error!r}.") from error
 
 
 def held(given: Precaching, members: Mapping[str, Member]) -> list[str]:

@@ -232,14 +232,14 @@ def relation_of_table(table: pa.Table, channels: Sequence[str], count: int) -> B
     Raises
     ------
     WireError
-        A table that is no relation of so many channels.
+        A table that is not a relation of so many channels.
     """
     if table.schema.equals(_PLAIN) and not any(column.null_count for column in table.columns):
         channel, source, target = (column.to_numpy() for column in table.columns)
     elif table.schema.names == ["edges"] and len(table) == 1:
         data = table.column("edges")[0].as_py()
         if not isinstance(data, bytes):
-            raise WireError("The edges of a boundary graph are no bytes.")
+            raise WireError("The edges of a boundary graph are not bytes.")
         channel, source, target = decoded_edges(data, len(channels), count)
     else:
         raise WireError("A table of a boundary graph has edges.")

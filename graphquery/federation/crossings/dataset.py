@@ -1,7 +1,7 @@
 """Data that is handed over with its description, so that who reads it knows where it comes from.
 
 A dataset is a folder with one Parquet file of the rows in the order of the channel, and the
-manifest beside it. Other files in the folder are no part of it.
+manifest beside it. Other files in the folder are not part of it.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ class Head:
         Raises
         ------
         WireError
-            What is no head.
+            What is not a head.
         """
         try:
             exported = {

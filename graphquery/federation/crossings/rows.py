@@ -84,7 +84,7 @@ def from_table(channels: Any, table: pa.Table | None) -> tuple[dict[str, Array],
     Raises
     ------
     WireError
-        What is no rows of channels.
+        What is not rows of channels.
     """
     if table is None:
         return {}, {}

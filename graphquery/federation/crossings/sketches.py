@@ -2,7 +2,7 @@
 
 A sketch is *exact* (up to 128 hashes of ancestor crossing rows), a Bloom *filter* of them, or
 *top*, which may contain anything. Unions go up this ladder and never down, so that a sketch that
-does not contain a row proves that it is no ancestor.
+does not contain a row proves that it is not an ancestor.
 """
 
 from __future__ import annotations

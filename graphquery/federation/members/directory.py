@@ -130,7 +130,7 @@ class Directory:
 
     def explain(self, part: MissingPart) -> str:
         """Return a missing part as a sentence that names the dataset instead of its channel."""
-        store = "A store that is no member" if part.reason == OUTSIDE else part.store
+        store = "A store that is not a member" if part.reason == OUTSIDE else part.store
         text = f"{store} {_CAUSES.get(part.reason, part.reason)}"
         if part.channel is None:
             return f"{text}."
@@ -165,7 +165,7 @@ class Directory:
                     failure = self.absent[each]
                     yield MissingPart(each, failure.reason, channel, numbers, failure.message)
             elif alias is None:
-                message = f"{taken.name} is of a store that is no member"
+                message = f"{taken.name} is of a store that is not a member"
                 yield MissingPart(taken.store, OUTSIDE, channel, numbers, message)
             elif alias in self.absent:
                 failure = self.absent[alias]

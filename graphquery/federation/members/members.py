@@ -158,7 +158,7 @@ def _document(file: Path) -> dict[str, Any]:
         raise FederationError(f"{file} cannot be read as TOML: {error}.") from error
     if document.get("format") != VERSION:
         raise FederationError(
-            f"{file} has no `format = {VERSION}`: it is no file of a federation, or of another "
+            f"{file} has no `format = {VERSION}`: it is not a file of a federation, or of another "
             "version of lipstick-spark."
         )
     members = document.get("members")

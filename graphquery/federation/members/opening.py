@@ -127,7 +127,7 @@ def open_federation(
 
     Members are pinned at first contact (`graphquery.federation.members.opening`): a member that is
     another store later, or signs with another key, is missing as untrusted. Members that do not
-    answer are no error: answers list what is missing.
+    answer are not an error: answers list what is missing.
 
     Raises
     ------

@@ -48,8 +48,8 @@ class MissingPart:
     Parameters
     ----------
     store
-        The alias of the store that was not asked or did not answer; of one that is no member, its
-        identity.
+        The alias of the store that was not asked or did not answer; of one that is not a member,
+        its identity.
     reason
         One of the constants of this module.
     channel

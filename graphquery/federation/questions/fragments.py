@@ -62,7 +62,7 @@ class Joined:
 def ask_fragments(question: Question, batch: Mapping[str, WireMessage]) -> Joined:
     """Ask members for fragments (`requests.between`) and join them.
 
-    A member whose reply is no fragment, or has crossing rows that its head does not have, is
+    A member whose reply is not a fragment, or has crossing rows that its head does not have, is
     missing as damaged, and the others are joined without it.
     """
     replies = {
@@ -108,7 +108,7 @@ def join(replies: Mapping[str, WireMessage]) -> Joined:
     Raises
     ------
     WireError
-        A reply that is no fragment.
+        A reply that is not a fragment.
     """
     join = _Join()
     try:

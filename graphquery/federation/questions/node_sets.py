@@ -113,7 +113,7 @@ def from_message(segments: Any, table: pa.Table | None) -> StoredNodes:
     Raises
     ------
     WireError
-        What is no nodes.
+        What is not nodes.
     """
     if table is None:
         raise WireError("A reply has no table of nodes.")

@@ -121,7 +121,7 @@ def read_peers(path: str | os.PathLike[str]) -> Peers:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise FederationError(f"{file} cannot be read: {error}.") from error
     if document.get("format") != VERSION:
-        raise FederationError(f"{file} has no `format = {VERSION}`: it is no file of peers.")
+        raise FederationError(f"{file} has no `format = {VERSION}`: it is not a file of peers.")
     known: dict[str, Peer] = {}
     for name, fields in document.get("peers", {}).items():
         digest = fields.get("token_sha256", "") if isinstance(fields, dict) else ""

@@ -253,7 +253,7 @@ def names_in(header: Mapping[str, Any], argument: str) -> list[str]:
     """
     value = header.get(argument) or []
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise WireError(f"{argument} is no list of names.")
+        raise WireError(f"{argument} is not a list of names.")
     return value
 
 

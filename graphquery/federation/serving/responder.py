@@ -270,7 +270,7 @@ class Responder:
 
     def _site(self, version: Any) -> Site:
         if version is not None and (not isinstance(version, int) or version < 0):
-            raise WireError("The version of a request is no number.")
+            raise WireError("The version of a request is not a number.")
         with self._mutex:
             newest = self._store.snapshot()
             wanted = newest.version if version is None else version

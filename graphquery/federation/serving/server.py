@@ -122,7 +122,7 @@ class Server:
             try:
                 self.tls.load_cert_chain(certificate, private_key)
             except OSError as error:
-                raise FederationError(f"{certificate} is no certificate: {error}.") from error
+                raise FederationError(f"{certificate} is not a certificate: {error}.") from error
         try:
             self._http = _Http((host, port), self)
         except OSError as error:

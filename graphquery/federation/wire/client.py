@@ -83,7 +83,7 @@ class HttpTransport:
             try:
                 self._tls = ssl.create_default_context(cafile=certificate)
             except OSError as error:
-                raise FederationError(f"{certificate} is no certificate: {error}.") from error
+                raise FederationError(f"{certificate} is not a certificate: {error}.") from error
         self._headers = {"Content-Type": CONTENT_TYPE}
         if token is not None:
             self._headers["Authorization"] = f"Bearer {token}"

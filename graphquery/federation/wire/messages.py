@@ -79,7 +79,7 @@ def table_of_texts(columns: Any) -> pa.Table:
     Raises
     ------
     ValueError
-        What is no table.
+        What is not a table.
     """
     try:
         arrays = {
@@ -190,7 +190,7 @@ def received(read: Read, limits: Limits = REPLY) -> WireMessage:
     CutOffError
         The bytes end before the message does.
     WireError
-        Bytes that are no message, or more than is allowed.
+        Bytes that are not a message, or more than is allowed.
     """
     digest = hashlib.sha256()
     header: dict[str, Any] | None = None
@@ -216,13 +216,13 @@ def received(read: Read, limits: Limits = REPLY) -> WireMessage:
             header, tables, size = _unpacked_header(content, min(left, limits.header))
             left -= size
             if len(tables) > limits.tables:
-                raise WireError("The bytes are no message of a federation.")
+                raise WireError("The bytes are not a message of a federation.")
         elif kind == b"T" and header is not None and len(tables) < limits.tables:
             name, table, size = _unpacked(content, left)
             left -= size
             tables[name] = table
         else:
-            raise WireError("The bytes are no message of a federation.")
+            raise WireError("The bytes are not a message of a federation.")
 
 
 def reader(data: bytes) -> Read:
@@ -265,7 +265,7 @@ def _unpacked_header(content: bytes, limit: int) -> tuple[dict[str, Any], dict[s
     except (ValueError, TypeError, AttributeError, RecursionError, OSError) as error:
         raise WireError(f"The header of the message cannot be read: {error!r}.") from error
     if not isinstance(header, dict):
-        raise WireError("The header of the message is no object.")
+        raise WireError("The header of the message is not an object.")
     return header, tables, size
 
 

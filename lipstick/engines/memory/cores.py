@@ -163,7 +163,7 @@ def _check_plain(core: Core) -> None:
 
 
 def _no_relation(source: Source) -> NeedsSparkError:
-    return NeedsSparkError(f"{source.alias} is no relation that is held here: Spark reads it.")
+    return NeedsSparkError(f"{source.alias} is not a relation that is held here: Spark reads it.")
 
 
 def _united(tables: Sequence[pa.Table]) -> pa.Table:

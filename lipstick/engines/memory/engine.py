@@ -86,7 +86,7 @@ class Engine:
         return rows(block, stored, members, self._context)
 
     def members(self, block: Block) -> Members:
-        """The members of a block that is no union."""
+        """The members of a block that is not a union."""
         block = self.blocks[block.name]
         return Members(block, self.captured(block), self._context, self._lookup)
 

@@ -60,7 +60,7 @@ def lossless(
     """Return new values of a column in its type.
 
     A fraction may be rounded to the nearest number of a floating-point type; nothing else is
-    rounded, truncated or wrapped, and times without a zone are no instants.
+    rounded, truncated or wrapped, and times without a zone are not instants.
 
     Raises
     ------

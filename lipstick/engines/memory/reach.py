@@ -83,7 +83,7 @@ def reach(
         Positions of rows of the answer.
     scalars
         Also follow scalar subqueries, uncorrelated ones whole, and window functions: their values
-        are no factors of an annotation, but may have decided a row or gone into it.
+        are not factors of an annotation, but may have decided a row or gone into it.
     further
         The tuples of a block that are also wanted, whichever others are; in place of the tuples
         that window functions see, and with both sides of a bag difference.

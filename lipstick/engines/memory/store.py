@@ -196,7 +196,7 @@ class StoredDataset(Dataset):
         return self._columns[name]
 
     def _check_texts(self, name: str, column: pa.ChunkedArray) -> None:
-        """Refuse texts that are no UTF-8, which Spark's may be: Python and Arrow have none such."""
+        """Refuse texts that are not UTF-8, as Spark's may be: Python and Arrow have none such."""
         if not has_texts(column.type):
             return
         try:

@@ -54,7 +54,7 @@ def unlogged_errors() -> Iterator[None]:
 
 def own_spark(settings: Mapping[str, str] | None = None) -> SparkSession:
     """Start the Spark of a session that was given none, with some settings."""
-    # Refused statements are reported as errors, and names that are no tables are no failures.
+    # Refused statements are reported as errors, and names that are not tables are not failures.
     _error_logger().setLevel("CRITICAL")
     return (
         local_builder("lipstick")

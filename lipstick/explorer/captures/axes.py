@@ -169,7 +169,7 @@ class InputGroups:
         return [None if v is None else str(cell(v))[:length] for v in values]
 
     def keys(self, chosen: Array) -> list[list[str | None] | None]:
-        """Return the key of each of some groups that are rows; None: it is no row with a key."""
+        """Return the key of each of some groups that are rows; None: it is not a row with a key."""
         keys: list[list[str | None] | None] = [None] * len(chosen)
         if self.values is None and isinstance(self.axis.table, SourceRows):
             rows = self.first[chosen]

@@ -227,9 +227,9 @@ class ContributionViews:
                 call = rows.calls[scalar.column[1]]
                 return self._of_call(rows, call, column, total, at_block)
         except (CaptureError, UninterpretableError):
-            pass  # The value is no plain aggregate: its inputs are left out in turn.
+            pass  # The value is not a plain aggregate: its inputs are left out in turn.
         if place not in explained(memory):
-            raise ExploreError(f"{column!r} is no number that inputs add up to or change.")
+            raise ExploreError(f"{column!r} is not a number that inputs add up to or change.")
         written = plain(text(engine.root.outputs[place].scalar), engine.root)
         return Inputs(column, str(cell(written)), total, None, False, None, self._axes.of_row(at))
 

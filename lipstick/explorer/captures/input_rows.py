@@ -38,7 +38,7 @@ def source_rows(memory: Memory, row: int, params: Params, budget: Budget) -> dic
     Raises
     ------
     ExploreError
-        Where the source cannot be read here: it is no Parquet, elsewhere, changed, or not named by
+        Where the source cannot be read here: it is not Parquet, elsewhere, changed, or not named by
         a key.
     """
     name = params.text("relation")
@@ -117,7 +117,7 @@ def source_files(record: RelationRecord) -> list[Path]:
     Raises
     ------
     ExploreError
-        Where they are not, or are no Parquet files with a key.
+        Where they are not, or are not Parquet files with a key.
     """
     told = f"The rows of {record.name!r} ({record.description}) are not looked up here: "
     if record.naming != _KEY or record.derived is not None or not record.fingerprint:

@@ -36,7 +36,7 @@ def least(capture: Capture, row: int, axis: Axis, params: Params) -> dict[str, A
     Raises
     ------
     ExploreError
-        For texts that are no number, rows of subqueries, and sets that are too large.
+        For texts that are not a number, rows of subqueries, and sets that are too large.
     CapabilityError
         Where no removal suffices, or the smallest sets are not found.
     """
@@ -48,13 +48,13 @@ def least(capture: Capture, row: int, axis: Axis, params: Params) -> dict[str, A
     except (InvalidOperation, ValueError):
         than = None
     if than is None:
-        raise ExploreError(f"{text!r} is no number.")
+        raise ExploreError(f"{text!r} is not a number.")
     if axis.relation is None or not isinstance(axis.table, SourceRows):
         raise ExploreError("Rows of a subquery are made from others: group by one of these.")
     at = column_number(memory.engine, params.text("column"))
     value = number(memory.answer().column(at)[row].as_py())
     if value is None:
-        raise ExploreError("The value is no number.")
+        raise ExploreError("The value is not a number.")
     if value == than:
         raise ExploreError("The value is this number already.")
     measure = Measure(

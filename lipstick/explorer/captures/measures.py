@@ -24,7 +24,7 @@ class Inputs:
     total
         The value.
     values
-        Per input what the aggregate reads of it; None where the value is no plain aggregate.
+        Per input what the aggregate reads of it; None where the value is not a plain aggregate.
     axes
         The rows that they come from. Where there are no values each axis has inputs of its own.
     nulls

@@ -31,7 +31,7 @@ def _truth(text: str) -> bool:
 
 
 def _interval(text: str) -> tuple[float | None, float | None]:
-    """Two numbers with two dots between; one that is left out is no bound."""
+    """Two numbers with two dots between; one that is left out is not a bound."""
     first, dots, last = text.partition("..")
     if not dots:
         raise ValueError(text)
@@ -69,7 +69,7 @@ class Chosen:
     Raises
     ------
     ExploreError
-        For relations and columns that there are not, and texts that are no numbers.
+        For relations and columns that there are not, and texts that are not numbers.
     """
 
     def __init__(self, capture: Capture, sort: str, given: Mapping[str, Any]) -> None:
@@ -86,7 +86,7 @@ class Chosen:
                 raise ExploreError(f"The query reads no relation {name!r}.")
             if isinstance(value, dict):
                 if sort not in ("integer", "number"):
-                    raise ExploreError(f"Columns of numbers are no values that are a {sort}.")
+                    raise ExploreError(f"Columns of numbers are not values that are a {sort}.")
                 self.columns[name] = self._column(name, Params(value).text("column"))
             else:
                 self.numbers[name] = self._number(name, value)

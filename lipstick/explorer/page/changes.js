@@ -38,8 +38,8 @@ function literal({ name, sort, ...kind }, text) {
 }
 
 function calculated({ name, sort, ...kind }, op, by, percent) {
-  if (!["int", "decimal", "double", "float"].includes(sort)) throw refusal(`${name} is no number to calculate with.`);
-  if (!EXACT.test(by)) throw refusal(`'${by}' is no number to calculate with.`);
+  if (!["int", "decimal", "double", "float"].includes(sort)) throw refusal(`${name} is not a number to calculate with.`);
+  if (!EXACT.test(by)) throw refusal(`'${by}' is not a number to calculate with.`);
   let [operation, number] = [op, exact(by)];
   if (percent) {
     const part = { n: number.n, s: number.s + 2 };

@@ -77,7 +77,7 @@ function decided({ op, column, values }, { sort, cells }) {
   const read = READ[sort];
   if (!read) throw new Refused("refused", `${column} is not compared in this page.`);
   if (op === "like") {
-    if (sort === "double" || sort === "float" || sort === "time") throw new Refused("refused", `${column} is no text: LIKE does not compare it here.`);
+    if (sort === "double" || sort === "float" || sort === "time") throw new Refused("refused", `${column} is not a text: LIKE does not compare it here.`);
     const like = pattern(values[0]);
     return cells.map((cell) => (cell === null ? null : like.test(cell)));
   }
@@ -112,7 +112,7 @@ export function mask(condition, columnOf) {
 export function readCondition(text, relation, columns, implied = "") {
   const known = new Map(columns.map((name) => [name.toLowerCase(), name]));
   const problem = (what) =>
-    new Refused("refused", `'${text.trim()}' is no condition on ${relation}: ${what}.\nWrite a column (${columns.join(", ")}), then =, <>, <, <=, >, >=, IN (…), BETWEEN … AND …, LIKE '…%' or IS NULL; join several by AND, OR and NOT.`);
+    new Refused("refused", `'${text.trim()}' is not a condition on ${relation}: ${what}.\nWrite a column (${columns.join(", ")}), then =, <>, <, <=, >, >=, IN (…), BETWEEN … AND …, LIKE '…%' or IS NULL; join several by AND, OR and NOT.`);
   const tokens = [];
   const end = text.trimEnd().length;
   for (LEXEME.lastIndex = 0; LEXEME.lastIndex < end; ) {
@@ -214,7 +214,7 @@ export function filtered(text, name, column) {
     try {
       return mask(readCondition(plain, name, [name], name), () => column);
     } catch (error) {
-      if (sign || !error.message.includes("is no condition on")) throw error;
+      if (sign || !error.message.includes("is not a condition on")) throw error;
     }
   }
   if (!READ[column.sort]) throw new Refused("refused", `${name} is not compared in this page.`);

@@ -47,7 +47,7 @@ export class Strikes {
     return !this.count(each) && ![...Object.values(each.where), ...Object.values(each.update)].some((text) => text.trim());
   }
 
-  // What is asked of a scenario: its name is no part of it.
+  // What is asked of a scenario: its name is not part of it.
   question(each) {
     return { delete: each.delete, where: each.where, ...(Object.keys(each.update).length ? { update: each.update } : {}) };
   }

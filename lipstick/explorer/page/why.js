@@ -49,7 +49,7 @@ function skeleton() {
   return h("div", { class: "skeleton", role: "status" }, h("span", { class: "out-of-sight" }, "Loading"), h("i"), h("i"), h("i"));
 }
 
-// What values are typed like, where they are no numbers.
+// What values are typed like, where they are not numbers.
 const EXAMPLES = { truth: "false", level: "SECRET", interval: "3..7" };
 
 const HEADINGS = {

@@ -76,7 +76,7 @@ def _calls(text: str, relation: str) -> Iterator[DataCheck]:
     Raises
     ------
     CaptureError
-        For texts that are no Python.
+        For texts that are not Python.
     """
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
     joined = "check" + "".join(lines) if text.lstrip().startswith(".") else text

@@ -140,8 +140,8 @@ class ExpectationSuite:
             expectations = [(str(e["type"]), dict(e["kwargs"])) for e in document["expectations"]]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise CaptureError(
-                f"{path} is no suite of Great Expectations 1.x: {error}\nGive the JSON of a suite, "
-                "whose expectations have type and kwargs."
+                f"{path} is not a suite of Great Expectations 1.x: {error}\nGive the JSON of a "
+                "suite, whose expectations have type and kwargs."
             ) from error
         for kind, kwargs in expectations:
             yield from _checks(kind, kwargs, relation or str(document.get("name") or path.stem))

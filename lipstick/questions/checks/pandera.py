@@ -46,7 +46,7 @@ class PanderaSchema:
             columns = {str(n): dict(each or {}) for n, each in document["columns"].items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError, yaml.YAMLError) as error:
             raise CaptureError(
-                f"{path} is no schema of Pandera: {error}\nGive what schema.to_yaml() or "
+                f"{path} is not a schema of Pandera: {error}\nGive what schema.to_yaml() or "
                 "schema.to_json() writes."
             ) from error
         relation = relation or str(document.get("name") or path.stem)

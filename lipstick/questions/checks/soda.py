@@ -82,7 +82,7 @@ def _check(check: Any, relation: str) -> DataCheck:
 def _read(name: str, text: str, options: Mapping[str, Any], relation: str) -> DataCheck:
     match = _CHECK.match(text)
     if match is None:
-        raise CaptureError("it is no metric with a threshold")
+        raise CaptureError("it is not a metric with a threshold")
     metric, argument, threshold = match.groups()
     unread = options.keys() - {"name", "filter", "fail", "warn", "missing values", *_VALID}
     if unread:

@@ -81,7 +81,7 @@ def differing(before: pa.Array, after: pa.Array) -> Array:
         try:
             after = after.cast(before.type)
         except pa.ArrowException:
-            # Text that is no number, or a number with more digits than the type has.
+            # Text that is not a number, or a number with more digits than the type has.
             before, after = before.cast(pa.string()), after.cast(pa.string())
     different: Array = ~same(before, after)
     return different

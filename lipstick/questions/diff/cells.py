@@ -37,7 +37,7 @@ def rational(value: Any) -> Fraction:
     Raises
     ------
     CaptureError
-        For values that are no numbers, and for NaN and infinities.
+        For values that are not numbers, and for NaN and infinities.
     """
     match value:
         case None:
@@ -51,7 +51,7 @@ def rational(value: Any) -> Fraction:
             return Fraction(pa.scalar(value, pa.timestamp("us")).value, 10**6)
         case date():
             return Fraction(pa.scalar(value, pa.date32()).value)
-    raise CaptureError(f"{value!r} is no number whose difference has parts.")
+    raise CaptureError(f"{value!r} is not a number whose difference has parts.")
 
 
 def data_parts(

@@ -157,7 +157,7 @@ class AnswerDifference:
         Raises
         ------
         CaptureError
-            When no row, or several have these values, for columns that are no numbers, and for
+            When no row, or several have these values, for columns that are not numbers, and for
             answers that are compared as bags.
         CapabilityError
             For numbers whose change is not divided among rows.

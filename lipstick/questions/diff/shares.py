@@ -362,7 +362,7 @@ def _distinct_count(columns: Sequence[Sequence[pa.Array]], sides: Sides) -> Divi
 
 
 def _common_multiple(numbers: Array, times: int) -> int:
-    """Return a common multiple of numbers; 1 if so many of its parts are no exact float64."""
+    """Return a common multiple of numbers; 1 if so many of its parts are not exact float64."""
     unit = 1
     for number in np.unique(numbers[numbers > 0]).tolist():
         unit = lcm(unit, number)

@@ -76,7 +76,7 @@ def changes(
                     elif len(edits) < _STEPS:
                         next_frontier.append(edits)
         if found:
-            break  # what has more edits is no smallest change
+            break  # what has more edits is not a smallest change
         frontier = next_frontier
     return found
 

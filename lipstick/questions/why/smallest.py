@@ -156,7 +156,7 @@ def _groups(measure: Measure, source: SourceRows, limit: int) -> list[_Choices]:
         raise UninterpretableError("queries of several blocks, or with LIMIT")
     if isinstance(rows, MemberRows):
         if not measure.is_check:
-            raise UninterpretableError("values that are no aggregates")
+            raise UninterpretableError("values that are not aggregates")
         positions = measure.positions
         if positions is None:
             positions = np.flatnonzero(rows.base.present)
@@ -204,7 +204,7 @@ def _bound(measure: Measure, rows: GroupRows) -> tuple[str, str, float]:
             raise UninterpretableError("HAVING of several conditions, or none")
         sides = comparison(rows.block.having[0])
     if sides is None:
-        raise UninterpretableError("conditions that are no comparison")
+        raise UninterpretableError("conditions that are not a comparison")
     op, left, right = sides.op, sides.left, sides.right
     if not left.columns:
         op, left, right = _FLIPPED.get(op, op), right, left

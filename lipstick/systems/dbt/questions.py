@@ -170,7 +170,7 @@ class TrackedProject:
     Raises
     ------
     DbtError
-        For names that are no seeds, sources or models, and increments that are not followed.
+        For names that are not seeds, sources or models, and increments that are not followed.
     """
 
     def __init__(
@@ -280,7 +280,7 @@ class TrackedProject:
             tokens = chosen.select(*(f"`{column}`" for column in tracked.token)).toArrow()
         except PySparkException as error:
             raise DbtError(
-                f"{where!r} is no condition on {node.title}: {first_line(error)}"
+                f"{where!r} is not a condition on {node.title}: {first_line(error)}"
             ) from error
         if not tokens.num_rows:
             raise DbtError(f"No row of {node.title} satisfies {where}.")

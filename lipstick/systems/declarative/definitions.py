@@ -284,7 +284,7 @@ def find_specification(path: str | os.PathLike[str]) -> Path:
     )
     if len(found) != 1:
         raise PipelineError(
-            f"{given} is no pipeline: it is neither a specification nor a folder with one.\n"
+            f"{given} is not a pipeline: it is neither a specification nor a folder with one.\n"
             f"Name the folder with {' or '.join(_SPEC_NAMES)}."
         )
     return found[0]

@@ -1,4 +1,4 @@
-"""The file of lines that were no messages."""
+"""The file of lines that were not messages."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class JsonValue:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A part of a file that is no JSON, with the line it begins on, the reason and its text."""
+    """A part of a file that is not JSON, with the line it begins on, the reason and its text."""
 
     line: int
     reason: str
@@ -222,12 +222,14 @@ def check_identifier(name: str) -> str:
     Raises
     ------
     MessageError
-        When it is longer than `MAX_IDENTIFIER`, or is no Unicode text.
+        When it is longer than `MAX_IDENTIFIER`, or is not Unicode text.
     """
     try:
         size = len(name) if name.isascii() else len(name.encode())
     except UnicodeEncodeError as error:
-        raise MessageError(f"{name[:80]!r} is no Unicode text: a surrogate stands alone") from error
+        raise MessageError(
+            f"{name[:80]!r} is not Unicode text: a surrogate stands alone"
+        ) from error
     if size > MAX_IDENTIFIER:
         raise MessageError(
             f"the identifier {name[:40]!r}... has {size:,} bytes, more than {MAX_IDENTIFIER:,}"

@@ -72,7 +72,9 @@ def export_outputs(
         places = index.find(wanted)
         if (places < 0).any():
             strange = wanted[int(np.flatnonzero(places < 0)[0])]
-            raise EventsError(f"{strange} is no output of {topic}, as the reduced graph has them.")
+            raise EventsError(
+                f"{strange} is not an output of {topic}, as the reduced graph has them."
+            )
         if segment not in snapshot.segments:
             _add(writer, topic, parts, wanted, places, segment)
         data = pa.table({"id": wanted}) if rows is None else rows

@@ -121,7 +121,7 @@ class Collector:
         Raises
         ------
         MessageError
-            When it is no event.
+            When it is not an event.
         """
         event = _object(event, "an event")
         time = _time(event.get("eventTime"))
@@ -354,7 +354,7 @@ def _time(value: Any) -> datetime:
     try:
         time = datetime.fromisoformat(_text(value, "eventTime"))
     except ValueError as error:
-        raise MessageError(f"eventTime {value[:80]!r} is no time of ISO 8601") from error
+        raise MessageError(f"eventTime {value[:80]!r} is not a time of ISO 8601") from error
     if time.tzinfo is None:
         raise MessageError(f"eventTime {value!r} has no time zone")
     return time

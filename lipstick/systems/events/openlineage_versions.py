@@ -228,7 +228,7 @@ class RunVersions:
         for version in before:
             yield entity, self._column_of(version, column), EdgeType.DERIVED
         if not sources and not before and column in write.output.described:
-            # A constant is no input: it was generated, and of nothing that the run has used.
+            # A constant is not an input: it was generated, and of nothing that the run has used.
             yield entity, f"{write.run}#", EdgeType.GENERATED
 
     def _derived(self, entity: str, source: Column, run: str) -> Iterator[Edge]:

@@ -31,7 +31,7 @@ _BLANK = re.compile(rb"\n[ \t\r\f\v]*(?:\n|\Z)")
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A line that is no message.
+    """A line that is not a message.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class DeadLetter:
     reason
         Why it is none.
     text
-        The line itself; bytes that are no UTF-8 are escaped.
+        The line itself; bytes that are not UTF-8 are escaped.
     """
 
     origin: str
@@ -60,7 +60,7 @@ class Parsed:
     messages
         In the form of `SCHEMA`, in their order.
     dead
-        Lines that are no messages.
+        Lines that are not messages.
     lines
         int64: the number of the line of every message.
     """
@@ -87,11 +87,11 @@ def parse(
     first
         The number of the first line.
     semiring
-        Of labels, which are refused where they are no elements of it.
+        Of labels, which are refused where they are not elements of it.
 
     Notes
     -----
-    A block is read at once; where a line of it is no message it is cut in halves until that is
+    A block is read at once; where a line of it is not a message it is cut in halves until that is
     alone, so that one bad line costs a logarithm and not the speed of the others.
     """
     body = block.removesuffix(b"\n")
@@ -223,7 +223,7 @@ def _too_long(column: pa.Array | pa.ChunkedArray) -> Array:
 
 
 def _labels_wrong(messages: pa.Table, semiring: Semiring[Any]) -> tuple[Array, str]:
-    """The messages with labels that are no elements of a semiring; one by one only if some are."""
+    """The messages with labels that are not elements of a semiring; one by one only if some are."""
     labels = messages.column("labels").combine_chunks()
     integral = np.issubdtype(semiring.dtype, np.integer)
 
@@ -241,7 +241,7 @@ def _labels_wrong(messages: pa.Table, semiring: Semiring[Any]) -> tuple[Array, s
         for place in np.flatnonzero(np.asarray(labels.is_valid())).tolist():
             values = np.asarray(labels[place].as_py(), dtype=np.float64)
             wrong[place] = is_wrong(values)
-    return wrong, f"a label is no element of {semiring.name}"
+    return wrong, f"a label is not an element of {semiring.name}"
 
 
 def _edge_rules(messages: pa.Table) -> list[tuple[Array, str]]:

@@ -30,7 +30,7 @@ def partial_of(messages: pa.Table, semiring: Semiring[Any] | None = None) -> Par
     Raises
     ------
     EventsError
-        When a label is no element of the semiring.
+        When a label is not an element of the semiring.
     """
     parts = [
         *_edges(_of_kind(messages, EDGES), semiring),
@@ -110,11 +110,11 @@ def _labels(messages: pa.Table, owner: Array, semiring: Semiring[Any] | None) ->
     integral = np.issubdtype(semiring.dtype, np.integer)
     try:
         if integral and not np.equal(np.mod(given, 1), 0).all():
-            raise EventsError(f"A label is no whole number, as labels in {semiring.name} are.")
+            raise EventsError(f"A label is not a whole number, as labels in {semiring.name} are.")
         column = pa.array(given.astype(np.int64) if integral else given)
         values = semiring.from_arrow(column)
     except (ValueError, TypeError) as error:
-        raise EventsError(f"Labels are no elements of {semiring.name}: {error}") from error
+        raise EventsError(f"Labels are not elements of {semiring.name}: {error}") from error
     label = semiring.ones(len(owner))
     if len(values):
         label = label.astype(values.dtype)

@@ -200,7 +200,7 @@ class _Scope:
         if isinstance(name, Mapping) and "$" in name:
             name = name["$"]
         if not isinstance(name, str) or not name:
-            raise MessageError(f"{str(name)[:80]!r} is no identifier")
+            raise MessageError(f"{str(name)[:80]!r} is not an identifier")
         prefix, colon, local = name.partition(":")
         if prefix == "_" and colon:
             uri = f"_:{self.document}:{local}"
@@ -247,7 +247,7 @@ def read_json(document: Any, line: int = 1, name: str = "") -> Document:
                     }
                     edges += _edges(relation, values, scope.uri)
             else:
-                raise MessageError(f"{relation[:80]!r} is no relation of PROV that is read")
+                raise MessageError(f"{relation[:80]!r} is not a relation of PROV that is read")
     return Document(tuple(_with_members(edges)), dropped, line)
 
 
@@ -356,7 +356,7 @@ class _XmlReader:
                 else:
                     self._end(found)
         except (ElementTree.ParseError, ValueError, LookupError) as error:
-            raise MessageError(f"this is no XML that can be read: {error}") from error
+            raise MessageError(f"this is not XML that can be read: {error}") from error
         return Document(tuple(_with_members(self.edges)), self.dropped)
 
     def _start(self, element: ElementTree.Element) -> None:
@@ -386,7 +386,7 @@ class _XmlReader:
             elif name in DROPPED_TYPES:
                 self.dropped += 1
             elif name not in _XML_ELEMENTS:
-                raise MessageError(f"{name[:80]!r} is no statement of PROV that is read")
+                raise MessageError(f"{name[:80]!r} is not a statement of PROV that is read")
         element.clear()
 
     @property
@@ -460,7 +460,7 @@ def _read_by_package(data: bytes, suffix: str) -> Document:
             document = ProvDocument.deserialize(content=data.decode("utf-8-sig"), **options)
             converted = json.loads(str(document.serialize(format="json")))
     except UnicodeDecodeError as error:
-        raise MessageError(f"this is no UTF-8: {error.reason}, byte {error.start}") from error
+        raise MessageError(f"this is not UTF-8: {error.reason}, byte {error.start}") from error
     except Exception as error:  # whatever its parsers raise
         if isinstance(error, ImportError) or '"rdf" extra' in str(error):
             raise MessageError(needs) from error

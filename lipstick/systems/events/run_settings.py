@@ -56,7 +56,7 @@ class Settings:
     def __post_init__(self) -> None:
         if self.format not in FORMATS:
             raise EventsError(
-                f"{self.format!r} is no format of events: they are {', '.join(FORMATS)}."
+                f"{self.format!r} is not a format of events: they are {', '.join(FORMATS)}."
             )
 
     def document(self) -> dict[str, Any]:

@@ -221,7 +221,7 @@ def _valuation(given: Sequence[str]) -> dict[str, Any]:
     for text in given:
         node, separator, value = text.rpartition("=")
         if not separator:
-            raise Failure(f"{text!r} is no value of a node.\nWrite NODE=VALUE.")
+            raise Failure(f"{text!r} is not a value of a node.\nWrite NODE=VALUE.")
         for kind in (int, float):
             try:
                 values[node] = kind(value)

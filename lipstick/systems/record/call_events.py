@@ -40,7 +40,7 @@ def tracer() -> str:
     Raises
     ------
     RecordError
-        When this is no Linux, or has no strace.
+        When this is not Linux, or has no strace.
     """
     if not sys.platform.startswith("linux"):
         raise RecordError("Commands are recorded on Linux, whose tracer tells what they do.")
@@ -95,7 +95,7 @@ _RESUMED = re.compile(r"<\.\.\. (\w+) resumed>(.*)", re.DOTALL)
 _SUPERSEDED = re.compile(r"\+\+\+ superseded by execve in pid (\d+) \+\+\+")
 _UNFINISHED = " <unfinished ...>"
 EXIT = "+exit"
-"""The name for the end of a process or thread, which is no call."""
+"""The name for the end of a process or thread, which is not a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ _NAMED = {"n": "\n", "t": "\t", "r": "\r", "v": "\v", "f": "\f", "a": "\a", "b":
 
 
 def unescaped(text: str) -> str:
-    """A path as it is, from how the tracer writes it: bytes that are no text are escaped."""
+    """A path as it is, from how the tracer writes it: bytes that are not text are escaped."""
     if "\\" not in text:
         return text
 

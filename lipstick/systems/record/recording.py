@@ -102,7 +102,7 @@ class CommandRecording:
                 raise RecordError(f"{path} was recorded by another version of lipstick.")
             return cls(**_typed(document))
         except (ValueError, KeyError, TypeError, EOFError, gzip.BadGzipFile) as error:
-            raise RecordError(f"{path} is no recording: {error}.") from error
+            raise RecordError(f"{path} is not a recording: {error}.") from error
 
 
 def record(
@@ -190,5 +190,5 @@ def _typed(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def storable(text: str) -> str:
-    """Return a text as it can be stored: bytes of paths that are no text are escaped."""
+    """Return a text as it can be stored: bytes of paths that are not text are escaped."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -425,7 +425,7 @@ def ask_for_facts(names: tuple[str, ...], ask: Ask, file: Path) -> int:
     Raises
     ------
     FactsError
-        An answer that is no fact; what was answered before is kept.
+        An answer that is not a fact; what was answered before is kept.
     """
     document: dict[str, Any] = {}
     if file.exists():

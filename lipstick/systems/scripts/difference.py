@@ -19,7 +19,7 @@ class ScriptDifference:
     ----------
     removed, added
         Lines whose steps only the old, only the new version has. A step is what it does to what:
-        moving it, or renaming what it does not make, is no difference.
+        moving it, or renaming what it does not make, is not a difference.
     changed
         Variables and files of both versions that are computed in another way.
     unchanged

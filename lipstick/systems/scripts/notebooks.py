@@ -48,7 +48,7 @@ def read_notebook(text: str, name: str, order: Order = "position") -> tuple[str,
     Raises
     ------
     NotebookError
-        Text that is no notebook, and, by ``executed``, a notebook whose cells were never executed.
+        Text that is not a notebook, and, by ``executed``, one whose cells were never executed.
     """
     try:
         document = json.loads(text)

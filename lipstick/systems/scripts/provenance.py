@@ -370,7 +370,7 @@ def script_provenance(
     Raises
     ------
     ScriptError
-        A file that cannot be read, does not parse, or is no notebook; wrong facts.
+        A file that cannot be read, does not parse, or is not a notebook; wrong facts.
     """
     return of_script(read_script(Path(path), order), facts)
 

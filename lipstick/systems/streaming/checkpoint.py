@@ -122,7 +122,7 @@ def read_checkpoint(checkpoint: str | os.PathLike[str]) -> list[MicroBatch]:
     }
     if not offsets:
         raise CheckpointError(
-            f"{folder} is no checkpoint of a streaming query that has begun.\n"
+            f"{folder} is not a checkpoint of a streaming query that has begun.\n"
             "Give the folder of its option checkpointLocation."
         )
     if sorted(offsets) != list(range(len(offsets))):

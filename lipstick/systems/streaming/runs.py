@@ -77,7 +77,7 @@ class StreamRun:
             When files that the stream has read are gone, or were changed.
         StreamError
             When batches were computed by another text of the query, under other settings, or with
-            other rows of a relation that is no stream.
+            other rows of a relation that is not a stream.
         """
         return self._results(self._until(batch), None)
 

@@ -241,7 +241,7 @@ def stream_source(name: str, frame: DataFrame) -> StreamSource:
     Raises
     ------
     SourceError
-        When that is no source that can be read again, or something other than a watermark and
+        When that is not a source that can be read again, or something other than a watermark and
         dropped duplicates stands over it.
     """
     leaf = described(frame)

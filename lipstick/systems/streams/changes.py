@@ -45,11 +45,11 @@ class Changes:
     added: Mapping[str, pa.Table] = field(default_factory=dict)
 
     def check(self, graph: Graph) -> None:
-        """Raise `UnknownStreamError` where a change is of a stream that is no source."""
+        """Raise `UnknownStreamError` where a change is of a stream that is not a source."""
         for sid in [*self.corrected, *self.removed, *self.added]:
             if sid not in graph.sources:
                 raise UnknownStreamError(
-                    f"{sid!r} is no source of graph {graph.name}: only sources can be changed.\n"
+                    f"{sid!r} is not a source of graph {graph.name}: only sources can be changed.\n"
                     f"It has {', '.join(graph.sources)}."
                 )
 

@@ -176,7 +176,7 @@ class Runner:
             After the end; a table that does not fit its source; a function of the user's that gives
             something else than it should.
         UnknownStreamError
-            Rows for what is no source.
+            Rows for what is not a source.
         """
         if self._closed:
             raise StreamError(f"Graph {self.graph.name} was closed: make another Runner.")

@@ -51,7 +51,7 @@ class Graph:
 
     def __init__(self, name: str) -> None:
         if not name or "/" in name:
-            raise StreamError(f"{name!r} is no name of a graph: give one without '/'.")
+            raise StreamError(f"{name!r} is not a name of a graph: give one without '/'.")
         self.name = name
         self.nodes: dict[str, Node] = {}
         self._module: str | None = None

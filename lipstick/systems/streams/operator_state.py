@@ -30,7 +30,7 @@ def batch_to_table(batch: Batch) -> pa.Table:
     Raises
     ------
     StreamError
-        A property whose values are no numbers: it cannot be stored.
+        A property whose values are not numbers: it cannot be stored.
     """
     table = batch.table()
     keys = batch.keys
@@ -40,7 +40,7 @@ def batch_to_table(batch: Batch) -> pa.Table:
     for name, values in batch.properties.items():
         if values.dtype == np.dtype(object) or values.ndim != 1:
             raise StreamError(
-                f"Property {name} cannot be kept over a restart: its values are no numbers.\n"
+                f"Property {name} cannot be kept over a restart: its values are not numbers.\n"
                 "Follow it in a run of its own, without a store."
             )
         table = table.append_column(_PROPERTY + name, pa.array(values))

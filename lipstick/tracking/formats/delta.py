@@ -252,7 +252,7 @@ def delta_path(source: str) -> str | None:
 
 
 def delta_leaf(spark: SparkSession, leaf: Any) -> Leaf | None:
-    """Return the version that a leaf of a plan reads; None: the leaf is no table of Delta."""
+    """Return the version that a leaf of a plan reads; None: the leaf is not a table of Delta."""
     index = _index(leaf)
     if index is None:
         return None

@@ -308,14 +308,14 @@ def _base_table(leaf: Any) -> Any:
 
 
 def iceberg_leaf(spark: SparkSession, leaf: Any) -> Leaf | None:
-    """Return the snapshot that a leaf of a plan reads; None: the leaf is no table of Iceberg."""
+    """Return the snapshot that a leaf of a plan reads; None: the leaf is not a table of Iceberg."""
     if not _is_read(leaf):
         return None
     read = leaf.table()
     if _base_table(leaf) is None:
         raise SourceError(
-            f"The data frame reads {read.name()}, which is no table of Iceberg but one about it, "
-            "or its changes.\nCopy its rows (materialize=True)."
+            f"The data frame reads {read.name()}, which is not a table of Iceberg but one about "
+            "it, or its changes.\nCopy its rows (materialize=True)."
         )
     name = leaf.identifier().get()
     if name.getClass().getSimpleName() == "PathIdentifier":

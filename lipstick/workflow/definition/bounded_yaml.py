@@ -31,7 +31,7 @@ def compose(text: str, *, nodes: int = NODES) -> yaml.Node | None:
     Raises
     ------
     yaml.YAMLError
-        For text that is no YAML, and as :func:`check_bounds`.
+        For text that is not YAML, and as :func:`check_bounds`.
     """
     check_bounds(text, nodes=nodes)
     return yaml.compose(text, Loader=_LOADER)
@@ -43,7 +43,7 @@ def load(text: str, *, nodes: int = NODES) -> Any:
     Raises
     ------
     yaml.YAMLError
-        For text that is no YAML, scalars that Python has no value for (a date in month 13), and as
+        For text that is not YAML, scalars that Python has no value for (a date in month 13), and as
         :func:`check_bounds`.
     """
     check_bounds(text, nodes=nodes)
@@ -62,7 +62,7 @@ def check_bounds(text: str, *, nodes: int = NODES) -> None:
         For more than `CHARACTERS` characters, nesting deeper than `DEPTH`, more than `nodes`
         values once aliases are expanded, and an alias within the node that it names.
     yaml.YAMLError
-        For text that is no YAML.
+        For text that is not YAML.
     """
     if len(text) > CHARACTERS:
         raise _refusal(f"the text has {len(text):,} characters; at most {CHARACTERS:,} are read")

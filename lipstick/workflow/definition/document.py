@@ -140,7 +140,7 @@ def load(path: Path) -> DocumentEntry:
     Raises
     ------
     DocumentError
-        When it cannot be read, is no YAML, or a mapping has a key twice.
+        When it cannot be read, is not YAML, or a mapping has a key twice.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -155,7 +155,7 @@ def parse(text: str, path: Path) -> DocumentEntry:
     Raises
     ------
     DocumentError
-        When it is no YAML, a mapping has a key twice, or it is out of the bounds of
+        When it is not YAML, a mapping has a key twice, or it is out of the bounds of
         :mod:`lipstick.workflow.definition.bounded_yaml`.
     """
     try:

@@ -80,7 +80,7 @@ def check_reference(owner: str, name: str, reference: str) -> None:
     """
     if not _REFERENCE.fullmatch(reference):
         raise ModuleQueryError(
-            f"{owner}: the function {name} is defined at {reference!r}, which is no place.\n"
+            f"{owner}: the function {name} is defined at {reference!r}, which is not a place.\n"
             "Name the module and what the function is called in it: 'package.module:function'.",
             ("specifications", owner, "functions", name),
         )
@@ -135,7 +135,7 @@ def imported(owner: str, name: str, reference: str) -> Any:
 class SpecificationAggregates:
     """The aggregates among a specification's functions, functions of a group's bag: a container.
 
-    A function is imported when it is asked for; a missing one is no aggregate.
+    A function is imported when it is asked for; a missing one is not an aggregate.
     """
 
     def __init__(self, owner: str, functions: Mapping[str, str]) -> None:

@@ -306,7 +306,7 @@ class Specification:
         for relation in self.query_state.changed:
             if relation not in self.state:
                 raise UnknownRelationError(
-                    f"{self.name}: Q_state changes {relation}, which is no state relation.\n"
+                    f"{self.name}: Q_state changes {relation}, which is not a state relation.\n"
                     f"The state is: {', '.join(self.state) or 'empty'}.",
                     (*where, "query_state"),
                 )

@@ -95,7 +95,7 @@ class FrameFunction(Query):
     Raises
     ------
     ModuleQueryError
-        For a reference that is no place at the top of a module.
+        For a reference that is not a place at the top of a module.
     """
 
     reference: str
@@ -137,7 +137,7 @@ class FrameFunction(Query):
         Raises
         ------
         ModuleQueryError
-            When it is not found, or has parameters that are no names of relations.
+            When it is not found, or has parameters that are not names of relations.
         """
         parameters = signature(self._called_function(owner)).parameters.values()
         for each in parameters:
@@ -157,7 +157,7 @@ class FrameFunction(Query):
             return self.function
         function = imported(owner, "of a query", self.reference)
         if not callable(function):
-            raise ModuleQueryError(f"{owner}: {self.reference} is no function.\nName one.")
+            raise ModuleQueryError(f"{owner}: {self.reference} is not a function.\nName one.")
         return function  # type: ignore[no-any-return]
 
 
@@ -183,7 +183,7 @@ def as_query(given: Any, where: str) -> Query:
     if callable(given):
         return FrameFunction.of(given, where)
     raise ModuleQueryError(
-        f"{where} is {given!r}, which is no query.\n"
+        f"{where} is {given!r}, which is not a query.\n"
         "Write a SELECT, or a function from data frames to a data frame."
     )
 
@@ -202,7 +202,7 @@ def _changes(given: Any, statement: re.Pattern[str], example: str) -> Mapping[st
     for text in [given] if isinstance(given, str) else given:
         match = statement.fullmatch(text.rstrip().rstrip(";"))
         if match is None:
-            raise ModuleQueryError(f"{text.strip()!r} is no statement of the form: {example}.")
+            raise ModuleQueryError(f"{text.strip()!r} is not a statement of the form: {example}.")
         name = match["name"].strip("`")
         if name in changes:
             raise ModuleQueryError(

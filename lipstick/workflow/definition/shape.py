@@ -185,7 +185,7 @@ def check(shape: Shape, declared: Shape) -> None:
         if node not in shape.nodes:
             role = "input" if node in shape.inputs else "output"
             raise UnknownNodeError(
-                f"The {role} {node} is no node.\nThe nodes are: {', '.join(shape.nodes)}.",
+                f"The {role} {node} is not a node.\nThe nodes are: {', '.join(shape.nodes)}.",
                 (f"{role}s",),
             )
     for edge in shape.edges:
@@ -277,13 +277,13 @@ def _check_relations(edge: Edge, shape: Shape, declared: Shape) -> None:
     for output, taken in carried.items():
         if output not in source.outputs:
             raise EdgeRelationError(
-                f"The edge {edge} carries {output}, which is no output of {source.name}.\n"
+                f"The edge {edge} carries {output}, which is not an output of {source.name}.\n"
                 f"Its outputs are: {', '.join(source.outputs) or 'none'}.",
                 path,
             )
         if taken not in target.inputs:
             raise EdgeRelationError(
-                f"The edge {edge} leads to {taken}, which is no input of {target.name}.\n"
+                f"The edge {edge} leads to {taken}, which is not an input of {target.name}.\n"
                 f"Its inputs are: {', '.join(target.inputs) or 'none'}.",
                 path,
             )
@@ -343,8 +343,8 @@ def _check_covered(node: str, shape: Shape, declared: Shape) -> None:
     for name, relation in module.inputs.items():
         if name not in brought and not relation.optional:
             raise UncoveredError(
-                f"No edge brings {name} to node {node} ({module.name}), which is no input node.\n"
-                f"Add an edge that carries {name}, or declare it 'optional'.",
+                f"No edge brings {name} to node {node} ({module.name}), which is not an input "
+                f"node.\nAdd an edge that carries {name}, or declare it 'optional'.",
                 ("nodes", node) if node in declared.nodes else ("nodes",),
             )
 
@@ -440,7 +440,7 @@ def _check(number: int, loop: Loop, shape: Shape, taken: dict[str, int]) -> None
     for node in loop.nodes:
         if node not in shape.nodes:
             raise UnknownNodeError(
-                f"A loop repeats {node}, which is no node.\nThe nodes are: "
+                f"A loop repeats {node}, which is not a node.\nThe nodes are: "
                 f"{', '.join(shape.nodes)}.",
                 where,
             )

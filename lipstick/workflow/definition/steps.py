@@ -66,7 +66,7 @@ def check_queries(specification: Specification) -> None:
     Raises
     ------
     UnknownRelationError
-        For a query that reads what is no input, no state, and not defined before it.
+        For a query that reads what is not an input, no state, and not defined before it.
     ModuleQueryError
         For a query that gives another number of columns than its relation has.
     rewriter.errors.QueryError

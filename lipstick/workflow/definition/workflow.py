@@ -226,7 +226,7 @@ class Workflow:
             For inputs or an initial state that do not fit.
         RunError
             When the store holds a run of another workflow, or with other inputs; for exports that
-            are no outputs.
+            are not outputs.
         """
         from lipstick.workflow.execution.run import export_outputs, parsed_exports, run
 

@@ -419,7 +419,7 @@ def _difference(
 def _member_nodes(
     trace: InvocationTrace, factors: MemberFactors, reading: MemberReading, name: str
 ) -> Nodes:
-    """The p-nodes of members that are no tuples themselves."""
+    """The p-nodes of members that are not tuples themselves."""
     nodes, count = factors.single, len(factors.counts)
     if nodes is None:
         pool = trace.pool(f"{name}.join", Kind.DERIVED, "·", count)

@@ -171,7 +171,7 @@ class StepQueries:
             return deleted
         except PySparkException as error:
             raise ModuleQueryError(
-                f"{self._specification.name}: {step.what} is no predicate over it: "
+                f"{self._specification.name}: {step.what} is not a predicate over it: "
                 f"{step.query.text.strip()}\n{error}"
             ) from error
 

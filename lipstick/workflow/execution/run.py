@@ -348,7 +348,7 @@ def open_run(
     RunError
         When the store holds no run.
     graphquery.store.StoreError
-        When the directory is no store.
+        When the directory is not a store.
     """
     from lipstick.workflow.definition.file import parse
 

@@ -143,7 +143,7 @@ def given_state(
             declared = modules[module].state.get(name)
             if declared is None:
                 raise InputError(
-                    f"The initial state of {module} has {name!r}, which is no state relation.\n"
+                    f"The initial state of {module} has {name!r}, which is not a state relation.\n"
                     f"Its state: {', '.join(modules[module].state) or 'none'}."
                 )
             where = f"The initial state {name} of {module}"

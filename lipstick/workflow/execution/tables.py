@@ -38,7 +38,7 @@ SUFFIXES = (".parquet", ".csv", ".json")
 def read_table(path: Path) -> pa.Table | list[Any]:
     """Read the rows of a file: Parquet as it is, CSV as text, JSON as a list of rows or by line.
 
-    Text is read as what the columns of its relation are: ``007`` is no number in a string.
+    Text is read as what the columns of its relation are: ``007`` is not a number in a string.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def read_table(path: Path) -> pa.Table | list[Any]:
         For a file that cannot be read, and for other kinds of files.
     """
     if path.suffix not in SUFFIXES:
-        raise InputError(f"{path} is no table.\nGive a file that ends in {', '.join(SUFFIXES)}.")
+        raise InputError(f"{path} is not a table.\nGive a file that ends in {', '.join(SUFFIXES)}.")
     try:
         if path.suffix == ".parquet":
             return pq.read_table(path)

@@ -222,7 +222,7 @@ def _literal(value: int, suffix: str) -> Scalar:
 
 
 OTHERWISE = "otherwise"
-"""Marks a column of HAVING with what its name means where the column is no grouping key."""
+"""Marks a column of HAVING with what its name means where the column is not a grouping key."""
 
 
 EVERY_ROW = "every row"

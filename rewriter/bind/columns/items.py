@@ -41,7 +41,7 @@ def bind_items(
     rows: Relation,
     generated: Sequence[Entry] = (),
 ) -> tuple[Item, ...]:
-    """Bind a select list; a name that is no column of FROM may be the alias of an earlier item.
+    """Bind a select list; a name that is not a column of FROM may be the alias of an earlier item.
 
     Parameters
     ----------

@@ -99,7 +99,7 @@ def _holds(column: exp.Column, marks: Mapping[str, str]) -> bool:
 
 
 def unmarked(scalar: Scalar) -> Scalar:
-    """Return a scalar of the same values, which is no column and has no marks."""
+    """Return a scalar of the same values, which is not a column and has no marks."""
     return exp.Anonymous(this="coalesce", expressions=[scalar])
 
 

@@ -237,7 +237,7 @@ def bind_scalar_select(
     Raises
     ------
     UnsupportedError
-        Where it is tied to the outer row by more than equalities, or is no aggregate.
+        Where it is tied to the outer row by more than equalities, or is not an aggregate.
     """
     rows = bind_rows(select, context, outer, correlate=True)
     if not rows.correlated:

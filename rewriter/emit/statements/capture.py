@@ -281,7 +281,7 @@ class Derivations:
 
 
 def derivations(block: Block, level: str) -> Derivations | None:
-    """Return the computation of a level; None for a block that is no select-project-join.
+    """Return the computation of a level; None for a block that is not a select-project-join.
 
     ``level`` is the view of the level before.
     """

@@ -215,7 +215,7 @@ def unpivot_of(expand: PlanNode) -> Unpivot:
         else None
     )
     if split is None:
-        raise unsupported("copies of rows that are no grouping sets have no rule")
+        raise unsupported("copies of rows that are not grouping sets have no rule")
     kept = tuple(map(_attribute, rows[0][:split]))
     values = tuple(tuple(map(_attribute, row[split + 1 :])) for row in rows)
     names = tuple(str(row[split].fields["value"]) for row in rows)

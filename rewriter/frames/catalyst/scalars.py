@@ -124,11 +124,11 @@ def _named(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
 
 _NOT_IN_SQL = {
     "CollectFrequentItems": (
-        "freqItems() is no function of SQL",
+        "freqItems() is not a function of SQL",
         "Count the values: groupBy(column).count().",
     ),
     "Product": (
-        "product() is no function of SQL",
+        "product() is not a function of SQL",
         "Write it as aggregate(collect_list(x), 1D, (a, b) -> a * b).",
     ),
 }

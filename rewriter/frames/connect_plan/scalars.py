@@ -67,7 +67,7 @@ class ConnectScalars:
         Raises
         ------
         UnsupportedError
-            For an expression without a rule, or a name that is no column's.
+            For an expression without a rule, or a name that is not a column's.
         """
         kind = kind_of(message)
         rule = _RULES.get(kind)
@@ -244,7 +244,7 @@ def _type(message: Message) -> exp.DataType:
     if kind == "decimal":
         return sql_type(f"decimal({parts.get('precision', 10)},{parts.get('scale', 0)})")
     if kind not in _TYPES | _MOMENTS:
-        raise unsupported("a cast to a type that is no text has no rule", "Name the type.")
+        raise unsupported("a cast to a type that is not text has no rule", "Name the type.")
     return sql_type(kind)
 
 

@@ -62,7 +62,7 @@ def sampled(
         )
     if not is_percentage(bounds, seed):
         raise unsupported(
-            "a sample in a subquery that is no percentage from a seed has no rule",
+            "a sample in a subquery that is not a percentage from a seed has no rule",
             "Take a sample() of a percentage, with a seed from zero on, or track it.",
         )
     sample = exp.TableSample(
@@ -98,7 +98,7 @@ def _percent(share: float) -> Decimal:
 def relations_read(text: str) -> frozenset[str] | None:
     """Return the names, in lower case, of the relations that a text reads.
 
-    Its own named queries are not among them. None: it is no query that is understood.
+    Its own named queries are not among them. None: it is not a query that is understood.
     """
     try:
         query = parse(text)

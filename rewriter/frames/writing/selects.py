@@ -109,7 +109,7 @@ class Column:
 class FromRows:
     """A SELECT without its items, and the columns that it can have.
 
-    ``query`` is a query that is no SELECT: a set operation of the columns' names.
+    ``query`` is a query that is not a SELECT: a set operation of the columns' names.
     """
 
     columns: tuple[Column, ...]

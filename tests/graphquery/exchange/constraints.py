@@ -18,7 +18,7 @@ from prov.model import (
 def check(document: ProvDocument) -> None:
     """Check typing, uniqueness, and that the events can be put in an order.
 
-    PROV-CONSTRAINTS: 22 and 50 (typing), 55 (entities are no activities), 24 and 39 (generation),
+    PROV-CONSTRAINTS: 22 and 50 (typing), 55 (entities are not activities), 24 and 39 (generation),
     30 to 42 (ordering, with the strict one of derivations), 51 (impossible derivations).
     """
     entities = {record.identifier for record in document.get_records(ProvEntity)}

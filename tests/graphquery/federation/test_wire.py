@@ -67,7 +67,7 @@ def test_altered_messages_are_noticed() -> None:
     [
         (Limits(size=100), "A message of more than 100 bytes"),
         (Limits(header=5), "or with a header of more than 5"),
-        (Limits(tables=1), "are no message"),
+        (Limits(tables=1), "are not a message"),
     ],
 )
 def test_larger_messages_than_allowed_are_not_read(limits: Limits, message: str) -> None:

@@ -90,7 +90,7 @@ def compare(
         assert len(ends) <= len(full), f"{where}: {len(ends)} edges for {len(full)}"
     else:
         assert vertices <= job.effects | job.causes, f"{where}: an intermediate is left"
-        assert set(ends) <= expected, f"{where}: an edge is no pair"
+        assert set(ends) <= expected, f"{where}: an edge is not a pair"
     if semiring is not None:
         sums = labels(edges, job.effects, job.causes, semiring)
         wanted = job_labels(job, semiring)

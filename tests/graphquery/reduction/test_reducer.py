@@ -104,7 +104,7 @@ def test_local_reducers_do_not_judge_by_what_they_have_not_seen() -> None:
 
 
 def test_dead_ends_are_dropped_and_counted() -> None:
-    """A record that yields nothing, and one that comes from nothing, are no pairs."""
+    """A record that yields nothing, and one that comes from nothing, are not pairs."""
     reducer = Reducer()
     reducer.add(edge("m", "t", USED))
     reducer.add(edge("o", "g", GENERATED))

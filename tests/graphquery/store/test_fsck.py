@@ -66,7 +66,7 @@ def test_truncated_file(filled: Store) -> None:
 
 
 def test_unreadable_file(filled: Store) -> None:
-    """A file of ordinals that is no Parquet any more."""
+    """A file of ordinals that is not Parquet any more."""
     edges = next(each for each in filled.snapshot().edges if each.file is not None)
     path = filled.path / str(edges.file)
     path.write_bytes(bytes(path.stat().st_size))
@@ -199,7 +199,7 @@ def test_wrong_entries(filled: Store, change, where: str, what: str) -> None:
     ],
 )
 def test_wrong_ordinals(store: Store, column: list | None, what: str) -> None:
-    """Ordinals that are no nodes, in a file that is what the log says."""
+    """Ordinals that are not nodes, in a file that is what the log says."""
     with store.writer() as writer, writer.transaction() as transaction:
         transaction.add_segment(Segment("a", Kind.TOKEN, "", 3))
         edges = EdgeSet("a", "a", 3, targets=Ordinals.ONE, file="")

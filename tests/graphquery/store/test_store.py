@@ -24,7 +24,7 @@ def test_empty_store(store: Store) -> None:
 
 
 def test_open_nothing(tmp_path: Path) -> None:
-    """What is no store is not opened."""
+    """What is not a store is not opened."""
     with pytest.raises(StoreError, match=r"is not a store: it has no format\.json\.\nGive the"):
         Store.open(tmp_path)
     with pytest.raises(StoreError, match="is not a store"):

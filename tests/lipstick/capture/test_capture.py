@@ -400,7 +400,7 @@ def test_an_opened_capture_reads_no_changed_source(
 
 
 def test_limits_are_numbers_of_rows(dealer: lipstick.Session) -> None:
-    """A negative one is no place from the end."""
+    """A negative one is not a place from the end."""
     q = dealer.sql("SELECT Model, count(*) AS n FROM Cars GROUP BY Model")
     for ask in (q.members, q.polynomials, partial(q.tensors, "n"), partial(q.probability, 0.5)):
         with pytest.raises(ArgumentError, match="limit is -1: the number of rows to return"):

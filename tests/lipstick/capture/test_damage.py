@@ -101,7 +101,9 @@ def test_sizes_and_other_files_are_told_when_a_capture_is_opened(capture: Path) 
     path.write_bytes(data)
     added = path.with_name("part-2.parquet")
     added.write_bytes(data)
-    with pytest.raises(CaptureDamagedError, match=rf"{added}: It is no file of the capture: remo"):
+    with pytest.raises(
+        CaptureDamagedError, match=rf"{added}: It is not a file of the capture: remo"
+    ):
         open_capture(capture)
     added.rename(path.with_name(".part-2.parquet"))  # nothing reads it
     assert open_capture(capture).df.num_rows == 4

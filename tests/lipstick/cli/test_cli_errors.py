@@ -71,5 +71,5 @@ def test_no_conditions() -> None:
 
 @pytest.mark.parametrize("text", ["", "n", "=1", "two words=1", "n~1"])
 def test_other_texts_are_no_conditions(text: str) -> None:
-    with pytest.raises(click.BadParameter, match="is no condition"):
+    with pytest.raises(click.BadParameter, match="is not a condition"):
         condition(text)

@@ -164,7 +164,7 @@ def test_a_folder_of_a_state_is_by_module(tmp_path: Path) -> None:
     [
         (["0/R.json", "2/R.json"], r"has executions 0 and 2 and none between\."),
         (["0/R.json", "00/R.json"], r"are of the same execution\.\nLeave one\."),
-        (["first/R.json"], r"first is no execution: its name is no number\."),
+        (["first/R.json"], r"first is not an execution: its name is not a number\."),
     ],
 )
 def test_other_folders_are_refused(tmp_path: Path, files: list[str], message: str) -> None:
@@ -210,7 +210,11 @@ def test_csv_of_a_header_alone_has_no_rows(tmp_path: Path) -> None:
         ("t.parquet", "x", r"t\.parquet cannot be read: "),
         ("t.json", "{", r"t\.json cannot be read: "),
         ("t.json", "7", r"t\.json has 7, and not a list of rows\."),
-        ("t.txt", "x", r"t\.txt is no table\.\nGive a file that ends in \.parquet, \.csv, \.json"),
+        (
+            "t.txt",
+            "x",
+            r"t\.txt is not a table\.\nGive a file that ends in \.parquet, \.csv, \.json",
+        ),
     ],
 )
 def test_other_tables_are_refused(tmp_path: Path, name: str, text: str, message: str) -> None:

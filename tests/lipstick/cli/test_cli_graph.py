@@ -116,7 +116,7 @@ def test_damage_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
         (["stats", "--around", "7"], "The graph has no execution 7"),
         (["show", "--kind", "tuple"], "There is no kind of node 'tuple'."),
         (["show", "--where", "Colour=red"], "has a column 'Colour'."),
-        (["show", "--where", "Model"], "'Model' is no condition.\nWrite a column, one of"),
+        (["show", "--where", "Model"], "'Model' is not a condition.\nWrite a column, one of"),
         (["show", "--where", "n>1", "--where", "n<3"], "There are two conditions on n.\nGive one"),
         (["show", "--kind", "m", "--format", "svg"], "A picture is of a graph, not of some"),
         (["difference", "0", "1"], "The graph has no execution 1.\n"),

@@ -77,7 +77,7 @@ def test_compaction_and_vacuum_change_no_graph(store: Path) -> None:
 def test_other_times_are_refused(store: Path, text: str) -> None:
     result = _call("vacuum", store, "--older-than", text)
     assert result.exit_code == 2
-    assert f"{text!r} is no time." in result.stderr
+    assert f"{text!r} is not a time." in result.stderr
 
 
 def test_one_writer_at_a_time(store: Path) -> None:

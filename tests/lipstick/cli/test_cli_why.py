@@ -69,7 +69,7 @@ def test_a_value_of_a_capture(capture: Path) -> None:
     ("arguments", "message"),
     [
         (["--where", "sensor"], "write COLUMN=VALUE"),
-        (["--where", "sensor=t", "--than", "much"], "is no number"),
+        (["--where", "sensor=t", "--than", "much"], "is not a number"),
         (["--where", "sensor=u"], "0 rows with sensor = 'u'"),
         (["--where", "sensor=t", "--too", "high", "--corrections"], "readings were not read"),
     ],
@@ -127,7 +127,7 @@ def test_checks_that_are_not_there(tmp_path: Path) -> None:
     assert "No check is named 'mean'" in _said("check", "mean", "--gx", str(suite), code=2)
     assert "The checks read s: say where" in _said("check", "--gx", str(suite), code=2)
     assert "Give a query, or the checks" in _said("check", code=2)
-    assert "is no suite of" in _said("check", "--gx", str(tmp_path / "none.json"), code=2)
+    assert "is not a suite of" in _said("check", "--gx", str(tmp_path / "none.json"), code=2)
 
 
 @pytest.mark.engines("memory")

@@ -102,7 +102,7 @@ def _best(bids: DataFrame, cars: DataFrame) -> DataFrame:
 
 
 def _keyed(bids: DataFrame, cars: DataFrame) -> DataFrame:
-    """By two keys, of which one is no column and one a double; the result by place."""
+    """By two keys, of which one is not a column and one a double; the result by place."""
 
     def keyed(key: tuple[object, ...], rows: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame([[*key, len(rows), rows["amount"].sum()]])
@@ -343,7 +343,7 @@ def _in_parts(
     [
         (_by_other_types, "keys of other types"),
         *(
-            (partial(_in_parts, partitioned), "partitions that are no function of the data")
+            (partial(_in_parts, partitioned), "partitions that are not a function of the data")
             for partitioned in (
                 lambda bids: bids.repartition(3),
                 lambda bids: bids.repartitionByRange(2, "id"),

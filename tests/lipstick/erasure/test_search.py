@@ -214,8 +214,8 @@ def test_a_pipeline_that_is_none_is_refused(tmp_path: Path) -> None:
     for text, problem in (
         ("tables: {}", "has sections other than derived, drop, search, sources, spark"),
         ("derived: {t: {key: id}}", "'t' in .* has no query"),
-        ("sources: [a]", "'sources' in .* is no mapping"),
-        ("a: [", "is no YAML"),
+        ("sources: [a]", "'sources' in .* is not a mapping"),
+        ("a: [", "is not YAML"),
     ):
         path.write_text(text)
         asked = ["erase", "plan", str(path), "--where", "t:id = 1", "-o", str(tmp_path / "plan")]
@@ -250,7 +250,7 @@ def test_a_number_in_a_column_of_another_name_may_stand_for_something_else(
 
 def test_places_that_are_not_local_are_neither_removed_nor_taken_for_searched() -> None:
     for path in ("s3://bucket/capture", "hdfs://host/a", "file:///tmp/capture"):
-        with pytest.raises(ErasureError, match="is no local path: it is not removed"):
+        with pytest.raises(ErasureError, match="is not a local path: it is not removed"):
             check_holder(Path(path))
     checks = [{"outcome": "no such row"}]
     assert verdict_of(checks, [], complete=False) == "unclear"

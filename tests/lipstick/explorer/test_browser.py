@@ -447,7 +447,7 @@ def test_a_saved_page_answers_without_a_server(saved_page: Page) -> None:
     summary = screen.locator(".whole .summary")
     expect(summary).to_contain_text("c_acctbal < 0")
     typed.fill("c_name = 1 = 2")
-    expect(screen.locator(".whole .trouble")).to_contain_text("is no condition on customer")
+    expect(screen.locator(".whole .trouble")).to_contain_text("is not a condition on customer")
     screen.get_by_label("Change values of customer").fill("c_acctbal = 0")
     screen = saved_page.open("#s=1")
     screen.locator('.box.module:has-text("dealer1")').click()

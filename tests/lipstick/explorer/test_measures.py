@@ -88,7 +88,7 @@ def test_measures_are_those_of_single_inputs(function: str) -> None:
 
 
 def test_groups_of_times_and_ranges_have_conditions_that_select_them() -> None:
-    """Also where a bound is no number of binary fractions, and with NaN and NULL."""
+    """Also where a bound is not a number of binary fractions, and with NaN and NULL."""
     random = np.random.default_rng(3)
     cents = [Decimal(int(n)) / 100 for n in random.integers(-40, 90, 60)]
     days = [

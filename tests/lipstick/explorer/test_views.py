@@ -273,7 +273,7 @@ def test_the_fewest_rows_bring_a_value_to_a_number(capture: Open) -> None:
     for place in range(least["size"]):
         fewer = least["keys"][:place] + least["keys"][place + 1 :]
         assert not fewer or without(fewer) > wanted
-    for than, told in (("x", "is no number"), ("inf", "no number"), (str(before), "already")):
+    for than, told in (("x", "is not a number"), ("inf", "no number"), (str(before), "already")):
         with pytest.raises(ExploreError, match=told):
             source.least(Params({**question, "than": than}), Budget())
 
@@ -328,7 +328,7 @@ def test_tokens_are_valued_by_columns(capture: Open, semiring: str, values: Any)
         ("tropical", {"nobody": {"column": "n"}}, "reads no relation 'nobody'"),
         ("which", {"orders": {"column": "o_custkey"}}, "no other values"),
         ("access", {"orders": {"column": "o_custkey"}}, "no values that are a level"),
-        ("validity", {"orders": "3"}, "is no interval"),
+        ("validity", {"orders": "3"}, "is not an interval"),
     ],
 )
 def test_what_values_no_token_is_told(capture: Open, semiring: str, values: Any, told: str) -> None:
@@ -464,7 +464,7 @@ def test_predicates_on_other_columns_are_asked_of_the_source(
     [
         ("why", {"row": 10}, "The answer has 10 rows, none 10"),
         ("why", {"row": "0"}, "'row' is an integer"),
-        ("value", {"row": 0, "column": "l_orderkey"}, "is no number that inputs"),
+        ("value", {"row": 0, "column": "l_orderkey"}, "is not a number that inputs"),
         ("value", {"row": 0, "column": "x"}, "has no column 'x'"),
         ("value", {"row": 0, "column": "revenue", "by": {"axis": 9}}, "3 axes, none 9"),
         ("value", {"row": 0, "column": "revenue", "by": {"column": "x"}}, "no column 'x' to group"),

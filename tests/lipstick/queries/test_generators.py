@@ -135,7 +135,7 @@ def test_collected_list_keeps_the_annotations_of_its_members(on: Oracles) -> Non
 
 @pytest.mark.engines("spark")
 def test_collected_structs(on: Oracles) -> None:
-    """A struct of NULLs is no NULL: it is collected."""
+    """A struct of NULLs is not NULL: it is collected."""
     sql = f"SELECT d.model, u.p, u.c FROM {GROUPED.format('collect_list(struct(price, car))')}"
     q = on.hold(sql + " LATERAL VIEW inline(d.xs) u AS p, c", {"cars": [4]})
     rows = annotated(q)

@@ -65,7 +65,7 @@ REFUSED = {
     "kll_sketch_agg_double": "kll_sketch_agg_double(CAST(x AS DOUBLE))",
     "kll_sketch_agg_float": "kll_sketch_agg_float(CAST(x AS FLOAT))",
 }
-"""Aggregates whose value is no function of the set of rows."""
+"""Aggregates whose value is not a function of the set of rows."""
 
 NO_SUBQUERY = {"approx_top_k_combine", "grouping", "grouping_id", "measure"}
 """Functions of what a subquery has not: of states that are refused, grouping sets, metric views."""

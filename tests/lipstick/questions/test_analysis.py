@@ -174,7 +174,7 @@ def test_tuples_of_a_block_exclude_each_other(civics: Capture) -> None:
 @pytest.mark.parametrize(
     ("blocks", "message"),
     [
-        ({"cars": "model"}, "The columns model of 'cars' are no keys, which needs Spark"),
+        ({"cars": "model"}, "The columns model of 'cars' are not keys, which needs Spark"),
         ({"dealers": "city"}, "The query does not read 'dealers': give blocks of bids, cars"),
         ({"cars": {"C2": 1, "C3": 1}}, "block 1 of cars add up to more than 1: cars:C2 0.6"),
     ],

@@ -89,7 +89,7 @@ def test_projections_that_decide_something_are_kept(plan: str) -> None:
 
 
 def test_calls_of_functions_are_alike() -> None:
-    """Their numbers are no attributes, and those of columns are."""
+    """Their numbers are not attributes, and those of columns are."""
     plan = (
         "ArrowEvalPython [_lipstick_udf_0f(w#1, concat(a#2, x))#{0}], [pythonUDF0#5], 101\n"
         "+- Filter (pythonUDF0#4 > 20)\n"

@@ -61,7 +61,7 @@ def test_directory_without_a_version(tmp_path: Path) -> None:
     """What an interrupted write leaves is not taken for a derivation."""
     (tmp_path / "parts").mkdir()
     for directory in (tmp_path, tmp_path / "nowhere"):
-        with pytest.raises(CaptureError, match="is no derivation of a table: it has no version"):
+        with pytest.raises(CaptureError, match="is not a derivation of a table: it has no version"):
             read_latest(directory)
 
 

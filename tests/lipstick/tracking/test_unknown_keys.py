@@ -32,7 +32,7 @@ def questions(
 
 @pytest.mark.parametrize("kind", ["frame", "capture", "memory"])
 def test_keys_that_name_no_row(dealer: lipstick.Session, tmp_path: Path, kind: str) -> None:
-    """A typing error is no proof that nothing depends on a row."""
+    """A typing error is not proof that nothing depends on a row."""
     frame = dealer.sql(QUERY)
     q: lipstick.AnnotatedFrame | lipstick.Capture = frame
     if kind != "frame":

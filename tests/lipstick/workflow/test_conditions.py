@@ -125,7 +125,7 @@ def test_only_state_is_changed() -> None:
     change = StateQuery(insert={"T": "SELECT 1"})
     _message(
         UnknownRelationError,
-        "s: Q_state changes T, which is no state relation.\nThe state is: S.",
+        "s: Q_state changes T, which is not a state relation.\nThe state is: S.",
         lambda: Specification(
             "s", {"A": R}, {"O": R}, {"O": "SELECT 1"}, state={"S": R}, query_state=change
         ),
@@ -170,7 +170,9 @@ def test_queries_are_sql_or_functions_that_have_places() -> None:
         "places.<locals>.double', a function without a place of its own.",
         lambda: Specification("s", {"A": R}, {"O": R}, {"O": double}),
     )
-    _message(ModuleQueryError, "Relation T is 3, which is no query", lambda: StateQuery({"T": 3}))
+    _message(
+        ModuleQueryError, "Relation T is 3, which is not a query", lambda: StateQuery({"T": 3})
+    )
     with pytest.raises(ModuleQueryError, match="A query is empty"):
         StateQuery({"T": "  "})
 
@@ -198,12 +200,12 @@ def test_edges_and_ends_are_nodes() -> None:
     _message(UnknownNodeError, "The edge x → y has no node y to join.", _chain(("x", "y"), x=step))
     _message(
         UnknownNodeError,
-        "The input y is no node.\nThe nodes are: x.",
+        "The input y is not a node.\nThe nodes are: x.",
         lambda: Workflow("w", {"x": step}, [], "y", "x"),
     )
     _message(
         UnknownNodeError,
-        "The output y is no node.",
+        "The output y is not a node.",
         lambda: Workflow("w", {"x": step}, [], "x", "y"),
     )
 
@@ -246,12 +248,12 @@ def test_edges_carry_outputs_to_inputs() -> None:
     )
     _message(
         EdgeRelationError,
-        "The edge x → y carries C, which is no output of m.",
+        "The edge x → y carries C, which is not an output of m.",
         _chain(Edge("x", "y", {"C": "A"}), x=step, y=two),
     )
     _message(
         EdgeRelationError,
-        "The edge x → y leads to B, which is no input of n.",
+        "The edge x → y leads to B, which is not an input of n.",
         _chain(Edge("x", "y", "B"), x=step, y=two),
     )
 
@@ -323,7 +325,7 @@ def test_inputs_of_inner_nodes_are_covered() -> None:
     modules = {"x": _step("m"), "y": _step("n", {"B": R, "D": R}, {"C": R})}
     _message(
         UncoveredError,
-        "No edge brings D to node y (n), which is no input node.",
+        "No edge brings D to node y (n), which is not an input node.",
         lambda: Workflow("w", modules, [("x", "y")], "x", "y"),
     )
 
@@ -403,7 +405,7 @@ def test_loops_stay_inside_and_apart() -> None:
         Workflow("w", modules, edges, "x", "y", [Loop(["y"], [], 2), Loop(["y"], [], 2)])
     with pytest.raises(LoopError, match="Node x is an input node in a loop"):
         Workflow("w", modules, edges, "x", "y", [Loop(["x"], [], 2)])
-    with pytest.raises(UnknownNodeError, match="A loop repeats q, which is no node"):
+    with pytest.raises(UnknownNodeError, match="A loop repeats q, which is not a node"):
         Workflow("w", modules, edges, "x", "y", [Loop(["q"], [], 2)])
 
 

@@ -90,7 +90,7 @@ def test_an_aggregate_has_a_tensor_per_value(graph: ProvenanceGraph) -> None:
     nodes = _made(graph, "Grouped")
     assert nodes["Grouped.group[0]"] == ("δ", ["R:1", "R:2"])
     assert nodes["Grouped[1]"] == ("+", ["Grouped.group[1]"])
-    # NULL is no value: R:2 has no tensor.
+    # NULL is not a value: R:2 has no tensor.
     assert nodes["Grouped.n[0]"] == ("COUNT", ["Grouped.n.tensors[0]"])
     assert nodes["Grouped.n.tensors[0]"] == ("⊗", ["Grouped.n.values:10", "R:1"])
     assert nodes["Grouped.n.tensors[1]"] == ("⊗", ["Grouped.n.values:10", "R:3"])

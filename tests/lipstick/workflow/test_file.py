@@ -128,8 +128,11 @@ def test_changes_of_the_state_may_be_statements(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("statements", "message"),
     [
-        ("SELECT 1", r"^'SELECT 1' is no statement of the form: INSERT INTO name SELECT \.\.\.\.$"),
-        ("INSERT INTO S (a) SELECT 1", "is no statement of the form"),
+        (
+            "SELECT 1",
+            r"^'SELECT 1' is not a statement of the form: INSERT INTO name SELECT \.\.\.\.$",
+        ),
+        ("INSERT INTO S (a) SELECT 1", "is not a statement of the form"),
         (
             ["INSERT INTO S SELECT 1", "INSERT INTO S SELECT 2"],
             r"^There are two statements about S\.\nMake one of them: UNION ALL, or OR\.$",

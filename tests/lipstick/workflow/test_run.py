@@ -233,7 +233,7 @@ def test_initial_states_fit(spark: SparkSession, tmp_path: Path) -> None:
     workflow, store = _market(), tmp_path / "run"
     with pytest.raises(InputError, match="has a module 'dealer9', which is not there"):
         workflow.run(spark, [], state={"dealer9": {}}, store=store)
-    with pytest.raises(InputError, match="of dealer1 has 'Vans', which is no state relation"):
+    with pytest.raises(InputError, match="of dealer1 has 'Vans', which is not a state relation"):
         workflow.run(spark, [], state={"dealer1": {"Vans": []}}, store=store)
 
 

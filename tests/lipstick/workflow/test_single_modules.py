@@ -127,7 +127,7 @@ def test_rows_of_a_table_function_have_its_name(spark: SparkSession, tmp_path: P
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
-        ("no place", "the function F is defined at 'no place', which is no place."),
+        ("no place", "the function F is defined at 'no place', which is not a place."),
         (f"{HERE}:nothing", "the function F is not found at"),
         ("no.such.module:f", "the function F is not found at no.such.module:f"),
         (f"{HERE}:plain", "has no type of its result.\nMake it with pyspark.sql.functions.udf"),
@@ -182,7 +182,7 @@ def test_the_time_is_that_of_the_invocation(spark: SparkSession, tmp_path: Path)
             {"B": "SELECT a FROM A"},
             StateQuery(delete={"S": "nothing = 1"}),
             ModuleQueryError,
-            "kind: the deletion from S is no predicate over it: nothing = 1",
+            "kind: the deletion from S is not a predicate over it: nothing = 1",
         ),
         (
             {"B": "SELECT CAST(a / 0 AS INT) AS a FROM A"},

@@ -72,7 +72,7 @@ class Aggregates(Draw, ABC):
         )
 
     def _recomputed(self, scope: Sequence[Column]) -> Term:
-        """Return an aggregate that is no monoid: of what it collects, nothing but its bag shows."""
+        """Return an aggregate that is not a monoid: only the bag of what it collects shows."""
         name = self.rng.choice(
             ("condition", "condition", "bits", "median", "spread", "list", "try", "both", "one")
         )

@@ -47,7 +47,7 @@ class Conditions(Tables, ABC):
         """Return a condition on a correlated scalar subquery."""
 
     def membership(self, source: From) -> str:
-        """Return [NOT] IN or [NOT] EXISTS, sometimes in a condition in which it is no conjunct."""
+        """Return [NOT] IN or [NOT] EXISTS, sometimes in a condition, not as a conjunct."""
         scope = source.scope
         negated = self.chance(0.5)
         table = self.table(1 if self.chance(0.2) else 0)
@@ -68,7 +68,7 @@ class Conditions(Tables, ABC):
         return self._among(membership, source, table) if self.chance(0.3) else membership
 
     def _among(self, membership: str, source: From, table: Table) -> str:
-        """Return a condition in which a subquery is no conjunct."""
+        """Return a condition in which a subquery is not a conjunct."""
         test = predicate(self.rng, source.scope, 0)
         self.decides(test)
         self.subtracts(table.reads)

@@ -32,7 +32,7 @@ CALLED = {
 
 COLUMNS = [(f"name {number}", "integer") for number in range(9)]
 TYPES = {"b": "boolean", "f": "float", "s": "string", "v": "string", "x": "double"}
-"""The types of the columns of tracked relations that are no integers."""
+"""The types of the columns of tracked relations that are not integers."""
 
 
 def schema_of(name: str) -> Callable[[Mapping[str, Any]], Sequence[tuple[str, str]]]:

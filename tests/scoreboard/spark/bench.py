@@ -93,7 +93,7 @@ class Bench:
     # -- statements that make something ----------------------------------------------------
 
     def run(self, text: str) -> None:
-        """Run a statement that is no query, for both sessions.
+        """Run a statement that is not a query, for both sessions.
 
         Raises
         ------

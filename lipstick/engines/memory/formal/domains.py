@@ -79,7 +79,7 @@ class Domains:
         return rows.base.size + len(self._others(rows))
 
     def members(self, name: str) -> Members:
-        """Return the members of a block that is no union, followed by combinations with tuples that
+        """Return the members of a block that is not a union, and combinations with tuples that
         only a deletion makes."""
         members = members_of(self._formal.engine.rows(name))
         assert members is not None

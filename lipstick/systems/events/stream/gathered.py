@@ -33,7 +33,7 @@ class Gathered:
     finals, late
         Of each topic its final edges, and its messages that came late.
     letters
-        Lines that are no messages.
+        Lines that are not messages.
     oldest, bytes
         The time when the oldest input was written, and the size of all input.
     events

@@ -53,7 +53,7 @@ class StreamSettings:
     def __post_init__(self) -> None:
         if self.format not in FORMATS:
             raise EventsError(
-                f"{self.format!r} is no format of events: they are {', '.join(FORMATS)}."
+                f"{self.format!r} is not a format of events: they are {', '.join(FORMATS)}."
             )
         if self.keep is not None and self.lateness is None:
             raise EventsError(
@@ -62,7 +62,7 @@ class StreamSettings:
             )
         if self.partitioning not in PARTITIONINGS:
             raise EventsError(
-                f"{self.partitioning!r} is no partitioning: they are {', '.join(PARTITIONINGS)}."
+                f"{self.partitioning!r} is not a partitioning: they are {', '.join(PARTITIONINGS)}."
             )
 
     def document(self) -> dict[str, Any]:

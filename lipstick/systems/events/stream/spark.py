@@ -115,7 +115,7 @@ class StreamReduction:
         Raises
         ------
         EventsError
-            When the frame is no stream, of Spark Connect, or without partitions to go by.
+            When the frame is not a stream, of Spark Connect, or without partitions to go by.
         """
         _check(frame, self.batches.settings)
         self._spark = frame.sparkSession
@@ -294,7 +294,7 @@ def _check(frame: DataFrame, settings: StreamSettings) -> None:
             "this store.\nStart the job from a classic session."
         )
     if not frame.isStreaming:
-        raise EventsError("The frame is no stream.\nReduce files with `reduce_files`.")
+        raise EventsError("The frame is not a stream.\nReduce files with `reduce_files`.")
     needed = {"value", "origin", "line", "time"}
     if not needed <= set(frame.columns):
         raise EventsError("The frame has other columns.\nMake it with `files_of` or `messages_of`.")

@@ -103,7 +103,7 @@ class Catalogue:
                 self._put(read_fact(full(str(name)), given))
         except (AttributeError, KeyError, TypeError) as error:
             raise FactsError(
-                f"{origin} is no list of facts: {error}.\nWrite 'calls:' and under it a line per"
+                f"{origin} is not a list of facts: {error}.\nWrite 'calls:' and under it a line per"
                 " call, such as 'library.function: {reads: path@0, returns: frame}'."
             ) from error
         self._index()

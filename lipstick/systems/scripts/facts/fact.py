@@ -48,7 +48,7 @@ class Parameter:
         name, sign, position = text.partition("@")
         if not name.isidentifier() or not sign or not position.isdigit():
             raise FactsError(
-                f"{text!r} is no parameter.\nWrite its name and position, such as 'path@0', a"
+                f"{text!r} is not a parameter.\nWrite its name and position, such as 'path@0', a"
                 " position alone, 'self', '?' or a state such as '<stdout>'."
             )
         return cls(name, int(position))
@@ -80,7 +80,7 @@ class Fact:
         Where results are stored, if this is given.
     looks, touches
         Which argument names the file or folder that the call asks about, or makes, moves or
-        removes; it is no input or output.
+        removes; it is not an input or output.
     shares
         Whether the result may be an argument, or a part of one.
     state, observes
@@ -156,7 +156,8 @@ def read_fact(name: str, given: Mapping[str, Any]) -> Fact:
     for field in given:
         if field not in _KNOWN:
             raise FactsError(
-                f"{name}: {field!r} is no field of a fact.\nKnown are {', '.join(sorted(_KNOWN))}."
+                f"{name}: {field!r} is not a field of a fact.\n"
+                f"Known are {', '.join(sorted(_KNOWN))}."
             )
     for field in _FLAGS:
         if not isinstance(given.get(field, False), bool):

@@ -41,7 +41,7 @@ class Distribution:
         Raises
         ------
         InferenceError
-            No samples, or samples that are no whole numbers from 0.
+            No samples, or samples that are not whole numbers from 0.
         """
         samples = np.asarray(samples)
         if len(samples) == 0:

@@ -52,7 +52,7 @@ class View:
         Raises
         ------
         InferenceError
-            A column that there is not, that has NULLs, or times that are no whole numbers or
+            A column that there is not, that has NULLs, or times that are not whole numbers or
             timestamps.
         """
         for name in (time, sequence):

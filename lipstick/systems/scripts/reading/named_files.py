@@ -58,7 +58,7 @@ def files_read(
     if read.names and read.names[0] != ANY_FILE:
         written = context.lookup(read.regions[0])
         if written is not None and written.refs and all(key is None for _, key, _ in written.refs):
-            # What the script itself has written, whatever way it came here, is no input of it.
+            # What the script itself has written, whatever way it came here, is not an input of it.
             read.names = ()
     return read
 

@@ -177,7 +177,7 @@ _FARTHEST = 40
 def loop_over_products(graph: ScriptGraph) -> int:
     """Take away loop PEs, and views of loop variables, that only source PEs depend on.
 
-    A loop whose variable only chooses what is read is no loop over data (Fig. 7).
+    A loop whose variable only chooses what is read is not a loop over data (Fig. 7).
 
     LHS: a range, a loop PE, the view of its variable, and source PEs that alone depend on it,
     perhaps through what computes the names of files. RHS: they depend on the range; window and

@@ -54,7 +54,7 @@ def rows_before(run: RecordedRun, event: Event, file: str) -> int:
         if version.path == file:
             return count
         count += _read(Path(version.path), event, run).num_rows
-    raise RunRecordError(f"{file} is no file of {event.name}.")
+    raise RunRecordError(f"{file} is not a file of {event.name}.")
 
 
 def written_table(run: RecordedRun, event: Event) -> pa.Table:
@@ -136,7 +136,7 @@ def _equal(column: pa.ChunkedArray, value: Any) -> np.ndarray[Any, Any]:
     try:
         wanted = pa.scalar(value).cast(kind)
     except (pa.ArrowException, ValueError, TypeError) as error:
-        raise RunRecordError(f"{value!r} is no value of a column of {kind}.") from error
+        raise RunRecordError(f"{value!r} is not a value of a column of {kind}.") from error
     return np.asarray(pc.fill_null(pc.equal(column, wanted), False))
 
 

@@ -210,7 +210,7 @@ class SparkDoors:
 
         try:
             table = pa.Table.from_pandas(result, preserve_index=False)
-        except (pa.ArrowException, TypeError):  # objects that are no Arrow values
+        except (pa.ArrowException, TypeError):  # objects that are not Arrow values
             self._pandas.sources[event.number] = None
             return
         folder = self._recorder.directory / "frames"

@@ -1,4 +1,4 @@
-"""Sources that are no files, whose rows are read again by the offsets that Spark recorded."""
+"""Sources that are not files, whose rows are read again by the offsets that Spark recorded."""
 
 from lipstick.systems.streaming.sources.replayed import (
     Batched,

@@ -35,5 +35,5 @@ def seconds_of(duration: str) -> int:
     """
     matched = re.fullmatch(r"(\d+)\s*([a-z]*)", duration.strip().lower())
     if matched is None or matched[2] not in _SECONDS:
-        raise SourceError(f"{duration!r} is no duration.\nGive one such as '5s'.")
+        raise SourceError(f"{duration!r} is not a duration.\nGive one such as '5s'.")
     return int(int(matched[1]) * _SECONDS[matched[2]])

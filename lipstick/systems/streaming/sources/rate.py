@@ -47,7 +47,7 @@ def numbers(batch: int, span: OffsetSpan, rows_per_second: int, ramp: int) -> Nu
     Raises
     ------
     SourceError
-        When the offsets are no seconds, or when the query began is not known.
+        When the offsets are not seconds, or when the query began is not known.
     """
     start, end = (_seconds(0 if offset is None else offset) for offset in (span.start, span.end))
     first, after = (numbers_until(second, rows_per_second, ramp) for second in (start, end))

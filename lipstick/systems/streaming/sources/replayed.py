@@ -1,4 +1,4 @@
-"""The protocol of sources that are no files: they give the rows between two offsets again."""
+"""The protocol of sources that are not files: they give the rows between two offsets again."""
 
 from __future__ import annotations
 

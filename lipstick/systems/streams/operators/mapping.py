@@ -94,7 +94,7 @@ def checked_table(given: Any, count: int, what: str) -> pa.Table:
     Raises
     ------
     StreamError
-        When it is no table, or has other rows.
+        When it is not a table, or has other rows.
     """
     if not isinstance(given, pa.Table):
         try:

@@ -231,7 +231,7 @@ def start(
     Raises
     ------
     UnknownStreamError
-        A frame of a name that is no source, or results of one that is no stream.
+        A frame of a name that is not a source, or results of one that is not a stream.
     StreamError
         Before it starts: a graph that cannot run there, or a store or checkpoint of something else.
     """

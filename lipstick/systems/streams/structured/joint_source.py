@@ -75,10 +75,10 @@ def check(graph: Graph, frames: Mapping[str, DataFrame], partitions: int | None)
     Raises
     ------
     UnknownStreamError
-        A frame for what is no source.
+        A frame for what is not a source.
     StreamError
-        A source without a frame; a frame that is no stream, is of a Spark Connect session, or has
-        a type that Arrow has not; keys that cannot be divided.
+        A source without a frame; a frame that is not a stream, is of a Spark Connect session, or
+        has a type that Arrow has not; keys that cannot be divided.
     """
     for sid in frames:
         if sid not in graph.sources:
@@ -101,8 +101,8 @@ def _check_frame(sid: str, frame: DataFrame) -> None:
         )
     if not frame.isStreaming:
         raise StreamError(
-            f"Source {sid}: its frame is no stream.\nRead it by spark.readStream, or run the graph "
-            "in memory by a Runner."
+            f"Source {sid}: its frame is not a stream.\nRead it by spark.readStream, or run the "
+            "graph in memory by a Runner."
         )
     names = frame.columns
     for name in names:

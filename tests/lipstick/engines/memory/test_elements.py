@@ -128,7 +128,7 @@ def test_scalars_are_those_of_spark(spark: SparkSession) -> None:
 
 
 def test_what_spark_alone_knows_is_named(on: Oracles) -> None:
-    """How long NULL is; which of several values a generator that is no array makes."""
+    """How long NULL is; which of several values a generator that is not an array makes."""
     q = on.ls.sql(
         "SELECT k, c FROM (SELECT k, max(k) AS m FROM r GROUP BY k)"
         " LATERAL VIEW json_tuple(concat('{\"a\":\"', m, '\"}'), 'a') AS c"

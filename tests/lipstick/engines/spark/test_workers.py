@@ -68,7 +68,7 @@ def test_other_workers_are_checked_before_work(spark: SparkSession) -> None:
 
 
 def test_polynomials_of_groups_are_refused_at_once(spark: SparkSession) -> None:
-    """δ of tokens is no polynomial: the error is that of an evaluation in memory."""
+    """δ of tokens is not a polynomial: the error is that of an evaluation in memory."""
     with session(spark) as ls:
         query = _query(ls)
         with pytest.raises(CapabilityError, match=r"δ\(w:1 \+ w:2\) is not a polynomial"):

@@ -91,7 +91,7 @@ def test_impacts_are_rebuilds_without_the_rows(
     [
         (("why", "shop", "order", "--where", "true"), "no node has the name 'order'"),
         (("check", "shop", "--source", "raw.x=x.csv"), "no node has the name 'raw.x'"),
-        (("check", "nothing"), "is no manifest of dbt"),
+        (("check", "nothing"), "is not a manifest of dbt"),
         (("example", "shop"), "is there already"),
     ],
 )

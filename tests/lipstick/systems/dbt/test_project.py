@@ -507,7 +507,7 @@ def test_columns_that_dbt_may_read_as_numbers_or_text_need_a_type(tmp_path: Path
 
 
 def test_folders_and_names_that_there_are_not(shop: Path) -> None:
-    with pytest.raises(CaptureError, match="is no manifest of dbt"):
+    with pytest.raises(CaptureError, match="is not a manifest of dbt"):
         DbtProject(shop / "models")
     with pytest.raises(DbtError, match=r"no node has the name 'order'.*\nThere are of model: "):
         DbtProject(shop).node("order", "model")

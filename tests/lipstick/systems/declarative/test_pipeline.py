@@ -167,7 +167,7 @@ def test_the_command_names_what_is_not_followed(
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({}, "is no pipeline: it is neither a specification nor a folder with one"),
+        ({}, "is not a pipeline: it is neither a specification nor a folder with one"),
         ({"a.sql": "SELECT 1"}, "a.sql:1: Project defines nothing of a pipeline"),
         ({"a.py": "1 / 0"}, "a.py cannot be read: division by zero"),
     ],

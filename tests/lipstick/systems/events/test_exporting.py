@@ -64,7 +64,7 @@ def test_outputs_are_followed_to_the_inputs_they_came_from(store: Path, tmp_path
         with pytest.raises(ReducedError, match="Ask for ancestors"):
             federation.merged().delete("job::job/inputs.1:i")
 
-    # The rows that crossed are no entities of the reduced graph, which answers as before.
+    # The rows that crossed are not entities of the reduced graph, which answers as before.
     graph = ReducedGraph.open(store)
     assert (graph.lineage("o"), graph.descendants("k"), graph.effects) == (
         ["i", "j"],
@@ -79,7 +79,7 @@ def test_what_cannot_be_exported_is_said(store: Path, tmp_path: Path) -> None:
     with pytest.raises(EventsError, match=r"has no topic 'x'.\nIt has job"):
         export_outputs(store, "x", "x", "1", tmp_path / "data")
     rows = pa.table({"id": ["m"]})
-    with pytest.raises(EventsError, match="m is no output of job"):
+    with pytest.raises(EventsError, match="m is not an output of job"):
         export_outputs(store, "job", "x", "1", tmp_path / "data", rows=rows)
     with pytest.raises(EventsError, match="have no column 'key'"):
         export_outputs(store, "job", "x", "1", tmp_path / "data", rows=rows, column="key")

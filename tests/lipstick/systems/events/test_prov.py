@@ -82,8 +82,8 @@ def test_dictionaries_of_xml_have_members_and_origins() -> None:
 
 def test_a_statement_that_is_not_read_is_named() -> None:
     text = XML.format('<prov:wasMadeOf><prov:entity prov:ref="ex:a"/></prov:wasMadeOf>')
-    assert "'wasMadeOf' is no statement of PROV" in refused(text, "a.xml").reason
-    assert "'wasMadeOf' is no relation" in refused('{"wasMadeOf": {}}', "a.json").reason
+    assert "'wasMadeOf' is not a statement of PROV" in refused(text, "a.xml").reason
+    assert "'wasMadeOf' is not a relation" in refused('{"wasMadeOf": {}}', "a.json").reason
     misspelled = {"wasDerivedFrom": {"_:1": {"prov:generatedEntity": "a", "prov:usedEntty": "b"}}}
     assert "an attribute 'usedEntty'" in refused(json.dumps(misspelled), "a.json").reason
     assert "has no prov:ref" in refused(
@@ -159,7 +159,7 @@ REFUSED = {
     "long": (json.dumps(derivation("x" * 70_000, "a")).encode(), "has 70,000 bytes"),
     "twice": (b'{"used": {}, "used": {}}', "the name 'used' twice"),
     "empty": (b" ", "the file is empty"),
-    "no text": (b"\xff\xff", "this is no UTF-8"),
+    "no text": (b"\xff\xff", "this is not UTF-8"),
     "cut": (gzip.compress(b"{}")[:-4], "gzip file is damaged"),
     "prefix": (b'{"prefix": {"a": 1}}', "a prefix stands for a text"),
 }

@@ -191,7 +191,7 @@ def test_cycles_are_named_at_the_end(tmp_path: Path) -> None:
 
 
 def test_what_a_job_cannot_go_on_with_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(EventsError, match="'rows' is no partitioning"):
+    with pytest.raises(EventsError, match="'rows' is not a partitioning"):
         StreamSettings(partitioning="rows")
     with opened(tmp_path) as state:
         state.begin("a")

@@ -117,7 +117,7 @@ def test_a_segment_is_exported_with_its_description(file: Path, tmp_path: Path) 
     [
         (["ancestors", "FILE", "d3"], "names no member"),
         (["evaluate", "FILE", "D::d3", "--semiring", "No"], "There is no semiring 'No'"),
-        (["evaluate", "FILE", "D::d3", "--value", "x"], "is no value of a node"),
+        (["evaluate", "FILE", "D::d3", "--value", "x"], "is not a value of a node"),
         (["ancestors", "none.toml", "D::d3"], "There is no file"),
     ],
 )

@@ -109,11 +109,11 @@ def test_facts_of_a_user_go_before(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("calls: {f: {reeds: 1}}", "'reeds' is no field of a fact"),
-        ("calls: {f: {reads: path}}", "'path' is no parameter"),
+        ("calls: {f: {reeds: 1}}", "'reeds' is not a field of a fact"),
+        ("calls: {f: {reads: path}}", "'path' is not a parameter"),
         ("calls: {f: {shares: 3}}", "shares is true or false"),
         ("calls: {f: {window: wide}}", "a window is a number of tuples"),
-        ("calls: [f]", "is no list of facts"),
+        ("calls: [f]", "is not a list of facts"),
         ("calls: {", "cannot be read as facts"),
     ],
 )

@@ -86,7 +86,7 @@ def test_offsets_that_were_kept_stand_for_those_that_spark_removed(tmp_path: Pat
 
 
 def test_what_cannot_be_told_exactly_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="is no checkpoint of a streaming query"):
+    with pytest.raises(CheckpointError, match="is not a checkpoint of a streaming query"):
         read_checkpoint(tmp_path)
     purged = tmp_path / "purged"
     offset(purged, 5, 0, '{"logOffset":5}')

@@ -71,7 +71,7 @@ SELECT filter(arr, x -> x.f > nested.a), aggregate(arr, 0, (acc, x) -> acc + x) 
 Project: filter_arr_x_x_f_nested_a 'filter(arr, x -> x.f > nested.a)' := FILTER(`arr`, x -> x.f > `a`), aggregate_arr_0_acc_x_acc_x 'aggregate(arr, 0, (acc, x) -> acc + x)' := AGGREGATE(`arr`, 0, (acc, x) -> acc + x)
   Scan nested: st, a, arr
 
--- title: lambda variable is no attribute
+-- title: lambda variable is not an attribute
 SELECT transform(arr, a -> a + nested.a) FROM nested
 -- expected
 Project: transform_arr_a_a_nested_a 'transform(arr, a -> a + nested.a)' := TRANSFORM(`arr`, a -> a + `a_2`)

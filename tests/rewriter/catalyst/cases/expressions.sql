@@ -47,7 +47,7 @@
  }
 ]
 -- error
-UnsupportedError: in this data frame, copies of rows that are no grouping sets have no rule
+UnsupportedError: in this data frame, copies of rows that are not grouping sets have no rule
 Compute it before tracking, or write this part as a query for sql().
 
 -- title: expressions

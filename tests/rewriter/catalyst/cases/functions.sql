@@ -691,7 +691,7 @@ FROM l
  }
 ]
 -- error
-UnsupportedError: in this data frame, product() is no function of SQL
+UnsupportedError: in this data frame, product() is not a function of SQL
 Write it as aggregate(collect_list(x), 1D, (a, b) -> a * b).
 
 -- title: refused random number without a seed
@@ -923,7 +923,7 @@ Sample each stratum, where(column == value).sample(fraction), and unite them.
  }
 ]
 -- error
-UnsupportedError: in this data frame, freqItems() is no function of SQL
+UnsupportedError: in this data frame, freqItems() is not a function of SQL
 Count the values: groupBy(column).count().
 
 -- title: tried cast

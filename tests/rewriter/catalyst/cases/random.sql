@@ -103,7 +103,7 @@ WHERE
  }
 ]
 -- error
-UnsupportedError: in this data frame, a sample in a subquery that is no percentage from a seed has no rule
+UnsupportedError: in this data frame, a sample in a subquery that is not a percentage from a seed has no rule
 Take a sample() of a percentage, with a seed from zero on, or track it.
 
 -- title: random values

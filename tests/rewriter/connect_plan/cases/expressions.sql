@@ -48,7 +48,7 @@ Give the frames an alias(), or the columns different names.
  }
 }
 -- error
-UnsupportedError: in this data frame, a cast to a type that is no text has no rule
+UnsupportedError: in this data frame, a cast to a type that is not text has no rule
 Name the type.
 
 -- title: cast to type

@@ -102,7 +102,7 @@ FROM l TABLESAMPLE (50 PERCENT) REPEATABLE (3)
  }
 }
 -- error
-UnsupportedError: in this data frame, a sample in a subquery that is no percentage from a seed has no rule
+UnsupportedError: in this data frame, a sample in a subquery that is not a percentage from a seed has no rule
 Take a sample() of a percentage, with a seed from zero on, or track it.
 
 -- title: sample of split
@@ -118,5 +118,5 @@ Take a sample() of a percentage, with a seed from zero on, or track it.
  }
 }
 -- error
-UnsupportedError: in this data frame, a sample in a subquery that is no percentage from a seed has no rule
+UnsupportedError: in this data frame, a sample in a subquery that is not a percentage from a seed has no rule
 Take a sample() of a percentage, with a seed from zero on, or track it.

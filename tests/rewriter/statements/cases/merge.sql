@@ -261,7 +261,7 @@ WHERE
   )
 -- keys: t.k = s.k
 
--- title: a match that is no equality
+-- title: a match that is not an equality
 MERGE INTO orders t USING news s ON t.a < s.a AND 1 = 1 WHEN MATCHED AND s.c = 'x' THEN DELETE
 -- expected
 SELECT

@@ -44,5 +44,5 @@ def test_batches_have_the_numbers_up_to_their_offset_and_one_time(tmp_path: Path
 )
 def test_durations_are_read_as_spark_does(text: str, seconds: int) -> None:
     assert seconds_of(text) == seconds
-    with pytest.raises(SourceError, match="is no duration"):
+    with pytest.raises(SourceError, match="is not a duration"):
         seconds_of(f"{text} fortnights")

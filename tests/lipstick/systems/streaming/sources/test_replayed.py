@@ -1,4 +1,4 @@
-"""Streams that are no files, by the oracle of what their batches emitted."""
+"""Streams that are not files, by the oracle of what their batches emitted."""
 
 from __future__ import annotations
 
