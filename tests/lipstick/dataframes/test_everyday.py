@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from lipstick.errors import (
     CapabilityError,
@@ -111,6 +112,19 @@ def test_formats_without_types_are_refused(ls: Session, format: str, tmp_path: P
     with pytest.raises(UnsupportedError, match=rf"q\.df\.write\.{format}\("):
         getattr(ls.sql("SELECT x FROM w").write, format)(path)
     assert not path.exists()
+
+
+@pytest.mark.classic
+def test_fields_of_structs_in_files_are_dropped(
+    ls: Session, spark: SparkSession, tmp_path: Path
+) -> None:
+    """Spark reads the other fields alone where a text names them, and the frame does not."""
+    rows = spark.sql("SELECT 1 AS id, named_struct('a', 1, 'b', 2, 'c', array(3)) AS s")
+    rows.write.parquet(str(tmp_path / "nested"))
+    ls.track("nested", tmp_path / "nested", key="id", format="parquet")
+    changed = F.col("s").withField("z", F.lit(1)).dropFields("b").alias("s")
+    query = ls.annotate(spark.table("nested").select("id", changed))
+    assert [row.s.asDict() for row in query.collect()] == [{"a": 1, "c": [3], "z": 1}]
 
 
 def test_a_display_without_annotations_has_rows(
