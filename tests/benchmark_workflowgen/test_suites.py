@@ -28,7 +28,7 @@ def test_the_texts_of_tpcds_are_asked_for(folder: Path | None) -> None:
 
 def test_tables_are_taken_from_a_folder(tmp_path: Path) -> None:
     assert tables("tpch", 1, tmp_path, tmp_path / "cache") == tmp_path
-    with pytest.raises(SuiteError, match="no folder of tables"):
+    with pytest.raises(SuiteError, match="not a folder of tables"):
         tables("tpch", 1, tmp_path / "missing", tmp_path)
     (tmp_path / "tpch-0.1").mkdir()
     assert tables("tpch", 0.1, None, tmp_path) == tmp_path / "tpch-0.1"

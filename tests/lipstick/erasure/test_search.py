@@ -205,7 +205,7 @@ def test_a_receipt_that_was_changed_is_not_as_it_was_signed(tmp_path: Path) -> N
     (tmp_path / "short").write_text("x")
     with pytest.raises(ErasureError, match="less than 16 bytes"):
         read_key(tmp_path / "short")
-    with pytest.raises(ErasureError, match="no receipt of an erasure"):
+    with pytest.raises(ErasureError, match="not a receipt of an erasure"):
         ErasureReceipt.read(tmp_path / "short")
 
 

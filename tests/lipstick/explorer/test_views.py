@@ -273,7 +273,7 @@ def test_the_fewest_rows_bring_a_value_to_a_number(capture: Open) -> None:
     for place in range(least["size"]):
         fewer = least["keys"][:place] + least["keys"][place + 1 :]
         assert not fewer or without(fewer) > wanted
-    for than, told in (("x", "is not a number"), ("inf", "no number"), (str(before), "already")):
+    for than, told in (("x", "is not a number"), ("inf", "not a number"), (str(before), "already")):
         with pytest.raises(ExploreError, match=told):
             source.least(Params({**question, "than": than}), Budget())
 
@@ -327,7 +327,7 @@ def test_tokens_are_valued_by_columns(capture: Open, semiring: str, values: Any)
         ("tropical", {"orders": {"column": "o_clerk"}}, "has no column 'o_clerk' of numbers"),
         ("tropical", {"nobody": {"column": "n"}}, "reads no relation 'nobody'"),
         ("which", {"orders": {"column": "o_custkey"}}, "no other values"),
-        ("access", {"orders": {"column": "o_custkey"}}, "no values that are a level"),
+        ("access", {"orders": {"column": "o_custkey"}}, "not values that are a level"),
         ("validity", {"orders": "3"}, "is not an interval"),
     ],
 )
@@ -470,7 +470,7 @@ def test_predicates_on_other_columns_are_asked_of_the_source(
         ("value", {"row": 0, "column": "revenue", "by": {"column": "x"}}, "no column 'x' to group"),
         ("what_if", {"scenarios": []}, "Give 1 to 6 scenarios"),
         ("what_if", {"scenarios": [{"delete": {"x": []}}]}, "no relation 'x' with rows to remove"),
-        ("what_if", {"scenarios": [{"delete": {"orders": [["a"]]}}]}, "no values of the type"),
+        ("what_if", {"scenarios": [{"delete": {"orders": [["a"]]}}]}, "not values of the type"),
         ("what_if", {"scenarios": [{"delete": {"orders": [[1]]}}]}, "lists of 1 texts"),
         (
             "what_if",

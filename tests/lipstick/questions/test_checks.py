@@ -213,7 +213,7 @@ def test_what_is_not_about_rows_is_refused_before_it_runs(tmp_path: Path) -> Non
         with pytest.raises(CapabilityError, match=message):
             check.run(session)
     suite.write_text("[]", "utf-8")
-    with pytest.raises(CaptureError, match="no suite of Great Expectations"):
+    with pytest.raises(CaptureError, match="not a suite of Great Expectations"):
         lipstick.read_checks(suite, "great_expectations")
 
 
@@ -314,7 +314,7 @@ def test_thresholds_and_singular_tests_of_dbt(tmp_path: Path) -> None:
     compiled.write_text(singular, "utf-8")
     assert lipstick.read_checks(target, "dbt")[0].refused is None
     (target / "manifest.json").write_text('{"metadata": {}}', "utf-8")
-    with pytest.raises(CaptureError, match="no manifest of dbt"):
+    with pytest.raises(CaptureError, match="not a manifest of dbt"):
         lipstick.read_checks(target, "dbt")
 
 
@@ -485,7 +485,7 @@ def test_schemas_of_pandera_are_read_as_it_writes_them(tmp_path: Path) -> None:
     (check,) = lipstick.read_checks(path, "pandera", "orders")
     assert check.sql == "SELECT * FROM orders WHERE `id` IS NULL"
     path.write_text("columns: [id]", "utf-8")
-    with pytest.raises(CaptureError, match="no schema of Pandera"):
+    with pytest.raises(CaptureError, match="not a schema of Pandera"):
         lipstick.read_checks(path, "pandera")
 
 

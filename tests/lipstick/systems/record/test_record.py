@@ -282,7 +282,7 @@ def test_both_ends_of_a_connection_stitch(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_recorded_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(RecordError, match="no recording"):
+    with pytest.raises(RecordError, match="not a recording"):
         CommandRecording.load(Path(__file__))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(RecordError, match="There is no command 'nothing'"):

@@ -161,7 +161,7 @@ def test_what_cannot_run_is_refused_before_it_starts(spark: SparkSession, tmp_pa
     two = _graph(keyed=True)
     two.source("r", time="ts", key="k")
     cases: list[tuple[str, Graph, dict[str, DataFrame], dict[str, Any]]] = [
-        ("no stream", _graph(), {"s": static}, {}),
+        ("not a stream", _graph(), {"s": static}, {}),
         ("no source 'x'", _graph(), {"s": stream, "x": stream}, {}),
         ("Source s of graph q has no frame", _graph(), {}, {}),
         ("several columns 'v'", _graph(), {"s": stream.select("ts", "v", "v")}, {}),
