@@ -102,7 +102,8 @@ class Chosen:
         try:
             return _PARSED[self._sort](str(text))
         except ValueError as error:
-            told = f"{text!r} is no {self._sort} for the tokens of {name}."
+            article = "an" if self._sort[0] in "aeiou" else "a"
+            told = f"{text!r} is not {article} {self._sort} for the tokens of {name}."
             raise ExploreError(told) from error
 
     def valuation(self, semiring: Semiring[Any], at: Array) -> Callable[[Token], Any]:

@@ -129,9 +129,9 @@ def read_artifact(path: Path, kind: str) -> dict[str, Any]:
         version = str(document["metadata"]["dbt_schema_version"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CaptureError(
-            f"{path} is no {kind} of dbt: {error}\ndbt build, and dbt compile --full-refresh, "
-            "write it to the folder target/ of a project."
+            f"{path} is not a {kind} of dbt: {error}\ndbt build, and dbt compile "
+            "--full-refresh, write it to the folder target/ of a project."
         ) from error
     if f"/{kind}/" not in version:
-        raise CaptureError(f"{path} is no {kind} of dbt: its schema is {version!r}.")
+        raise CaptureError(f"{path} is not a {kind} of dbt: its schema is {version!r}.")
     return document

@@ -128,7 +128,7 @@ def decode(data: bytes) -> str:
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
-        what = f"this is no {encoding.upper()}: {error.reason}, byte {error.start}"
+        what = f"this is not {encoding.upper()}: {error.reason}, byte {error.start}"
         raise MessageError(what) from error
 
 

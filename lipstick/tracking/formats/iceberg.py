@@ -110,8 +110,8 @@ class VersionedIceberg:
             found = before.agg(F.max_by("snapshot_id", time)).head()
         except PySparkException as error:
             raise SourceError(
-                f"The Iceberg table {self.table} has no branch or tag {moment!r}, and it is no "
-                "timestamp."
+                f"The Iceberg table {self.table} has no branch or tag {moment!r}, and it is not "
+                "a timestamp."
             ) from error
         if found is None or found[0] is None:
             raise SourceError(

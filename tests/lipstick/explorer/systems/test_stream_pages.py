@@ -115,7 +115,10 @@ def test_a_stream_that_is_recorded_is_as_it_is_now(tmp_path: Path) -> None:
         ({"stream": "alarms", "n": 1, "key": "moon"}, "no events of key 'moon'"),
         ({"stream": "alarms", "n": 10**9, "key": "attic"}, "has no event number"),
         ({"stream": "alarms", "n": 1}, "'key' is a text"),
-        ({"stream": "alarms", "n": 1, "key": "attic", "query": "other"}, "no query 'other'"),
+        (
+            {"stream": "alarms", "n": 1, "key": "attic", "query": "other"},
+            "none that is called 'other'",
+        ),
     ],
 )
 def test_what_there_is_not_is_told(sensors: Path, asked: dict[str, Any], told: str) -> None:

@@ -140,7 +140,7 @@ def test_labels_that_are_no_elements_are_refused_lines(tmp_path: Path) -> None:
     assert outcome.dead == 2
     letters = read_letters(tmp_path / "store.dead.jsonl")
     assert [each.line for each in letters] == [2, 3]
-    assert "no element of Counting" in letters[0].reason
+    assert "is not an element of Counting" in letters[0].reason
 
 
 def test_messages_are_read_packed_and_behind_a_byte_order_mark(tmp_path: Path) -> None:

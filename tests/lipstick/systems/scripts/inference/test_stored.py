@@ -67,7 +67,7 @@ def test_only_row_groups_of_the_window_are_read(
 
 
 def test_what_a_stored_view_needs_is_asked_for(tmp_path: Path) -> None:
-    with pytest.raises(InferenceError, match="not a Parquet file"):
+    with pytest.raises(InferenceError, match="no Parquet file"):
         StoredView(tmp_path)
     view = stored(np.arange(60), tmp_path)
     with pytest.raises(InferenceError, match="no column 'at'; it has txn_time, seq"):
