@@ -122,7 +122,7 @@ REFUSED = [
         "a comparison of columns of the side it keeps",
     ),
     ("SELECT e.id FROM events e LEFT ANTI JOIN alerts a ON e.k = a.k", "append", "an anti join"),
-    ("SELECT p.place FROM places p LEFT JOIN events e ON e.k = p.k", "append", "no stream is"),
+    ("SELECT p.place FROM places p LEFT JOIN events e ON e.k = p.k", "append", "not a stream is"),
     ("SELECT place FROM places p LEFT SEMI JOIN events e ON e.k = p.k", "append", "looked up in"),
     ("SELECT place, (SELECT max(v) FROM events) FROM places", "append", "a subquery of a stream"),
     ("SELECT id FROM events UNION ALL SELECT place FROM places", "append", "a union of a stream"),
