@@ -96,7 +96,7 @@ def test_messages_come_in_a_column(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(EventsError, match="no column 'message' of texts or bytes"):
         messages_of(lines, "message")
     with StreamReduction(tmp_path / "other") as reduction:
-        with pytest.raises(EventsError, match="no stream"):
+        with pytest.raises(EventsError, match="not a stream"):
             reduction.start(messages_of(spark.createDataFrame([("x",)], "value string")))
         with pytest.raises(EventsError, match="other columns"):
             reduction.start(lines)
