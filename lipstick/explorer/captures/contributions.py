@@ -138,8 +138,9 @@ class ContributionViews:
         self.capture = capture
         self._axes = Axes(capture.memory)
         self._inputs = lru_cache(maxsize=4)(self._find)
-        # The questions about a value come one after the other.
-        self._latest: tuple[str, tuple[KeptInputs, Items]] | None = None
+        # The questions about a value come one after the other: what they share is computed once.
+        self._kept: tuple[str, KeptInputs] | None = None
+        self._grouped: tuple[KeptInputs, str, Items] | None = None
 
     def value(self, row: int, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the inputs of a value in groups, the largest contributions first.
@@ -155,7 +156,7 @@ class ContributionViews:
         answer = _described(asked)
         budget.check()
         try:
-            asked, items = self._items(row, params, budget)
+            items = self._items(asked, row, params, budget)
         except TooManyGroupsError as error:
             # The page still offers other groupings.
             return answer | {"refused": str(error), "bars": [], "sentence": ""}
@@ -171,7 +172,7 @@ class ContributionViews:
 
     def listed(self, row: int, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the rows that :meth:`value` lists, with the columns of their source."""
-        _, items = self._items(row, params, budget)
+        items = self._items(self._asked(row, params), row, params, budget)
         groups = items.groups
         if groups.values is not None:
             table = pa.table([pa.array(groups.labels(items.shown), pa.string())], [groups.column])
@@ -185,7 +186,8 @@ class ContributionViews:
 
     def without(self, row: int, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the value without the inputs of each group that :meth:`value` lists."""
-        asked, items = self._items(row, params, budget)
+        asked = self._asked(row, params)
+        items = self._items(asked, row, params, budget)
         total = asked.inputs.total
         values, gone = self._left_out(row, asked.inputs, items.groups, items.shown, budget)
         return {
@@ -205,12 +207,16 @@ class ContributionViews:
     # -- inputs ----------------------------------------------------------------------------
 
     def _asked(self, row: int, params: Params) -> KeptInputs:
-        inputs = self._inputs(row, params.text("column"))
-        count = 0 if inputs.values is None else len(inputs.values)
-        asked = KeptInputs(inputs, np.arange(count), inputs.axes, [])
-        for only in params.items("only"):
-            asked = asked.narrowed(only)
-        return asked
+        column, only = params.text("column"), params.items("only")
+        key = json.dumps([row, column, only], sort_keys=True, default=str)
+        if self._kept is None or self._kept[0] != key:
+            inputs = self._inputs(row, column)
+            count = 0 if inputs.values is None else len(inputs.values)
+            asked = KeptInputs(inputs, np.arange(count), inputs.axes, [])
+            for each in only:
+                asked = asked.narrowed(each)
+            self._kept = key, asked
+        return self._kept[1]
 
     def _find(self, row: int, column: str) -> Inputs:
         memory = self.capture.memory
@@ -257,15 +263,13 @@ class ContributionViews:
 
     # -- groups ----------------------------------------------------------------------------
 
-    def _items(self, row: int, params: Params, budget: Budget) -> tuple[KeptInputs, Items]:
-        given = (params.text("column"), params.items("only"), params.mapping("by"))
-        key = json.dumps([row, *given], sort_keys=True, default=str)
-        if self._latest is None or self._latest[0] != key:
-            asked = self._asked(row, params)
-            self._latest = key, (asked, self._grouped(asked, row, params, budget))
-        return self._latest[1]
+    def _items(self, asked: KeptInputs, row: int, params: Params, budget: Budget) -> Items:
+        by = json.dumps(params.mapping("by"), sort_keys=True, default=str)
+        if self._grouped is None or self._grouped[0] is not asked or self._grouped[1] != by:
+            self._grouped = asked, by, self._in_groups(asked, row, params, budget)
+        return self._grouped[2]
 
-    def _grouped(self, asked: KeptInputs, row: int, params: Params, budget: Budget) -> Items:
+    def _in_groups(self, asked: KeptInputs, row: int, params: Params, budget: Budget) -> Items:
         groups = asked.groups(Params(params.mapping("by")))
         inputs = asked.inputs
         if groups.ordered and groups.count > SPANS:

@@ -152,7 +152,6 @@ def ranked(inputs: Inputs, values: pa.Array, most: int) -> Array:
     is_number = kind(values.type) == "number"
     signed = inputs.function in ("MIN", "MAX") or not is_number
     way = "ascending" if inputs.function == "MIN" else "descending"
-    near, far = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     if len(values) > most and is_number:
         # Rounding keeps the order, so that the first ones are among those that are not less.
         sizes = np.array(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
