@@ -264,7 +264,7 @@ def open_source(path: Path) -> ExplorerSource:
         raise ExploreError(
             f"{path} is neither a capture nor a store.\nGive captures, stores{known}."
         )
-    if _is_capture(path):
+    if is_capture(path):
         from lipstick.capture.capture import open_capture
         from lipstick.explorer.captures.source import CaptureSource
 
@@ -274,13 +274,14 @@ def open_source(path: Path) -> ExplorerSource:
     return open_graph(name, path)
 
 
-def _is_capture(folder: Path) -> bool:
+def is_capture(folder: Path) -> bool:
+    """Return True for the folder of a capture."""
     return (folder / "manifest.json").is_file()
 
 
 def _is_source(path: Path) -> bool:
     """Return True for the folder of a capture or of a store."""
-    return path.is_dir() and (_is_capture(path) or (path / "format.json").is_file())
+    return path.is_dir() and (is_capture(path) or (path / "format.json").is_file())
 
 
 def open_sources(path: Path) -> list[SourceEntry]:

@@ -16,6 +16,7 @@ from lipstick.explorer.explorer import (
     ExplorerSource,
     PageOpener,
     SourceEntry,
+    is_capture,
     open_sources,
 )
 from lipstick.explorer.server import Serving
@@ -154,8 +155,7 @@ def _still(subjects: Sequence[Any]) -> str:
     parts = []
     for given in subjects:
         is_path = isinstance(given, str | os.PathLike)
-        is_capture = is_path and (Path(given) / "manifest.json").is_file()
-        subject = open_capture(given) if is_capture else given
+        subject = open_capture(given) if is_path and is_capture(Path(given)) else given
         if isinstance(subject, Capture):
             parts.append(answer_html(subject.memory.answer()))
         shown = getattr(subject, "_repr_html_", None)
