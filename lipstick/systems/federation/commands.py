@@ -74,7 +74,7 @@ def federation_command(function: Command) -> Command:
         click.option(
             "--home",
             metavar="MEMBER",
-            help="The member that runs on this machine: asking it costs nothing.",
+            help="The member that asks: requests to it are not counted as cost.",
         ),
         click.option(
             "--timeout", type=float, metavar="SECONDS", help="Seconds allowed for one reply."
