@@ -493,5 +493,5 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
 
     @question("preparing the explorer")
     def explore(self, to: str | os.PathLike[str] | None = None, *, browser: bool = True) -> Any:
-        """Open its capture in a browser or a notebook; see :func:`lipstick.explore`."""
-        return explore(self.capture, to, name="query", browser=browser)
+        """Open it in a browser or a notebook; see :func:`lipstick.explore`."""
+        return explore(self, to, browser=browser)

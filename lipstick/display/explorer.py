@@ -11,11 +11,9 @@ EXPLORER = "lipstick.explorer.opening"
 so that captures can be read, written and asked without it."""
 
 
-def explore(
-    subject: Any, to: str | os.PathLike[str] | None, *, name: str | None = None, browser: bool
-) -> Any:
-    """Explore a capture; see :func:`lipstick.explore`."""
-    return import_module(EXPLORER).explore(subject, to=to, name=name, browser=browser)
+def explore(subject: Any, to: str | os.PathLike[str] | None, *, browser: bool) -> Any:
+    """Explore a query or a capture; see :func:`lipstick.explore`."""
+    return import_module(EXPLORER).explore(subject, to=to, browser=browser)
 
 
 def notebook_widget(subject: Any) -> Any:

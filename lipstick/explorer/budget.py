@@ -29,6 +29,11 @@ class Budget:
         """Withdraw the question: nobody waits for the answer, and `check` raises from now on."""
         self._cancelled.set()
 
+    @property
+    def left(self) -> float:
+        """The seconds that are left."""
+        return max(0.0, self._until - time.monotonic())
+
     def check(self) -> None:
         """Go on only while there is time, and somebody waits.
 

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from lipstick.explorer.cells import kind, parsed, sql_type
 from lipstick.explorer.errors import ExploreError
+from rewriter.emit.conditions import comparison_sql
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<name>`(?:[^`]|``)+`)|(?P<op><=|>=|<>|!=|=|<|>)"
@@ -105,7 +106,7 @@ class TypedCondition:
             return f"{field}.is_null()"
         own = schema.field(self.column).type
         type_ = compared_type(self.column, own, self.op, self.values)
-        literals = [_written(v) for v in literals_of(self.column, own, type_, self.values)]
+        literals = [repr(_value(v)) for v in literals_of(self.column, own, type_, self.values)]
         if self.op == "like":
             return f"pc.match_like({field}, {literals[0]})"
         if self.op == "in":
@@ -113,6 +114,19 @@ class TypedCondition:
             parts = [f"({field} == pc.scalar({literal}))" for literal in literals]
             return f"({' | '.join(parts)})"
         return f"({field} {_COMPARED[self.op][1]} pc.scalar({literals[0]}))"
+
+    def sql(self, schema: pa.Schema) -> str:
+        """Return the condition as Spark SQL."""
+        if self.op in ("and", "or"):
+            return f" {self.op.upper()} ".join(f"({part.sql(schema)})" for part in self.parts)
+        if self.op == "not":
+            return f"NOT ({self.parts[0].sql(schema)})"
+        if self.op == "null":
+            return comparison_sql(self.column, self.op, ())
+        own = schema.field(self.column).type
+        type_ = compared_type(self.column, own, self.op, self.values)
+        literals = literals_of(self.column, own, type_, self.values)
+        return comparison_sql(self.column, self.op, [_value(literal) for literal in literals])
 
 
 def compared_type(name: str, own: pa.DataType, op: str, values: tuple[str, ...]) -> pa.DataType:
@@ -146,11 +160,11 @@ def literals_of(
         raise ExploreError(f"{name} is {sql_type(own)}: {shown} is no such value.") from error
 
 
-def _written(literal: pa.Scalar) -> str:
-    """Return a value as Python; decimals without the digits that their type adds."""
+def _value(literal: pa.Scalar) -> Any:
+    """Return a value; decimals without the digits that their type adds."""
     value = literal.as_py()
     normalize = getattr(value, "normalize", None)
-    return repr(value if normalize is None else normalize())
+    return value if normalize is None else normalize()
 
 
 class _Reader:

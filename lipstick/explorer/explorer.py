@@ -28,6 +28,12 @@ LARGEST = 2_000_000
 EVERYWHERE = ("search", "follow")
 """Views that are asked of all sources at once, by ``everywhere`` in place of a source."""
 
+OF_SPARK = ("missing", "changes", "dropped")
+"""Views that Spark answers: these may take longer, and no other question waits for them."""
+
+SPARK_SECONDS = 180.0
+"""Seconds that Spark may take for an answer."""
+
 EACH = 5.0
 """Seconds that one source may take for a question to all of them."""
 
@@ -103,14 +109,15 @@ class Explorer:
     """Sources, and the answers to questions about them.
 
     Nothing is changed by a question: views are pure functions of a source and JSON. Questions to
-    one source are answered one after the other, those to several at once.
+    one source are answered one after the other, those to several at once, and those to Spark beside
+    the others.
 
     Parameters
     ----------
     sources
         What is explored, in the order shown.
     seconds
-        How long an answer may take.
+        How long an answer may take that Spark does not give.
     """
 
     def __init__(
@@ -122,6 +129,7 @@ class Explorer:
         self.sources = tuple(entry.source for entry in self._entries)
         self.seconds = seconds
         self._locks = [threading.Lock() for _ in self.sources]
+        self._spark_lock = threading.Lock()
         self._warm: set[int] = set()
 
     @cached_property
@@ -136,6 +144,11 @@ class Explorer:
     def listing(self) -> dict[str, Any]:
         """Return the list of sources."""
         return {"sources": self._listing}
+
+    def budget(self, question: Any) -> Budget:
+        """Return the time that the answer to a question may take."""
+        view = question.get("view") if isinstance(question, dict) else None
+        return Budget(SPARK_SECONDS if view in OF_SPARK else self.seconds)
 
     def ask(self, question: Any, budget: Budget | None = None) -> dict[str, Any]:
         """Answer a question.
@@ -153,7 +166,7 @@ class Explorer:
         """
         started = time.perf_counter()
         try:
-            answer = self._answer(Params(question), budget or Budget(self.seconds))
+            answer = self._answer(Params(question), budget or self.budget(question))
         except TooLongError as error:
             return {"error": {"kind": "slow", "message": str(error)}}
         except LipstickError as error:
@@ -175,7 +188,7 @@ class Explorer:
         views = self.sources[number].views
         if view not in views:
             raise ExploreError(f"{self.sources[number].kind} has no view {view!r}.")
-        lock = self._locks[number]
+        lock = self._spark_lock if view in OF_SPARK else self._locks[number]
         while not lock.acquire(timeout=0.05):
             budget.check()
         try:

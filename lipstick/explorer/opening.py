@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import webbrowser
 from collections.abc import Sequence
@@ -25,6 +26,7 @@ from semiring.door import checked
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture
+    from lipstick.frame import AnnotatedFrame
 
 
 class Served:
@@ -65,7 +67,7 @@ class Served:
 
 
 def sources_of(subject: Any, name: str | None = None) -> list[SourceEntry]:
-    """Return the sources that explore a capture, a graph, a federation or a path.
+    """Return the sources that explore a query, a capture, a graph, a federation or a path.
 
     Raises
     ------
@@ -79,6 +81,8 @@ def sources_of(subject: Any, name: str | None = None) -> list[SourceEntry]:
         return open_sources(Path(subject))
     if isinstance(subject, Capture):
         return [SourceEntry(_of_capture(subject, name), subject.directory)]
+    if _is_query(subject):
+        return [SourceEntry(_of_query(subject, name), subject.capture.directory)]
     if isinstance(subject, ProvenanceGraph):
         from lipstick.explorer.graphs.source import graph_source
 
@@ -88,17 +92,36 @@ def sources_of(subject: Any, name: str | None = None) -> list[SourceEntry]:
     if page is not None:
         opener: PageOpener = resolve(page.shows)
         return [SourceEntry(opener(name or kind.lower(), subject))]
-    raise ExploreError(f"A {kind} cannot be explored: give captures, graphs, federations or paths.")
+    raise ExploreError(
+        f"A {kind} cannot be explored: give queries, captures, graphs, federations or paths."
+    )
+
+
+def _is_query(subject: Any) -> bool:
+    # Whoever has a frame has imported its module, which imports pyspark.
+    frames = sys.modules.get("lipstick.frame")
+    return frames is not None and isinstance(subject, frames.AnnotatedFrame)
 
 
 def _of_capture(capture: Capture, name: str | None) -> ExplorerSource:
-    from lipstick.capture.capture import Capture
     from lipstick.explorer.captures.source import CaptureSource
 
-    if capture.manifest.values == "copy":
-        # Asked in memory, whoever opened it: a click is to start no Spark job.
-        capture = Capture(capture.directory, capture.manifest)
-    return CaptureSource(name or capture.directory.name, capture)
+    return CaptureSource(name or capture.directory.name, _in_memory(capture))
+
+
+def _of_query(frame: AnnotatedFrame, name: str | None) -> ExplorerSource:
+    from lipstick.explorer.captures.missing import QuerySource
+
+    return QuerySource(name or "query", _in_memory(frame.capture), frame)
+
+
+def _in_memory(capture: Capture) -> Capture:
+    """Return a capture that is asked in memory, whoever opened it: a click starts no Spark job."""
+    from lipstick.capture.capture import Capture
+
+    if capture.manifest.values != "copy":
+        return capture
+    return Capture(capture.directory, capture.manifest)
 
 
 @checked
@@ -108,7 +131,7 @@ def explore(
     name: str | None = None,
     browser: bool = True,
 ) -> Any:
-    """Explore captures, graphs, federations and paths.
+    """Explore queries, captures, graphs, federations and paths.
 
     Parameters
     ----------
@@ -155,7 +178,8 @@ def _still(subjects: Sequence[Any]) -> str:
     parts = []
     for given in subjects:
         is_path = isinstance(given, str | os.PathLike)
-        subject = open_capture(given) if is_path and is_capture(Path(given)) else given
+        stored = is_path and is_capture(Path(given))
+        subject = open_capture(given) if stored else given.capture if _is_query(given) else given
         if isinstance(subject, Capture):
             parts.append(answer_html(subject.memory.answer()))
         shown = getattr(subject, "_repr_html_", None)

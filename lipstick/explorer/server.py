@@ -183,7 +183,10 @@ def application(explorer: Explorer, token: str, hosts: frozenset[str]) -> Starle
         if isinstance(question, Response):
             return question
         reply = await _answered(
-            pool, request, explorer, lambda budget: explorer.ask_json(question, budget)
+            pool,
+            request,
+            explorer.budget(question),
+            lambda budget: explorer.ask_json(question, budget),
         )
         pool.submit(explorer.warm, question)
         return Response(reply, media_type="application/json", headers=headers)
@@ -228,11 +231,10 @@ async def _question(request: Request) -> tuple[Any, str | None]:
 async def _answered(
     pool: ThreadPoolExecutor,
     request: Request,
-    explorer: Explorer,
+    budget: Budget,
     work: Callable[[Budget], str],
 ) -> str:
     """Return the result of some work, which is stopped when nobody waits for it any more."""
-    budget = Budget(explorer.seconds)
     task = asyncio.get_running_loop().run_in_executor(pool, work, budget)
     while True:
         done, _ = await asyncio.wait([task], timeout=0.25)

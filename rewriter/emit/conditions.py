@@ -10,6 +10,16 @@ from sqlglot import exp
 
 from rewriter.dialect import emit, literal_of
 
+_COMPARISONS = {
+    "=": exp.EQ,
+    "<>": exp.NEQ,
+    "<": exp.LT,
+    "<=": exp.LTE,
+    ">": exp.GT,
+    ">=": exp.GTE,
+    "like": exp.Like,
+}
+
 
 def equality_sql(column: str, value: Any) -> str:
     """Return ``column = value``, or ``column IS NULL`` for None."""
@@ -36,6 +46,23 @@ def membership_sql(column: str, relation: str, key: str, *, negated: bool) -> st
     inner = exp.select(_column(key)).from_(exp.to_table(relation, dialect="spark"))
     found: exp.Expr = exp.In(this=_column(column), query=exp.Subquery(this=inner))
     return _sql(exp.Not(this=found) if negated else found)
+
+
+def comparison_sql(column: str, op: str, values: Sequence[Any]) -> str:
+    """Return a comparison of a column.
+
+    Parameters
+    ----------
+    op
+        One of ``= <> < <= > >= like``, with one value; ``in``, with any number; ``null``, with
+        none.
+    """
+    named = _column(column)
+    if op == "null":
+        return _sql(exp.Is(this=named, expression=exp.null()))
+    if op == "in":
+        return _sql(exp.In(this=named, expressions=[literal(value) for value in values]))
+    return _sql(_COMPARISONS[op](this=named, expression=literal(values[0])))
 
 
 def conjunction_sql(conditions: Sequence[str]) -> str:

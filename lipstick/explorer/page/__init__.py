@@ -34,6 +34,7 @@ MODULES = (
     "view.js",
     "whatif.js",
     "query.js",
+    "missing.js",
     "capture.js",
     "picture.js",
     "graph.js",

@@ -1,18 +1,20 @@
 // A capture: its answer as a table, why a row is there beside it, what if below it.
 
-import { h, replace } from "./dom.js";
+import { h, replace, button } from "./dom.js";
 import { Table } from "./table.js";
 import { palette } from "./terms.js";
 import { Why } from "./why.js";
 import { Value } from "./value.js";
 import { ScenarioBar, Strikes, WhatIf } from "./whatif.js";
 import { Query } from "./query.js";
+import { Missing, conditionOf } from "./missing.js";
 import { tableButtons } from "./exporting.js";
 import { View } from "./view.js";
 
 const TABS = [
   ["answer", "Answer"],
   ["whatif", "What if"],
+  ["missing", "Missing rows"],
   ["query", "Query"],
 ];
 
@@ -25,7 +27,7 @@ export class CaptureView extends View {
 
   stop() {
     super.stop();
-    for (const part of [this.table, this.why, this.bar, this.whatIf, this.query]) part?.stop();
+    for (const part of [this.table, this.why, this.bar, this.whatIf, this.missing, this.query]) part?.stop();
   }
 
   draw(about) {
@@ -39,6 +41,7 @@ export class CaptureView extends View {
       query: { sort: app.place.whole("sort", -1), descending: app.place.get("down", false), filters: app.place.mapping("filters", {}) },
       fetchRows: (params, signal) => this.ask("rows", { ...params, ...this.supposed() }, signal),
       linked: (place) => this.explained.has(place),
+      none: (filters) => about.missing && !app.place.mapping("scenario") && button("Why not?", () => app.place.go({ v: "missing", lacks: conditionOf(filters, about.columns) }), { class: "plain small" }),
       onopen: (row) => app.place.go({ row, col: undefined, by: undefined, only: undefined }),
       oncell: (row, col) => app.place.go({ row, col, ...(app.place.whole("col") === col ? {} : { by: undefined, only: undefined }) }),
     });
@@ -48,7 +51,9 @@ export class CaptureView extends View {
     this.bar = new ScenarioBar(app, this.source);
     this.whatIf = new WhatIf(app, this.source, about);
     this.query = new Query(app, this.source);
-    this.tabs = TABS.map(([name, label]) =>
+    this.missing = about.missing ? new Missing(app, this.source, about) : null;
+    this.names = TABS.filter(([name]) => name !== "missing" || this.missing);
+    this.tabs = this.names.map(([name, label]) =>
       h("button", { type: "button", class: "tab", role: "tab", id: `lx-tab-${name}`, "aria-controls": `lx-view-${name}`, onclick: () => app.place.go({ v: name === "answer" ? undefined : name }) }, label),
     );
     this.dock = h("section", { class: "dock", "aria-label": "What if" }, this.bar.element);
@@ -61,6 +66,7 @@ export class CaptureView extends View {
         this.why.element,
       ),
       whatif: h("div", { class: "whole", role: "tabpanel", id: "lx-view-whatif", "aria-labelledby": "lx-tab-whatif" }, this.whatIf.element),
+      ...(this.missing && { missing: h("div", { class: "whole", role: "tabpanel", id: "lx-view-missing", "aria-labelledby": "lx-tab-missing" }, this.missing.element) }),
       query: h("div", { class: "whole", role: "tabpanel", id: "lx-view-query", "aria-labelledby": "lx-tab-query" }, this.query.element),
     };
     this.exports = tableButtons(app.asker, question, "answer");
@@ -109,10 +115,10 @@ export class CaptureView extends View {
   show() {
     if (!this.about) return;
     const place = this.app.place;
-    const view = TABS.some(([name]) => name === place.get("v")) ? place.get("v") : "answer";
+    const view = this.names.some(([name]) => name === place.get("v")) ? place.get("v") : "answer";
     for (const [name, element] of Object.entries(this.views)) element.hidden = name !== view;
     this.tabs.forEach((tab, number) => {
-      const on = TABS[number][0] === view;
+      const on = this.names[number][0] === view;
       tab.classList.toggle("on", on);
       tab.setAttribute("aria-selected", String(on));
       tab.tabIndex = on ? 0 : -1;
@@ -143,6 +149,7 @@ export class CaptureView extends View {
       this.asked = supposed;
     }
     if (view === "whatif") this.whatIf.show();
+    if (view === "missing") this.missing.show();
     if (view === "query") this.query.show();
   }
 }

@@ -9,8 +9,10 @@ const TALLEST = 8_000_000; // pixels that browsers can scroll
 export class Table {
   // `fetchRows(params, signal)` resolves to a window of rows; `onopen(place, row)` opens one. The
   // `columns`, where they are known, are there also if there are no rows for a filter that fails.
-  constructor({ fetchRows, onopen, oncell, label, query, columns, sortable = true, least = 92, linked = () => false }) {
+  // `none(filters)` may have an element for when they leave no row.
+  constructor({ fetchRows, onopen, oncell, label, query, columns, none, sortable = true, least = 92, linked = () => false }) {
     this.known = columns;
+    this.none = none;
     this.fetchRows = fetchRows;
     this.onopen = onopen;
     this.oncell = oncell;
@@ -208,7 +210,8 @@ export class Table {
     if (this.failed) {
       replace(this.note, h("span", { class: "bad" }, this.failed));
     } else if (this.total === 0) {
-      replace(this.note, this.all ? `No row of ${this.all.toLocaleString("en")} meets these conditions.` : "There are no rows.");
+      const filtered = Object.values(this.query.filters).some((text) => text.trim());
+      replace(this.note, this.all ? `No row of ${this.all.toLocaleString("en")} meets these conditions. ` : "There are no rows. ", filtered && this.none?.(this.query.filters));
     } else {
       const part = this.total === this.all ? "" : ` of ${this.all.toLocaleString("en")}`;
       replace(this.note, `${many(this.total, "row")}${part}`);

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from lipstick.questions.asking import question
 from lipstick.questions.why.columns import shown
 from rewriter.position import Span
+from semiring.budget import within
 from semiring.door import checked
 
 if TYPE_CHECKING:
@@ -111,14 +113,23 @@ class MissingRow:
         self.notes = tuple(notes)
         self._changes = changes
 
-    def changes(self, limit: int = 3) -> list[DataChange]:
+    @question("trying changes of the data")
+    def changes(self, limit: int = 3, *, seconds: float | None = None) -> list[DataChange]:
         """Return smallest changes of the data that bring the row, if some are found.
 
         Values of the rows in `reasons`, rows to add, and rows to delete are tried, up to three at
         once and 24 in all. Every change was run: over the changed data, the query has a row that
         matches the pattern.
+
+        Parameters
+        ----------
+        seconds
+            No change is tried after so many seconds; None: all are.
         """
-        return [] if self.present else self._changes(limit)
+        if self.present:
+            return []
+        with within(seconds):
+            return self._changes(limit)
 
     @property
     def table(self) -> pa.Table:

@@ -13,6 +13,7 @@ from rewriter.algebra import Scalar as Condition
 from rewriter.emit.edits import Edit, fitting_values
 from rewriter.emit.flow import Loss
 from rewriter.emit.patterns import column_of, least_number, own_operands
+from semiring.budget import spent
 
 Edits = tuple[Edit, ...]
 _RUNS = 24
@@ -63,11 +64,13 @@ def changes(
     for _ in range(_STEPS):
         next_frontier: list[Edits] = []
         for before in frontier:
+            if spent():
+                return found
             tracer = data.tracer(before)
             for reason in tracer.lost(root, pattern):
                 for new in _proposals(tracer, reason):
                     edits = (*before, *new)
-                    if str(edits) in tried or runs >= _RUNS or len(found) >= limit:
+                    if str(edits) in tried or runs >= _RUNS or len(found) >= limit or spent():
                         continue
                     tried.add(str(edits))
                     runs += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+from lipstick.questions.asking import question
 from semiring.door import checked
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 class MissingRowQuestions:
     """Questions about rows that an annotated frame does not have."""
 
+    @question("following rows through the query")
     def why_not(
         self,
         where: Mapping[str, Any] | None = None,
@@ -67,6 +69,7 @@ class MissingRowQuestions:
         frame = cast("AnnotatedFrame", self)
         return why_not(frame, {**(where or {}), **columns}, condition, examples)
 
+    @question("counting the rows that operators lose")
     def dropped(self) -> DroppedRows:
         """Return how many rows each operator of the query loses.
 

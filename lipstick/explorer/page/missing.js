@@ -1,0 +1,133 @@
+// Rows that are not in the answer: the operators that lose them, and what would bring one.
+
+import { h, replace, button, many } from "./dom.js";
+import { Latest } from "./state.js";
+import { pythonButton } from "./exporting.js";
+import { load, section } from "./why.js";
+
+// The filters below the columns of the answer as one condition.
+export function conditionOf(filters, columns) {
+  const parts = Object.entries(filters).filter(([, text]) => text.trim());
+  return parts.map(([place, text]) => `\`${columns[place].name.replaceAll("`", "``")}\` ${comparison(text.trim())}`).join(" and ");
+}
+
+// What does not compare is the value that is missed.
+function comparison(text) {
+  if (/^(not )?null$/i.test(text)) return `is ${text}`;
+  if (/^([<>=!]|(not|in|between|like|is)\b)/i.test(text)) return text;
+  return text.includes("..") ? `= ${text}` : `= '${text.replaceAll("'", "''")}'`;
+}
+
+export class Missing {
+  constructor(app, source, about) {
+    Object.assign(this, { app, source, about });
+    this.latest = new Latest();
+    this.counting = new Latest();
+    this.list = h("datalist", { id: "lx-missing-columns" }, about.columns.map((column) => h("option", { value: `${column.name} = ` })));
+    this.input = h("input", { type: "text", class: "where", list: this.list.id, autocomplete: "off", placeholder: `${about.columns[0]?.name ?? "column"} = …`, "aria-label": "A condition that the missing row meets" });
+    const form = h(
+      "form",
+      {
+        class: "controls",
+        onsubmit: (event) => {
+          event.preventDefault();
+          if (this.input.value.trim()) app.place.go({ lacks: this.input.value.trim() });
+        },
+      },
+      h("label", { class: "where-label" }, "why is there no row with ", this.input, this.list),
+      h("button", { type: "submit", class: "plain" }, "Find out"),
+      h("span", { class: "note" }, "asks Spark"),
+    );
+    this.result = h("div", { class: "lazy" });
+    this.losses = h("div", { class: "lazy" });
+    this.element = h("div", { class: "missing" }, form, this.result, section("Where rows are lost", "of each operator's inputs", this.losses));
+  }
+
+  stop() {
+    this.latest.stop();
+    this.counting.stop();
+  }
+
+  ask(view, params, signal) {
+    return this.app.asker.ask(this.source, view, params, signal);
+  }
+
+  show() {
+    const where = this.app.place.text("lacks");
+    if (where !== this.where) {
+      this.where = where;
+      this.input.value = where ?? "";
+      this.latest.stop();
+      replace(this.result);
+      if (where) load(this.result, this.latest, (signal) => this.ask("missing", { where }, signal), (answer) => this.draw(answer, where));
+    }
+    // One question after the other: what was asked for is not made to wait for the counts.
+    if (!where && !this.losses.childElementCount) load(this.losses, this.counting, (signal) => this.ask("dropped", {}, signal), (answer) => this.counts(answer));
+    this.losses.parentElement.hidden = Boolean(where);
+  }
+
+  draw(answer, where) {
+    const changes = h("div", { class: "lazy", role: "status" });
+    const latest = new Latest();
+    const bring = button("What would bring it?", () => load(changes, latest, (signal) => this.ask("changes", { where }, signal), (found) => this.changes(found)), { class: "plain" });
+    return [
+      h("h2", { class: "sentence" }, answer.question),
+      answer.present && h("p", { class: "sentence" }, h("strong", null, "It is there.")),
+      h("ol", { class: "reasons" }, answer.reasons.map((reason) => this.reason(reason))),
+      answer.notes.map((note) => h("p", { class: "note" }, note)),
+      !answer.present && [bring, changes],
+      pythonButton(answer.python),
+      button("Where are rows lost?", () => this.app.place.go({ lacks: undefined }), { class: "more" }),
+    ];
+  }
+
+  reason(reason) {
+    return h(
+      "li",
+      { class: "block reason" },
+      h("div", { class: "block-head" }, h("strong", null, reason.relation), h("span", { class: "note" }, reason.rows ? many(reason.rows, "row") : "no row"), h("span", { class: "operator" }, reason.operator)),
+      h("p", null, reason.sentence),
+      reason.excerpt && h("pre", { class: "code small" }, reason.excerpt[0].trimStart(), h("mark", { class: "lit-name" }, reason.excerpt[1]), reason.excerpt[2]),
+      reason.example.length > 0 &&
+        h(
+          "details",
+          null,
+          h("summary", { class: "note" }, reason.rows > 1 ? "one of the rows" : "the row"),
+          h("dl", { class: "values" }, reason.example.map(([name, value]) => [h("dt", null, name), h("dd", null, value ?? h("span", { class: "null" }, "NULL"))])),
+        ),
+      reason.partners.length > 0 && h("ol", { class: "reasons" }, reason.partners.map((partner) => this.reason(partner))),
+    );
+  }
+
+  changes({ changes }) {
+    if (!changes.length) return h("p", { class: "note" }, "No change of few values was found that brings it.");
+    return h("ul", { class: "changes" }, changes.map((change) => h("li", null, change)));
+  }
+
+  counts({ operators }) {
+    if (!operators.length) return h("p", { class: "note" }, "No operator of this query can lose rows.");
+    return h(
+      "div",
+      { class: "plain-scroll", tabindex: "0", role: "region", "aria-label": "Rows that operators lose" },
+      h(
+        "table",
+        { class: "plain-table" },
+        h("thead", null, h("tr", null, ["operator", "condition", "rows of", "lost"].map((name) => h("th", { scope: "col" }, name)))),
+        h(
+          "tbody",
+          null,
+          operators.map((each) =>
+            h(
+              "tr",
+              null,
+              h("td", null, each.operator, each.place && h("span", { class: "note" }, ` ${each.place}`)),
+              h("td", { title: each.condition }, h("code", null, each.condition)),
+              h("td", null, each.input),
+              h("td", { class: "measure" }, h("span", { class: "bar-text" }, `${each.lost.toLocaleString("en")} of ${each.rows.toLocaleString("en")}`), h("span", { class: "bar-track", "aria-hidden": "true" }, h("i", { style: { width: `${each.rows ? (100 * each.lost) / each.rows : 0}%` } }))),
+            ),
+          ),
+        ),
+      ),
+    );
+  }
+}

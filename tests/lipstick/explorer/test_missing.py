@@ -1,0 +1,147 @@
+"""Rows that are not in the answer of a query, asked for in the explorer while its session runs."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import pyarrow.compute as pc
+import pytest
+from playwright.sync_api import expect
+from pyspark.sql import SparkSession
+
+import lipstick
+from lipstick.explorer import Explorer, Served
+from lipstick.explorer.conditions import read_condition
+from lipstick.explorer.explorer import ExplorerSource
+from lipstick.explorer.opening import sources_of
+from tests.lipstick.explorer.conftest import ask, opened, shot
+
+pytestmark = [pytest.mark.classic, pytest.mark.engines("memory")]
+
+QUERY = """SELECT id, name, amount
+FROM orders JOIN customers USING (customer)
+WHERE amount > 10"""
+
+
+@pytest.fixture(scope="module")
+def frame(spark: SparkSession) -> Iterator[lipstick.AnnotatedFrame]:
+    """A report without order 3, which is too small, and without O'Neill, who ordered nothing."""
+    with lipstick.session(spark) as ls:
+        orders = [(1, 1, 20.0), (2, 2, 30.0), (3, 2, 5.0)]
+        columns = "id int, customer int, amount double"
+        ls.track("orders", spark.createDataFrame(orders, columns), "id")
+        customers = [(1, "Meier"), (2, "Kunz"), (3, "O'Neill")]
+        ls.track(
+            "customers", spark.createDataFrame(customers, "customer int, name string"), "customer"
+        )
+        yield ls.sql(QUERY)
+
+
+@pytest.fixture(scope="module")
+def source(frame: lipstick.AnnotatedFrame) -> ExplorerSource:
+    """The report as the explorer asks it."""
+    (entry,) = sources_of(frame)
+    return entry.source
+
+
+def test_a_row_is_lost_at_an_operator_of_the_text(source: ExplorerSource) -> None:
+    """The card has the relation, the operator with its line, and the row itself."""
+    answer = ask(source, "missing", where="id = 3")
+    assert answer["question"] == "Why is there no row with id = 3?"
+    (reason,) = answer["reasons"]
+    assert (reason["operator"], reason["relation"], reason["rows"]) == ("WHERE", "orders", 1)
+    assert reason["excerpt"] == ["", "WHERE", " amount > 10"]
+    assert ["amount", "5.0"] in reason["example"]
+    assert "amount is 5" in reason["sentence"]
+
+
+def test_a_join_tells_of_its_partners(source: ExplorerSource) -> None:
+    """A quote within a value is read as SQL reads it."""
+    (reason,) = ask(source, "missing", where="name = 'O''Neill'")["reasons"]
+    assert reason["operator"] == "JOIN"
+    assert ask(source, "missing", where="name = Meier and amount >= 20")["present"]
+
+
+def test_changes_bring_the_row(source: ExplorerSource) -> None:
+    """Each change was run over the changed data."""
+    changes = ask(source, "changes", where="id = 3")["changes"]
+    assert "set amount = 11" in changes[0]
+
+
+def test_losses_are_counted(source: ExplorerSource) -> None:
+    """Rows and lost rows, of each operator and input."""
+    operators = ask(source, "dropped")["operators"]
+    lost = {(each["operator"], each["input"]): (each["lost"], each["rows"]) for each in operators}
+    assert lost["WHERE", "orders"] == (1, 3)
+    assert lost["JOIN", "customers"] == (1, 3)
+
+
+def test_what_cannot_be_read_is_told(source: ExplorerSource) -> None:
+    """The message has the columns of the answer."""
+    reply = Explorer([source]).ask({"view": "missing", "params": {"where": "nome = Kunz"}})
+    assert "id, name, amount" in reply["error"]["message"]
+
+
+def test_a_capture_alone_offers_no_missing_rows(frame: lipstick.AnnotatedFrame) -> None:
+    """It has not the rows that took no part."""
+    (entry,) = sources_of(frame.capture)
+    assert "missing" not in ask(entry.source, "about")
+    assert "missing" not in entry.source.views
+
+
+CONDITIONS = [
+    "t = 'it''s \\ here'",
+    "t like 'it%'",
+    "not t = plain or d is null",
+    "n in (1, 3) and t is not null",
+    "n > 1.5",
+    "d between 0.10 and 2",
+    "day >= 2024-02-01",
+    "moment < '2024-01-02 03:04:06'",
+    "ok = true",
+    "x <> 0.1",
+]
+
+
+@pytest.mark.parametrize("text", CONDITIONS)
+def test_conditions_mean_the_same_as_spark_sql(spark: SparkSession, text: str) -> None:
+    """Typed conditions keep the rows that their SQL keeps in Spark."""
+    time = datetime.datetime(2024, 1, 2, 3, 4, 5)
+    rows: list[tuple[Any, ...]] = [
+        (1, "it's \\ here", Decimal("0.10"), time.date(), time, True, 0.1),
+        (2, "plain", None, datetime.date(2024, 2, 1), None, None, 0.2),
+        (3, None, Decimal("2.00"), None, datetime.datetime(2024, 5, 1), False, None),
+    ]
+    schema = "n int, t string, d decimal(9,2), day date, moment timestamp_ntz, ok boolean, x double"
+    table = spark.createDataFrame(rows, schema)
+    arrow = table.toArrow()
+    condition = read_condition(text, "the answer", arrow.schema.names)
+    kept = arrow.filter(pc.fill_null(condition.mask(arrow.column), False)).column("n").to_pylist()
+    found = [row.n for row in table.filter(condition.sql(arrow.schema)).collect()]
+    assert sorted(found) == kept
+    assert 0 < len(kept) < len(rows)
+
+
+def test_a_filter_that_leaves_nothing_asks_why(
+    browser: Any, frame: lipstick.AnnotatedFrame
+) -> None:
+    """From the filter to the operator are two clicks, and a third to what would bring the row."""
+    with Served(Explorer(sources_of(frame))) as served:
+        for fresh in opened(browser, served.url):
+            page = fresh.open()
+            page.fill("[aria-label='Filter id']", "3")
+            page.get_by_role("button", name="Why not?").click()
+            expect(page.locator(".reason")).to_contain_text("WHERE")
+            expect(page.locator(".reason mark")).to_have_text("WHERE")
+            page.get_by_role("button", name="What would bring it?").click()
+            expect(page.locator(".changes li").first).to_contain_text("set amount")
+            shot(fresh, "missing")
+            page.get_by_role("button", name="Where are rows lost?").click()
+            expect(page.locator(".missing tbody tr").first).to_contain_text("1 of 3")
+            page.fill("[aria-label='A condition that the missing row meets']", "name = Meier")
+            page.keyboard.press("Enter")
+            expect(page.locator(".missing")).to_contain_text("It is there.")
+            fresh.check()
