@@ -113,12 +113,14 @@ def _assumed(root: Relation, pattern: Sequence[Condition], texts: ScalarTexts) -
     """Return what was assumed of the parts of a pattern that no relation's columns decide."""
     down = list(paths(root))
     notes = [
-        f"`{texts.text(part)}` is about a computed column: it was asked of what the rows came to."
+        f"`{texts.text(part)}` is about a computed column, so it was checked on computed rows."
         for part in pattern
         if not any(trace(path, [part]).candidates for path in down)
     ]
     if not down:
         return ["The query reads no relation with tokens."]
     if len(notes) == len(pattern):
-        notes.append("Nothing else is known of the row: all rows of the relations were followed.")
+        notes.append(
+            "Nothing else is known of the row, so all rows of the relations were followed."
+        )
     return notes

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-import pyarrow.compute as pc
 import pytest
 from playwright.sync_api import expect
 from pyspark.sql import SparkSession
@@ -106,8 +105,7 @@ CONDITIONS = [
 ]
 
 
-@pytest.mark.parametrize("text", CONDITIONS)
-def test_conditions_mean_the_same_as_spark_sql(spark: SparkSession, text: str) -> None:
+def test_conditions_mean_the_same_as_spark_sql(spark: SparkSession) -> None:
     """Typed conditions keep the rows that their SQL keeps in Spark."""
     time = datetime.datetime(2024, 1, 2, 3, 4, 5)
     rows: list[tuple[Any, ...]] = [
@@ -118,11 +116,11 @@ def test_conditions_mean_the_same_as_spark_sql(spark: SparkSession, text: str) -
     schema = "n int, t string, d decimal(9,2), day date, moment timestamp_ntz, ok boolean, x double"
     table = spark.createDataFrame(rows, schema)
     arrow = table.toArrow()
-    condition = read_condition(text, "the answer", arrow.schema.names)
-    kept = arrow.filter(pc.fill_null(condition.mask(arrow.column), False)).column("n").to_pylist()
-    found = [row.n for row in table.filter(condition.sql(arrow.schema)).collect()]
-    assert sorted(found) == kept
-    assert 0 < len(kept) < len(rows)
+    typed = [read_condition(text, "the answer", arrow.schema.names) for text in CONDITIONS]
+    kept = [condition.mask(arrow.column).to_pylist() for condition in typed]
+    found = table.selectExpr(*[condition.sql(arrow.schema) for condition in typed]).toArrow()
+    assert [column.to_pylist() for column in found.columns] == kept
+    assert all({True} < {keep is True for keep in each} for each in kept)
 
 
 def test_a_filter_that_leaves_nothing_asks_why(
