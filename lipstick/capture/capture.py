@@ -31,9 +31,9 @@ from lipstick.tracking.states import local_folder
 from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.unknown_keys import check_keys
 from rewriter.blocks import topological
+from semiring.analysis.probability import Probabilities
 from semiring.base import Array, Semiring
 from semiring.door import checked
-from semiring.semirings.viterbi import Viterbi
 from semiring.token import Token
 from semiring.valuation import Valuation
 
@@ -202,7 +202,7 @@ class Capture(Questions[DataFrame | pa.Table]):
         self, weights: Any, default: Any
     ) -> Callable[[Sequence[Token]], list[float]]:
         """Return the probabilities of tokens, from a valuation by numbers from 0 to 1."""
-        valuations = self._valuations(Viterbi(), weights, default)
+        valuations = self._valuations(Probabilities(), weights, default)
         return token_weights(valuations, self.manifest.relations, self._token_types())
 
     def _valuations(

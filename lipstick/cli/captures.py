@@ -46,18 +46,15 @@ def _chosen(source: CaptureSource, condition: str | None) -> pa.Table:
     """Return the rows of the answer that meet a condition, with their places first."""
     import numpy as np
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    from lipstick.explorer.conditions import read_condition
+    from lipstick.explorer.conditions import rows_that
 
     table = source.windows.table
     places = pa.array(np.arange(table.num_rows))
     numbered = pa.Table.from_arrays([places, *table.columns], ["row", *table.column_names])
     if condition is None:
         return numbered
-    read = read_condition(condition, "the answer", table.column_names)
-    mask = read.mask(lambda name: table.column(name).combine_chunks())
-    return numbered.filter(pc.fill_null(mask, False))
+    return numbered.filter(rows_that(table, condition, "the answer"))
 
 
 @click.command()

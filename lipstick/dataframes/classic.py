@@ -30,6 +30,7 @@ from lipstick.dataframes.jvm import (
     described,
     elements,
     frame_of,
+    jvm_of,
     kind,
     node_at,
     sizes,
@@ -85,6 +86,12 @@ def classic_text(
     nodes = described(plan)
     if applies_functions(nodes):
         frame = with_ordinary_operators(spark, plan, nodes)
+        plan = analysed(frame)
+        nodes = described(plan)
+    if sum("UpdateFields" in str(node) for node in nodes) > 1:
+        # A text does not say that the fields of a struct are there whenever the struct is.
+        collapse = jvm_of(spark).org.apache.spark.sql.catalyst.optimizer.CollapseProject
+        frame = frame_of(spark, collapse.apply(plan, True))
         plan = analysed(frame)
         nodes = described(plan)
     relations = [_Relation(relation) for relation in tracked]

@@ -47,12 +47,24 @@ class MemoryEngine:
         return self._capture.memory.annotations(limit)
 
     def lineage(self, where: object) -> dict[str, pa.Table]:
-        """The tokens that the rows of the answer were made from, per relation."""
-        if where is not None:
-            raise CaptureError(
-                "A predicate on the answer needs Spark: lipstick.open(path, spark=spark)."
-            )
-        return dict(origins_of(self._capture, self._capture.memory.lineage(None)))
+        """The tokens that the rows of the answer were made from, per relation.
+
+        A condition is read as ``lipstick rows`` reads it.
+        """
+        memory = self._capture.memory
+        if where is None:
+            return dict(origins_of(self._capture, memory.lineage()))
+        from lipstick.explorer.conditions import rows_that
+        from lipstick.explorer.errors import ExploreError
+
+        needs = "Other conditions need Spark: lipstick.open(path, spark=spark)."
+        if not isinstance(where, str):
+            raise CaptureError(f'Without Spark, where is a text such as "y = 1995".\n{needs}')
+        try:
+            chosen = rows_that(memory.answer(), where, "the answer")
+        except ExploreError as error:
+            raise CaptureError(f"{error}\n{needs}") from error
+        return dict(origins_of(self._capture, memory.lineage(chosen)))
 
     def evaluate(
         self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]

@@ -335,6 +335,19 @@ def read_condition(
     return found
 
 
+def rows_that(table: pa.Table, text: str, name: str) -> pa.Array:
+    """Return for each row of a table whether it meets a condition as people type it.
+
+    Raises
+    ------
+    ExploreError
+        Where the condition cannot be read, or has literals that are not values of their columns.
+    """
+    condition = read_condition(text, name, table.column_names)
+    mask = condition.mask(lambda column: table.column(column).combine_chunks())
+    return pc.fill_null(mask, False)
+
+
 _CHANGE = re.compile(
     r"\s*(?P<column>`[^`]+`|[^\s=`]+)\s*=\s*(?P<to>.+?)(\s+where\s+(?P<where>.+))?\s*", re.I | re.S
 )

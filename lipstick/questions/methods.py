@@ -136,7 +136,7 @@ class Questions(Analyses, Generic[T]):
         Parameters
         ----------
         where
-            A predicate over the answer's columns; None selects all. Needs Spark.
+            A predicate over the answer's columns; None selects all. Without Spark, ``"y = 1995"``.
         budget
             As for :meth:`polynomials`.
         """
@@ -198,19 +198,19 @@ class Questions(Analyses, Generic[T]):
         *,
         strict: bool = False,
         budget: float | None = None,
-    ) -> pa.Table:
+    ) -> T:
         """Return the answer as a K-relation: distinct rows with the sums of their annotations.
 
         Rows that are not in the answer but would be annotated other than 0, as rows of an outer
         join or NOT EXISTS may be, are not shown: see :meth:`what_if`.
 
-        Parameters and errors are as for :meth:`evaluate`; computed in memory.
-
-        Source: Green, Karvounarakis, Tannen, *Provenance Semirings*, PODS 2007, section 3.
+        Parameters and errors are as for :meth:`evaluate`; computed in memory. Source: Green,
+        Karvounarakis, Tannen, *Provenance Semirings*, PODS 2007, section 3.
         """
         capture = self._captured
         valuations = capture._valuations(semiring, valuation, default, strict=strict)
-        return capture.memory.evaluate(semiring, valuations, merged=True)
+        found = capture.memory.evaluate(semiring, valuations, merged=True)
+        return cast("T", capture.engine.shown(found))
 
     # -- hypothetical answers --------------------------------------------------------------
 

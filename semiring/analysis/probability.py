@@ -7,7 +7,7 @@ which read-once annotations need no decisions for; approximate by sampling.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from semiring.analysis.compilation import DECISIONS, compile_annotation
 from semiring.analysis.events import Annotation
@@ -29,7 +29,20 @@ from semiring.token import Token
 Weights: TypeAlias = "Callable[[Token], float] | Mapping[Token, float] | float"
 """The probability of each tuple: a function, a mapping, or one number for all."""
 
-_INTERVAL = Viterbi()
+
+class Probabilities(Viterbi):
+    """Numbers from 0 to 1 as probabilities of independent tuples."""
+
+    def check(self, value: Any) -> float:
+        try:
+            return super().check(value)
+        except ValuationError as error:
+            raise ValuationError(
+                f"The weight {value!r} is not a probability: weights are numbers from 0 to 1."
+            ) from error
+
+
+_PROBABILITIES = Probabilities()
 
 _ROUNDS = 16
 """Worlds are drawn so many times as often where few have the evidence."""
@@ -44,14 +57,14 @@ def weights_of(annotation_tokens: frozenset[Token], weights: Weights) -> dict[To
         A token without a probability, or one outside of 0 to 1.
     """
     if not isinstance(weights, Mapping) and not callable(weights):
-        return dict.fromkeys(annotation_tokens, _INTERVAL.check(weights))
+        return dict.fromkeys(annotation_tokens, _PROBABILITIES.check(weights))
     checked, weight_of = {}, weights.get if isinstance(weights, Mapping) else weights
     for token in annotation_tokens:
         weight = weight_of(token)
         if weight is None:
             raise ValuationError(f"No probability is given for {token}.")
         valid = type(weight) is float and 0.0 <= weight <= 1.0
-        checked[token] = weight if valid else _INTERVAL.check(weight)
+        checked[token] = weight if valid else _PROBABILITIES.check(weight)
     return checked
 
 

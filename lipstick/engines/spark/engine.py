@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import uuid
+from collections import Counter
 from collections.abc import Container, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
@@ -319,6 +321,27 @@ class SparkEngine:
         method: Route = "blocks" if reduced.replaced else "annotations"
         new = hypothesis.rows(capture, reduced)
         return compared_answers(self._manifest, new, self.present(), method)
+
+    def changes_without(self, deletion: Deletion) -> tuple[pa.Table, int, int]:
+        """Return the rows of the answer that differ without some tuples, as `WhatIf.changes` does.
+
+        Returns
+        -------
+        tuple
+            The changes, and the numbers of rows of the answer before and after.
+        """
+        answer = self._what_if_here(deletion)
+        if answer is not None:
+            kinds = answer.changes["_change"]
+            changes = answer.changes.filter(pc.not_equal(kinds, "unchanged"))
+            counted = (each.to_pylist() for each in kinds.value_counts().flatten())
+            counts = Counter(dict(zip(*counted, strict=True)))
+        else:
+            frame = self.what_if_replayed(deletion, {}).changes
+            changes = frame.where("_change <> 'unchanged'").toArrow()
+            counts = Counter(dict(frame.groupBy("_change").count().collect()))
+        total = counts.total()
+        return changes, total - counts["added"], total - counts["deleted"]
 
     def what_if_changed(
         self, update: Mapping[str, pa.Table], insert: Mapping[str, pa.Table]

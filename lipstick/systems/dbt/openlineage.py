@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from pyspark.errors import PySparkException
-
 from lipstick.openlineage import (
     LineageRun,
     OutputLineage,
@@ -22,7 +20,7 @@ from lipstick.questions.checks.dbt import read_artifact
 from lipstick.systems.dbt.errors import DbtError
 from lipstick.systems.dbt.manifest import BEFORE
 from lipstick.systems.dbt.project import Refusal
-from semiring.errors import LipstickError
+from lipstick.systems.dbt.schemas import NodeSchemas
 
 if TYPE_CHECKING:
     from openlineage.client.client import Event
@@ -49,7 +47,8 @@ def project_events(tracked: TrackedProject, namespace: str = "lipstick") -> list
     DbtError
         The results of the run are of another form than dbt Core 1.x writes.
     """
-    lineage = {node.id: _lineage(tracked, node) for node in _built(tracked)}
+    with NodeSchemas(tracked) as schemas:
+        lineage = {node.id: _lineage(tracked, schemas, node) for node in _built(tracked)}
     path = tracked.project.target / "run_results.json"
     results = read_artifact(path, "run-results") if path.exists() else {}
     try:
@@ -130,44 +129,22 @@ def _run_events(
     yield events[1]
 
 
-def _lineage(tracked: TrackedProject, node: DbtNode) -> OutputLineage:
-    """Return where a model comes from: the columns of the tables that it reads, if it is followed.
-
-    Models that it reads are stood for by relations without rows.
-    """
-    project, session = tracked.project, tracked.session
-    found = project.text(node)
-    if isinstance(found, Refusal):
+def _lineage(tracked: TrackedProject, schemas: NodeSchemas, node: DbtNode) -> OutputLineage:
+    """Return where a model comes from: the columns of its tables, if it is followed."""
+    project = tracked.project
+    if isinstance(project.text(node), Refusal):
         nodes = project.manifest.nodes
         return OutputLineage(
             tuple(dataset_name(nodes[parent]) for parent in node.parents if parent in nodes)
         )
-    text, read = found
-    parents = {name: project.by_name[name] for name in sorted(read)}
     names = {
-        name: dataset_name(node if each.id.endswith(BEFORE) else each)
-        for name, each in parents.items()
+        project.names[each.id]: dataset_name(node if each.id.endswith(BEFORE) else each)
+        for each in project.read_by(node)
     }
-    inputs = dict.fromkeys(names.values())
     if project.merge(node) is not None:
-        inputs[dataset_name(node)] = None
-    own = []
-    try:
-        for name, parent in parents.items():
-            if parent.kind in ("seed", "source"):
-                refusal: Any = tracked.bases.track(project, parent)
-            else:
-                refusal = tracked.annotated(parent)
-            if isinstance(refusal, Refusal):
-                return OutputLineage(tuple(inputs))
-            if refusal is not None:
-                rows = session.spark.createDataFrame([], refusal.schema)
-                session.track(name, rows, "*")
-                own.append(name)
-        frame = session.sql(text)
-        return output_lineage(frame.root, frame.columns, inputs, {}, names)
-    except (LipstickError, PySparkException):  # it has no rule: what it reads is known
+        names[project.names[f"{node.id}{BEFORE}"]] = dataset_name(node)
+    inputs = dict.fromkeys(names.values())
+    answer = schemas.annotated(node)
+    if isinstance(answer, Refusal) or not names.keys() >= answer.relations.keys():
         return OutputLineage(tuple(inputs))
-    finally:
-        for name in own:
-            session.untrack(name)
+    return output_lineage(answer.root, answer.columns, inputs, {}, names)

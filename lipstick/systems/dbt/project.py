@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cached_property
 from pathlib import Path
 
 from lipstick.systems.dbt.errors import DbtError
+from lipstick.systems.dbt.increments import merge_problem, merged
 from lipstick.systems.dbt.manifest import BEFORE, DbtManifest, DbtNode, read_manifest
 from lipstick.tracking.naming import free_name
 from rewriter.dialect.renames import rename_relations
@@ -38,6 +39,12 @@ class Refusal:
     def place(self) -> str:
         """The file, with the line if it is known."""
         return self.file if self.line is None else f"{self.file}:{self.line}"
+
+    def of_reader(self, node: DbtNode) -> Refusal:
+        """Return the refusal of a reader of a node that is refused itself."""
+        if self.reason.startswith("it rests on"):
+            return self
+        return replace(self, reason=f"it rests on {node.title}: {self.reason}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +102,7 @@ class DbtProject:
         self.manifest: DbtManifest = read_manifest(self.folder, target, archived=archived)
         self._texts: dict[str, tuple[str, frozenset[str]] | Refusal] = {}
         self._columns: dict[str, tuple[str, ...]] = {}
+        self._above: dict[str, set[str]] = {}
 
     # -- states --------------------------------------------------------------------------------
 
@@ -104,7 +112,7 @@ class DbtProject:
         for name in ("names", "by_name"):
             changed.__dict__.pop(name, None)
         changed.manifest = replace(self.manifest, nodes=nodes)
-        changed._texts = {}
+        changed._texts, changed._above = {}, {}
         return changed
 
     def with_table(self, node: DbtNode) -> DbtProject:
@@ -282,7 +290,9 @@ class DbtProject:
         return base.id in self._ancestors(node)
 
     def _ancestors(self, node: DbtNode) -> set[str]:
-        found: set[str] = set()
+        if node.id in self._above:
+            return self._above[node.id]
+        found = self._above[node.id] = set()
         waiting = list(node.parents)
         while waiting:
             each = waiting.pop()
@@ -311,8 +321,25 @@ class DbtProject:
         """
         order: dict[str, None] = {}
         refusal = self._collect(node, order, ())
-        if refusal is not None:
-            return refusal
+        return refusal or self._assembled(node, order, where, select)
+
+    def own_query(self, node: DbtNode) -> ModelQuery:
+        """Return the query of a node over relations with the names of the nodes that it reads."""
+        return self._assembled(node, [node.id])
+
+    def read_by(self, node: DbtNode) -> list[DbtNode]:
+        """Return the nodes that the text of a node reads, in the order of their names."""
+        text = self.text(node)
+        return [] if isinstance(text, Refusal) else [self.by_name[name] for name in sorted(text[1])]
+
+    def _assembled(
+        self,
+        node: DbtNode,
+        order: Collection[str],
+        where: str | None = None,
+        select: str | None = None,
+    ) -> ModelQuery:
+        """Return the query whose common table expressions are some nodes, in an order."""
         text, starts = "", []
         known = self.manifest.nodes
         bases = tuple(each for each in order if known[each].kind in ("seed", "source"))
@@ -321,7 +348,7 @@ class DbtProject:
             name, merge = self.names.get(each, "asked"), self.merge(known[each])
             text += f"`{name}{INCREMENT if merge else ''}` AS (\n"
             starts.append((len(text), each))
-            read = self._texts[each]
+            read = self.text(known[each])
             assert not isinstance(read, Refusal)
             text += f"{read[0]}\n)"
             if merge:
@@ -361,14 +388,11 @@ class DbtProject:
             read = self.text(node)
             if isinstance(read, Refusal):
                 return read
-            for name in sorted(read[1]):
-                parent = self.by_name[name]
+            for parent in self.read_by(node):
                 refusal = self._collect(parent, order, (*through, node.id))
                 if refusal is not None:
-                    if parent.id in (*through, node.id) or refusal.reason.startswith("it rests on"):
-                        return refusal
-                    reason = f"it rests on {parent.title}: {refusal.reason}"
-                    return Refusal(reason, refusal.file, refusal.line)
+                    is_own = parent.id in (*through, node.id)
+                    return refusal if is_own else refusal.of_reader(parent)
         order[node.id] = None
         return None
 
@@ -411,71 +435,6 @@ class DbtProject:
             return None
         written, compiled = node.code.splitlines(), node.compiled.splitlines()
         return line_of(written, compiled, line)
-
-
-def merge_problem(node: DbtNode) -> str | None:
-    """Return why the increments of a model are not followed; None: they are."""
-    if node.materialized != "incremental":
-        return f"it is materialized as {node.materialized}"
-    strategy = _strategy(node)
-    if strategy not in ("append", "merge", "delete+insert", "insert_overwrite"):
-        return f"its incremental_strategy is {strategy}"
-    if strategy == "delete+insert" and not key_columns(node):
-        return "it has no unique_key"
-    if node.config.get("incremental_predicates"):
-        return "it has incremental_predicates"
-    if node.config.get("on_schema_change") not in (None, "ignore", "fail"):
-        return f"its on_schema_change is {node.config['on_schema_change']}"
-    return None
-
-
-def merged(node: DbtNode, before: str, increment: str, columns: Sequence[str]) -> str:
-    """Return the query of a table after an increment was merged into it.
-
-    Parameters
-    ----------
-    before, increment
-        The names of the table before, and of the query of the increment.
-    columns
-        The columns of the table.
-    """
-    items = ", ".join(column if column == "*" else f"`{column}`" for column in columns)
-    strategy, new = _strategy(node), f"SELECT {items} FROM `{increment}`"
-    key = key_columns(node, "partition_by" if strategy == "insert_overwrite" else "unique_key")
-    if strategy == "insert_overwrite" and not key:
-        return new
-    old = f"SELECT {items} FROM `{before}` AS old"
-    if strategy == "append" or not key:
-        return f"{old}\nUNION ALL {new}"
-    # A key that is NULL matches nothing; a partition that is NULL is a partition.
-    equal = "<=>" if strategy == "insert_overwrite" else "="
-    same = " AND ".join(f"new.`{name}` {equal} old.`{name}`" for name in key)
-    old += f"\nWHERE NOT EXISTS (SELECT 1 FROM `{increment}` AS new WHERE {same})"
-    if strategy != "merge" or (updated := _updated(node, columns)) is None:
-        return f"{old}\nUNION ALL {new}"
-    new += f" AS new\nWHERE NOT EXISTS (SELECT 1 FROM `{before}` AS old WHERE {same})"
-    both = ", ".join(
-        f"{'new' if name.lower() in updated else 'old'}.`{name}` AS `{name}`" for name in columns
-    )
-    matched = f"SELECT {both} FROM `{before}` AS old JOIN `{increment}` AS new ON {same}"
-    return f"{old}\nUNION ALL {new}\nUNION ALL {matched}"
-
-
-def _updated(node: DbtNode, columns: Sequence[str]) -> set[str] | None:
-    """Return the columns that a merge updates in rows that are there; None: all of them."""
-    options = ("merge_update_columns", "merge_exclude_columns")
-    updated, kept = ({name.lower() for name in key_columns(node, each)} for each in options)
-    return updated or ({name.lower() for name in columns} - kept if kept else None)
-
-
-def _strategy(node: DbtNode) -> str:
-    return str(node.config.get("incremental_strategy") or "append")
-
-
-def key_columns(node: DbtNode, option: str = "unique_key") -> list[str]:
-    """Return the columns that an option of a node's configuration names."""
-    given = node.config.get(option) or []
-    return [given] if isinstance(given, str) else list(given)
 
 
 def line_of(written: list[str], compiled: list[str], line: int) -> int:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.errors import PySparkException
 
 import lipstick
@@ -16,6 +15,7 @@ from lipstick import display
 from lipstick.errors import CaptureError, first_line
 from lipstick.frame import AnnotatedFrame
 from lipstick.questions.checks.dbt import failure_bounds
+from lipstick.questions.deletion import Deletion, resolve_deletion
 from lipstick.questions.diff.answers import answer_key
 from lipstick.questions.diff.difference import AnswerDifference
 from lipstick.questions.diff.parts import DifferenceParts
@@ -23,12 +23,13 @@ from lipstick.questions.diff.pipeline import pair_answers
 from lipstick.systems.dbt.bases import BaseTable, TrackedBases, is_key
 from lipstick.systems.dbt.errors import DbtError
 from lipstick.systems.dbt.manifest import DbtNode
-from lipstick.systems.dbt.project import DbtProject, Refusal
+from lipstick.systems.dbt.project import DbtProject, ModelQuery, Refusal
+from lipstick.systems.dbt.schemas import NodeSchemas
 from lipstick.systems.dbt.snapshots import SnapshotLineage, SnapshotVersions, trace_versions
 from semiring.door import checked
 from semiring.errors import LipstickError
 
-_UNCHANGED = "unchanged"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,13 +208,24 @@ class TrackedProject:
     def check(self) -> list[NodeReport]:
         """Annotate every model and test, and return which are refused; nothing runs but analysis.
 
-        Models come in an order in which they can be built, and tests last.
+        Each is annotated over the columns of the models that it reads. The model with the most
+        models below it is annotated over seeds and sources too: what is nested too deeply for
+        Spark is refused there. Models come in an order in which they can be built, and tests last.
         """
-        reports = []
-        for node in _shown([*self.project.models, *self.project.tests], "annotating"):
-            answer = self.annotated(node)
-            reports.append(NodeReport(node, answer if isinstance(answer, Refusal) else None))
+        models, tests = self.project.models, self.project.tests
+        nodes, deepest, reports = [*models, *tests], models[-1:], []
+        with NodeSchemas(self) as schemas:
+            for node in _shown(nodes, "annotating"):
+                answer = schemas.annotated(node)
+                refusal = answer if isinstance(answer, Refusal) else None
+                if refusal is None and node in deepest and self._refusal(node) is not None:
+                    return [NodeReport(each, self._refusal(each)) for each in nodes]
+                reports.append(NodeReport(node, refusal))
         return reports
+
+    def _refusal(self, node: DbtNode) -> Refusal | None:
+        answer = self.annotated(node)
+        return answer if isinstance(answer, Refusal) else None
 
     # -- rows behind rows ----------------------------------------------------------------------
 
@@ -269,20 +281,17 @@ class TrackedProject:
         ------
         DbtError
             There is no such seed or source, or no row of it satisfies the condition.
+        TrackingError
+            Spark refuses the condition.
         """
         node = self.project.node(base, "seed", "source")
         refusal = self.bases.track(self.project, node)
         if refusal is not None:
             raise DbtError(f"{node.title} cannot be read: {refusal.reason}")
-        tracked = self.session.tracked[self.project.names[node.id]]
-        try:
-            chosen = tracked.frame(self.session.spark).where(where)
-            tokens = chosen.select(*(f"`{column}`" for column in tracked.token)).toArrow()
-        except PySparkException as error:
-            raise DbtError(
-                f"{where!r} is not a condition on {node.title}: {first_line(error)}"
-            ) from error
-        if not tokens.num_rows:
+        record = self.session.tracked[self.project.names[node.id]].record
+        deletion = resolve_deletion(self.session.spark, {record.name: record}, {record.name: where})
+        rows = deletion.tokens[record.name].num_rows
+        if not rows:
             raise DbtError(f"No row of {node.title} satisfies {where}.")
         resting = [
             each
@@ -292,7 +301,7 @@ class TrackedProject:
         nodes = self.project.manifest.nodes
         tables = [each for each in resting if nodes[each.id].kind != each.kind]
         impacts = [
-            self._impact(each, node, tokens, tables)
+            self._impact(each, deletion, tables)
             for each in _shown(resting, "asking")
             if each.materialized != "ephemeral"
         ]
@@ -307,11 +316,9 @@ class TrackedProject:
             for each in self._given.manifest.of_kind("exposure")
             if self._given.rests_on(each, node)
         }
-        return BaseImpact(node, tokens.num_rows, models, tests, exposures)
+        return BaseImpact(node, rows, models, tests, exposures)
 
-    def _impact(
-        self, node: DbtNode, base: DbtNode, tokens: pa.Table, tables: Sequence[DbtNode]
-    ) -> NodeImpact:
+    def _impact(self, node: DbtNode, deletion: Deletion, tables: Sequence[DbtNode]) -> NodeImpact:
         """Return the change of a node without rows of a base.
 
         Parameters
@@ -319,7 +326,6 @@ class TrackedProject:
         tables
             The models and snapshots on the way that are read as their tables stand.
         """
-        relation = self.project.names[base.id]
         for each in tables:
             if node.id == each.id or self._given.rests_on(node, each):
                 reason = f"it rests on {each.title}, which is read as its table stands"
@@ -328,22 +334,14 @@ class TrackedProject:
         if isinstance(frame, Refusal):
             return NodeImpact(node, refusal=frame)
         try:
-            if relation not in frame.relations:
+            if not deletion.tokens.keys() & frame.relations.keys():
                 changes = pa.table({"_change": pa.array([], pa.string())})
                 before = after = frame.count()
                 return NodeImpact(node, changes, before, after)
-            capture = frame.capture
-            try:
-                changes = capture.memory.what_if({relation: tokens}).changes
-            except CaptureError:  # it needs an expression that only Spark evaluates
-                changes = capture.cluster.what_if({relation: tokens}, None, strict=False).changes
-                changes = changes.toArrow()
+            changed = frame.capture.cluster.changes_without(deletion)
         except (LipstickError, PySparkException) as error:
             return NodeImpact(node, refusal=Refusal(first_line(error), node.file))
-        kinds = changes.column("_change")
-        before = pc.sum(pc.not_equal(kinds, "added")).as_py() or 0
-        after = pc.sum(pc.not_equal(kinds, "deleted")).as_py() or 0
-        return NodeImpact(node, changes.filter(pc.not_equal(kinds, _UNCHANGED)), before, after)
+        return NodeImpact(node, *changed)
 
     # -- other states --------------------------------------------------------------------------
 
@@ -431,6 +429,13 @@ class TrackedProject:
     def _annotate(
         self, node: DbtNode, where: str | None = None, select: str | None = None
     ) -> AnnotatedFrame | Refusal:
+        query = self.tracked_query(node, where, select)
+        return query if isinstance(query, Refusal) else self.read(query, node, self.session.sql)
+
+    def tracked_query(
+        self, node: DbtNode, where: str | None = None, select: str | None = None
+    ) -> ModelQuery | Refusal:
+        """Return the query of a node, whose seeds and sources are tracked, or why there is none."""
         query = self.project.query(node, where, select)
         if isinstance(query, Refusal):
             return query
@@ -439,8 +444,12 @@ class TrackedProject:
             refusal = self.bases.track(self.project, parent)
             if refusal is not None:
                 return Refusal(f"it rests on {parent.title}: {refusal.reason}", node.file)
+        return query
+
+    def read(self, query: ModelQuery, node: DbtNode, how: Callable[[str], T]) -> T | Refusal:
+        """Return what a function makes of the text of a query, or why it is refused."""
         try:
-            return self.session.sql(query.sql)
+            return how(query.sql)
         except PySparkException as error:
             return Refusal(first_line(error), node.file)
         except LipstickError as error:

@@ -17,8 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lipstick.systems.dbt.errors import DbtError
+from lipstick.systems.dbt.increments import key_columns
 from lipstick.systems.dbt.manifest import DbtNode
-from lipstick.systems.dbt.project import Refusal, key_columns
+from lipstick.systems.dbt.project import Refusal
 from lipstick.tracking.naming import free_name
 from rewriter.dialect import emit, literal_of
 

@@ -16,6 +16,7 @@ from lipstick import display
 from lipstick.dataframes.jvm import analysed, frame_of
 from lipstick.dataframes.leaves import row_leaves, table_parts
 from lipstick.errors import LipstickError, first_line
+from lipstick.questions.deletion import resolve_deletion
 from lipstick.systems.declarative.batches import as_batch
 from lipstick.systems.declarative.definitions import (
     MATERIALIZED_VIEW,
@@ -279,7 +280,9 @@ class DeclarativePipeline(WrittenTables):
         Raises
         ------
         PipelineError
-            No dataset is annotated with rows of such a source.
+            No dataset is annotated with rows of such a source, or no row satisfies the condition.
+        TrackingError
+            Spark refuses the condition.
         """
         with display.progress(after=2.0) as line:
             return self._impact(source, where, line)
@@ -289,6 +292,10 @@ class DeclarativePipeline(WrittenTables):
         if source not in self.sources:
             known = ", ".join(sorted(self.sources)) or "none"
             raise PipelineError(f"The pipeline reads no source {source!r}.\nIts sources: {known}.")
+        tracked, spark = self.session.tracked[source], self.session.spark
+        deletion = resolve_deletion(spark, {source: tracked.record}, {source: where})
+        if not deletion.tokens[source].num_rows:
+            raise PipelineError(f"No row of {source} satisfies {where}.")
         ends = self._ends()
         found = []
         for each in reports:
@@ -301,8 +308,8 @@ class DeclarativePipeline(WrittenTables):
             changes = None
             if source in each.sources:
                 line(f"asking {each.dataset.name}")
-                answer = self.query(each.dataset.name).what_if(delete={source: where})
-                changes = answer.changes.where("_change <> 'unchanged'").toArrow()
+                capture = self.query(each.dataset.name).capture
+                changes, _, _ = capture.cluster.changes_without(deletion)
             if changes is not None or unknown is not None:
                 found.append(DatasetImpact(each.dataset, changes, unknown))
         return found

@@ -206,6 +206,14 @@ def test_rows_that_a_condition_selects_are_captured_alone(
     assert rows(few.df) == [("a", 2)]
     assert sum(counts["members"] for counts in few.capture.manifest.counts.values()) == 2
     assert rows(few.lineage()["r"]) == [(1, "a"), (2, "a")]
+    merged = dealer.sql("SELECT g FROM r").k_relation(lipstick.semirings.Counting())
+    assert rows(merged) == [("a", 2), ("b", 1)]
+    alone, by_key, crossed = (
+        dealer.sql(f"SELECT a.g FROM r AS a {join}").cost().members
+        for join in ("", "JOIN r AS b ON a.id = b.id", "CROSS JOIN r AS b")
+    )
+    assert by_key == alone > 0
+    assert crossed == alone**2
     with pytest.raises(UnsupportedError, match=r"filter\(\) of a query in which chance decides"):
         dealer.sql("SELECT * FROM r TABLESAMPLE (50 PERCENT)").filter("id = 1")
 

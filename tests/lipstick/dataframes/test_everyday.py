@@ -124,7 +124,13 @@ def test_fields_of_structs_in_files_are_dropped(
     ls.track("nested", tmp_path / "nested", key="id", format="parquet")
     changed = F.col("s").withField("z", F.lit(1)).dropFields("b").alias("s")
     query = ls.annotate(spark.table("nested").select("id", changed))
-    assert [row.s.asDict() for row in query.collect()] == [{"a": 1, "c": [3], "z": 1}]
+    expected = [{"a": 1, "c": [3], "z": 1}]
+    assert [row.s.asDict() for row in query.collect()] == expected
+    more = spark.table("nested").withColumn("s", F.col("s").withField("z", F.lit(1)))
+    two = ls.annotate(more.withColumn("s", F.col("s").dropFields("b")))
+    assert [row.s.asDict() for row in two.collect()] == expected
+    grouped = more.groupBy("s.z").agg(F.max(F.col("s").dropFields("b", "c")).alias("s"))
+    assert [row.s.asDict() for row in ls.annotate(grouped).collect()] == [{"a": 1, "z": 1}]
 
 
 def test_a_display_without_annotations_has_rows(

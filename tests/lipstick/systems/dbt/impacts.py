@@ -24,7 +24,7 @@ from pyspark.sql.types import StructType
 import lipstick
 from lipstick.systems.dbt import BaseTable, DbtProject, TrackedProject, write_example
 from lipstick.systems.dbt.bases import read_seed, seed_frame
-from lipstick.systems.dbt.project import merged
+from lipstick.systems.dbt.increments import merged
 from tests.local_spark import local_spark
 from tests.oracle.rows import Bag, assert_same_bag, from_arrow
 
