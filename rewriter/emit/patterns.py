@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -251,12 +252,19 @@ def computed_operand(part: Scalar) -> Scalar | None:
     return None if isinstance(one, exp.Column) else one
 
 
-def least_number(condition: Scalar) -> Decimal | None:
-    """Return the constant of ``x >= constant``; None if a condition is no such comparison."""
+def least_number(condition: Scalar, value: Any) -> Decimal | None:
+    """Return the least number that makes ``x >= constant``, or ``x > constant``, true.
+
+    None for other conditions, and for ``>`` where the value of ``x`` is not an integer.
+    """
     bare = condition.unnest()
-    if isinstance(bare, exp.GTE) and isinstance(bare.expression, exp.Literal):
-        return None if bare.expression.is_string else Decimal(str(bare.expression.this))
-    return None
+    bound = bare.expression if isinstance(bare, exp.GTE | exp.GT) else None
+    if not isinstance(bound, exp.Literal) or bound.is_string:
+        return None
+    least = Decimal(str(bound.this))
+    if isinstance(bare, exp.GTE):
+        return least
+    return Decimal(math.floor(least) + 1) if isinstance(value, int) else None
 
 
 def _distance(part: Scalar) -> Scalar | None:

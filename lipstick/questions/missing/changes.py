@@ -141,11 +141,13 @@ def _larger_groups(tracer: Tracer, origin: LossOrigin) -> Iterator[Edits]:
     condition = origin.step.own.scalar
     scan = origin.flow.scan
     have = [origin.values.get(name) for _, name in origin.step.own.operands]
-    least = least_number(condition)
-    if least is not None and len(have) == 1 and isinstance(have[0], int | float):
+    least = least_number(condition, have[0]) if len(have) == 1 else None
+    if least is not None and isinstance(have[0], int | float):
         missing = least - int(have[0])
         if 0 < missing <= 10:
             yield (Edit(scan.relation, "add", origin.key, {}, int(missing)),)
+            for name, key in _joined_rows(tracer, origin):
+                yield (Edit(name, "add", key, {}, int(missing)),)
     places = {each.id: name for each, name in zip(scan.output, scan.columns, strict=True)}
     for name, value in fitting_values(tracer.texts.expanded(condition)).items():
         if name in places:
@@ -154,6 +156,19 @@ def _larger_groups(tracer: Tracer, origin: LossOrigin) -> Iterator[Edits]:
                 more = value - have[0] if isinstance(have[0], int | float) else value
                 yield (Edit(scan.relation, "set", origin.key, {places[name]: old + more}),)
             yield (Edit(scan.relation, "set", origin.key, {places[name]: value}),)
+
+
+def _joined_rows(tracer: Tracer, origin: LossOrigin) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the relation and key of rows that the first example was joined with."""
+    assert origin.step is not None
+    for step in origin.flow.steps:
+        if step.loss is not Loss.JOIN or step.number >= origin.step.number:
+            continue
+        assert step.partner is not None
+        parts = tracer.partner_pattern(step, origin.values)
+        for there in tracer.lost(step.partner, parts) if parts else ():
+            if there.operator == "answer" and there.origin is not None:
+                yield there.origin.flow.scan.relation, dict(there.origin.key)
 
 
 def _partners(tracer: Tracer, origin: LossOrigin) -> Iterator[Edits]:

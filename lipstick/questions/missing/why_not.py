@@ -287,8 +287,8 @@ class _Explained:
 
 def _difference(condition: Condition, operands: Sequence[tuple[str, Any]]) -> str:
     """Return how much is missing of a number that should be at least a constant."""
-    least = least_number(condition)
     value = operands[0][1] if len(operands) == 1 else None
+    least = least_number(condition, value)
     if least is None or not isinstance(value, int | float | Decimal) or isinstance(value, bool):
         return ""
     missing = least - Decimal(str(value))

@@ -127,6 +127,16 @@ def test_partners_are_followed() -> None:
             {"hair": "red"},
             ["add a row like that with pid=1 to person, under a new key."],
         ),
+        # More rows of the relation that the lost row was joined with make a group large enough.
+        (
+            "SELECT name, count(*) AS n FROM person JOIN sighting USING (hair)"
+            " GROUP BY name HAVING count(*) > 1",
+            {"name": "Bert"},
+            [
+                "add a row like that with pid=2 to person, under a new key.",
+                "add a row like that with sid=2 to sighting, under a new key.",
+            ],
+        ),
         (
             "SELECT name FROM person",
             {"name": "Berta"},
@@ -223,7 +233,8 @@ def test_over_spark(spark: SparkSession) -> None:
         missing = frame.why_not(id=1)
         assert str(missing) == (
             "Why has the answer no row with id = 1?\n"
-            "The row of t (id=1): lost at WHERE at 1:21, `t.v > 10` is false: t.v is 5."
+            "The row of t (id=1): lost at WHERE at 1:21, `t.v > 10` is false: t.v is 5,"
+            " 6 too little."
         )
         assert missing.table.to_pylist()[0]["place"] == "1:21"
         assert not missing.present
