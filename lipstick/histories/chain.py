@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TypeVar
 
 from pyspark.sql import DataFrame
 
 from lipstick.errors import StatementError
 from lipstick.histories.engine import SparkReplayEngine, shape_of
-from lipstick.tracking.formats.delta import VersionedDelta
-from lipstick.tracking.formats.iceberg import VersionedIceberg
 from lipstick.tracking.formats.versions import VersionedTable
 from rewriter.statements import Statement, TableShape
 
@@ -100,15 +98,14 @@ class Chain:
         engine: SparkReplayEngine,
         numbers: Iterable[int],
         read: Callable[[int], DataFrame],
-        table: object = None,
+        table: VersionedTable | None = None,
     ) -> Chain:
         """Return versions that are read when they are first asked for."""
-        filed = table if isinstance(table, VersionedDelta | VersionedIceberg) else None
         frames = VersionValues(numbers, read)
 
         @cache
         def alike() -> Mapping[int, int]:
-            return {} if filed is None else filed.alike(frames)
+            return {} if table is None else table.alike(frames)
 
         def shape(number: int) -> TableShape:
             other = alike().get(number, number)
@@ -118,7 +115,7 @@ class Chain:
 
         shapes = VersionValues(frames, shape)
         views = VersionValues(frames, lambda number: engine.named(frames[number]))
-        return Chain(views, shapes, filed)
+        return Chain(views, shapes, table)
 
     def changed(self, engine: SparkReplayEngine, before: int, after: int) -> tuple[str, str] | None:
         """Return views of the rows in files that one version has alone, and the other; None: all.
@@ -146,6 +143,14 @@ class Chain:
         """Return the numbers of the versions after another, in their order."""
         numbers = tuple(self.versions)
         return numbers[numbers.index(version) + 1 :]
+
+    def alike_from(self, version: int) -> list[int]:
+        """Return a version and the next ones, up to a change of columns."""
+        shape, numbers = self.shapes[version], [version, *self.after(version)]
+        numbers = list(takewhile(lambda number: self.shapes[number].alike(shape), numbers))
+        known = {} if self.table is None else self.table.alike(numbers)
+        own = known.get(version)
+        return list(takewhile(lambda number: known.get(number) == own, numbers))
 
     def before(self, version: int) -> int:
         """Return the number of the version before another."""

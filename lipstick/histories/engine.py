@@ -4,20 +4,37 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from pyspark.sql.types import IntegerType, StructField, StructType
 
+from lipstick.errors import VersionGoneError
+from lipstick.histories.changes import TableChanges, lifetimes
 from lipstick.histories.differences import differing_rows
-from lipstick.tracking.formats.delta import VersionedDelta
-from lipstick.tracking.formats.iceberg import FIELD, VersionedIceberg
+from lipstick.tracking.formats.iceberg import FIELD
+from lipstick.tracking.formats.versions import COMMIT, MORE, VersionedTable
 from lipstick.tracking.views import column_of
-from rewriter.statements import TableColumn, TableShape
+from rewriter.statements import (
+    SINCE,
+    UNTIL,
+    TableColumn,
+    TableShape,
+    numbered,
+    rows_of,
+    union_all,
+)
+
+if TYPE_CHECKING:
+    from lipstick.histories.chain import Chain
 
 FEW = 100_000
 """Rows up to which a difference is held in this process; more are written to files."""
@@ -35,6 +52,34 @@ _DEFAULT = "CURRENT_DEFAULT"
 _GENERATED = ("GENERATION_EXPRESSION", "delta.generationExpression")
 _FIELDS = ("delta.columnMapping.id", FIELD)
 _IDENTITY = "delta.identity.start"
+
+
+_GONE = re.compile(
+    r"Cannot find snapshot with ID -?\d+|FILE_NOT_EXIST\]? .*?file (?P<file>\S+)\.\s"
+)
+"""Errors of Iceberg and Spark about a version that was removed."""
+
+
+@contextmanager
+def reading_versions() -> Iterator[None]:
+    """Name the error where versions of tables cannot be read any more.
+
+    Raises
+    ------
+    VersionGoneError
+    """
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        found = _GONE.search(str(error))
+        if found is None:
+            raise
+        what = f"{found['file']} is not there" if found["file"] else found[0]
+        raise VersionGoneError(
+            f"A version that this question reads cannot be read any more: {what}.\n"
+            "VACUUM and the expiry of snapshots remove the files of old versions. Follow the "
+            "tables from a later version on: ls.reenact(...)."
+        ) from error
 
 
 class SparkReplayEngine:
@@ -56,6 +101,7 @@ class SparkReplayEngine:
         self._register = register
         self._shapes: dict[str, TableShape] = {}
         self._stored: dict[str, pa.Table] = {}
+        self._changes = TableChanges(spark, self.written)
 
     def view(self, query: str) -> str:
         """Return the name of a view of a query."""
@@ -138,6 +184,24 @@ class SparkReplayEngine:
             self._shapes[query] = shape_of(self._spark.sql(query).schema)
         return self._shapes[query]
 
+    def lifetimes(
+        self, chain: Chain, numbers: Sequence[int], select: Callable[[str], str]
+    ) -> str | None:
+        """Return a view of rows of versions, from the first and what commits changed after it."""
+        first = numbers[0]
+        changes = self._changes.between(chain, first, numbers[-1])
+        if changes is None:
+            return None
+        start = select(rows_of(chain.versions[first]))
+        later = (select(rows_of(self.named(frame))) for frame in changes)
+        frame = self._spark.sql(union_all([numbered({MORE: 1, COMMIT: first}, start), *later]))
+        rows = frame.limit(FEW + 1).toArrow()
+        found = None if rows.num_rows > FEW else lifetimes(rows, numbers)
+        if found is None:
+            return None
+        places = [StructField(name, IntegerType(), False) for name in (SINCE, UNTIL)]
+        return self._local(found, StructType([*places, *frame.schema.fields[2:]]))
+
 
 def _literals(column: pa.ChunkedArray) -> list[str | None] | None:
     """Return the distinct values of a column as literals of SQL; None: its type has none here."""
@@ -152,7 +216,9 @@ def _literals(column: pa.ChunkedArray) -> list[str | None] | None:
     return None
 
 
-def shape_of(schema: StructType, table: object = None, version: int | None = None) -> TableShape:
+def shape_of(
+    schema: StructType, table: VersionedTable | None = None, version: int | None = None
+) -> TableShape:
     """Return the columns of a schema, as statements know them.
 
     Parameters
@@ -161,9 +227,8 @@ def shape_of(schema: StructType, table: object = None, version: int | None = Non
         The version of a table that has the schema, whose format knows more of columns; None: the
         columns that it has now.
     """
-    own = table if isinstance(table, VersionedDelta | VersionedIceberg) else None
-    noted = {} if own is None else own.metadata(version)
-    metadata = {field.name: field.metadata | noted.get(field.name, {}) for field in schema}
+    noted = {} if table is None else table.metadata(version)
+    metadata = {field.name: {**field.metadata, **noted.get(field.name, {})} for field in schema}
     return TableShape(
         tuple(
             TableColumn(
@@ -176,5 +241,5 @@ def shape_of(schema: StructType, table: object = None, version: int | None = Non
             )
             for field in schema
         ),
-        () if own is None else own.partitions,
+        () if table is None else table.partitions,
     )

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from lipstick.errors import StatementError, TrackingError, UnsupportedError
 from lipstick.histories.chain import Chain, HistoryStep
 from lipstick.histories.deletions import deleted_rows
-from lipstick.histories.engine import shape_of
+from lipstick.histories.engine import reading_versions, shape_of
 from lipstick.histories.growing import GrowingHistory, Keys
 from lipstick.histories.hypothetical import HypotheticalTables
 from lipstick.histories.logs import logged_statements
@@ -172,6 +172,7 @@ class TableHistory(GrowingHistory):
         self.check()
         return self._views.define(self.name_of(table), version)
 
+    @reading_versions()
     def check(self) -> None:
         """Compare reenacted versions that were not yet compared with the real ones.
 
@@ -217,6 +218,7 @@ class TableHistory(GrowingHistory):
             pending.pop(0)
 
     @question("replaying statements")
+    @reading_versions()
     def what_if(
         self,
         delete: Mapping[str, Any] | None = None,

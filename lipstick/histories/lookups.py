@@ -9,13 +9,11 @@ from typing import Final
 import pyarrow as pa
 
 from lipstick.histories.chain import Chain
-from lipstick.histories.sql_engine import SqlEngine, StatementEffect, stored
+from lipstick.histories.sql_engine import SqlEngine, StatementEffect, rows_of_versions, stored
 from rewriter.statements import (
     ROWS,
-    numbered,
-    numbered_as,
+    alive_at,
     rows_of,
-    union_all,
     within,
 )
 
@@ -73,9 +71,7 @@ class KnownRows:
             return rows_of(stored(self._engine, query))
         found = known.found
         if version not in found:
-            shape, later = chain.shapes[version], chain.after(version)
-            numbers = [n for n in later if n not in found and chain.shapes[n].alike(shape)]
-            found |= self._look_up(chain, [version, *numbers], expressions, known.view)
+            found |= self._look_up(chain, chain.alike_from(version), expressions, known.view)
         rows = found[version]
         return rows if known.view == keys else within(rows, ROWS, expressions, keys)
 
@@ -104,18 +100,17 @@ class KnownRows:
         return found
 
     def _look_up(
-        self, chain: Chain, versions: Sequence[int], expressions: Sequence[str], keys: str
+        self, chain: Chain, numbers: Sequence[int], expressions: Sequence[str], keys: str
     ) -> dict[int, str]:
         """Look rows up in versions with the same columns; return the queries of the found rows."""
-        engine, names = self._engine, chain.shapes[versions[0]].names
-        values = engine.literals(keys)
-        rows = (
-            within(rows_of(chain.versions[number]), ROWS, expressions, keys, values)
-            for number in versions
-        )
-        every = union_all([numbered(n, query) for n, query in zip(versions, rows, strict=True)])
-        view = stored(engine, every)
-        return {number: numbered_as(number, view, names) for number in versions}
+        engine, values = self._engine, self._engine.literals(keys)
+
+        def near(query: str) -> str:
+            return within(query, ROWS, expressions, keys, values)
+
+        view = rows_of_versions(engine, chain, numbers, near)
+        names = chain.shapes[numbers[0]].names
+        return {number: alive_at(n, view, names) for n, number in enumerate(numbers)}
 
     def keep_effect(self, step: str, effect: StatementEffect | None) -> None:
         """Keep what a statement changed."""

@@ -81,7 +81,14 @@ class RealVersions:
 
     def equates_alike(self, written: Reenactment, relations: Relations) -> bool:
         """Return True if MERGE equates expressions of the same types over target and source."""
-        return bool(written.keys) and self._alike(written, relations)
+        if not written.keys:
+            return False
+        assert relations.source is not None
+        alias, source_alias = written.aliases
+        target = keys_of([(rows_of(relations.before), alias, [k for k, _ in written.keys])])
+        source = keys_of([(rows_of(relations.source), source_alias, [k for _, k in written.keys])])
+        shapes = self._engine.shape(target), self._engine.shape(source)
+        return [c.type for c in shapes[0].columns] == [c.type for c in shapes[1].columns]
 
     def effect(self, step: HistoryStep) -> StatementEffect | None:
         """Return what a statement changed of the real version before it; None: all, perhaps.
@@ -99,15 +106,6 @@ class RealVersions:
                 effect = StatementEffect(rows_of(rows), written.rows, written.ambiguous)
             self._known.keep_effect(step.name, effect)
         return effects[step.name]
-
-    def _alike(self, written: Reenactment, relations: Relations) -> bool:
-        """Return True if the keys of target and source are of the same types."""
-        assert relations.source is not None
-        alias, source_alias = written.aliases
-        target = keys_of([(rows_of(relations.before), alias, [k for k, _ in written.keys])])
-        source = keys_of([(rows_of(relations.source), source_alias, [k for _, k in written.keys])])
-        shapes = self._engine.shape(target), self._engine.shape(source)
-        return [c.type for c in shapes[0].columns] == [c.type for c in shapes[1].columns]
 
     def _relations(
         self,

@@ -6,29 +6,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import groupby, pairwise
-from typing import Any, Final
+from typing import Any
 
-from pyspark.sql import Column, DataFrame, Row, SparkSession
+from pyspark.sql import Column, Row, SparkSession
 from pyspark.sql import functions as F
 
 from lipstick.errors import TrackingError
 from lipstick.histories.chain import Chain
-from lipstick.histories.differences import bytes_read
-from lipstick.histories.engine import SparkReplayEngine
+from lipstick.histories.engine import SparkReplayEngine, reading_versions
+from lipstick.histories.sql_engine import rows_of_versions
 from lipstick.questions.asking import question
-from lipstick.tracking.formats.versions import COMMIT, MORE
 from lipstick.tracking.views import column_of
-from rewriter.statements import TableShape, over_relations
+from rewriter.statements import TableShape, over_relations, rows_of
 from semiring.door import checked
-
-_VERSION: Final = "_lipstick_version"
-_FEW_VERSIONS: Final = 8
-"""Commits up to which each question reads their files."""
-_FEW_BYTES: Final = 2**28
-"""Bytes of the files of commits up to which their changes are written."""
-_NESTED: Final = ("array", "geo", "map", "struct", "variant")
-"""Types whose equal values may differ in what they are made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +69,6 @@ class RowQuestions(ABC):
     spark: SparkSession
     engine: SparkReplayEngine
 
-    def __init__(self) -> None:
-        self._changes: dict[str, tuple[int, list[DataFrame]]] = {}
-
     @abstractmethod
     def name_of(self, table: str) -> str:
         """Return a table of the history by its name in lower case."""
@@ -99,6 +86,7 @@ class RowQuestions(ABC):
         """Return by version the statement that made it."""
 
     @question("reading the versions of a row")
+    @reading_versions()
     def rows(self, table: str, key: Any) -> list[RowVersion]:
         """Return the versions of a row, each with the statement that made it.
 
@@ -123,7 +111,7 @@ class RowQuestions(ABC):
         key_is = reduce(
             Column.__and__, (column_of(c).eqNullSafe(F.lit(value)) for c, value in pairs)
         )
-        found = self._followed(name, key_is) or self._read(chain, key_is)
+        found = self._found(chain, key_is)
         twice = next((number for number, rows in found.items() if len(rows) > 1), None)
         if twice is not None:
             raise TrackingError(
@@ -132,87 +120,21 @@ class RowQuestions(ABC):
             )
         return list(changed_versions(found, chain, self.made_by(name)))
 
-    def _followed(self, table: str, selected: Column) -> dict[int, list[Row]] | None:
-        """Return by version its rows, from the first version and what commits changed.
+    def _found(self, chain: Chain, selected: Column) -> dict[int, list[Row]]:
+        """Return by version its selected rows."""
 
-        None: the format does not say what they changed.
-        """
-        chain = self.chain(table)
-        changes = self._changes_of(table, chain)
-        if changes is None:
-            return None
-        first = self.spark.table(chain.versions[chain.first])
-        rows, own = first.where(selected).collect(), Row(*first.columns)
-        commits: dict[int, list[Row]] = {}
-        for row in (row for frame in changes for row in frame.where(selected).collect()):
-            commits.setdefault(row[COMMIT], []).append(row)
-        if commits.keys() - chain.versions.keys():
-            return None
-        found = {}
-        for number in chain.versions:
-            for *values, more, _ in sorted(commits.get(number, ()), key=lambda row: row[MORE]):
-                row = own(*values)
-                rows += [row] * more
-                for _ in range(-more):
-                    places = (n for n, each in enumerate(rows) if same_values(each, row))
-                    if (place := next(places, None)) is None:
-                        return None
-                    del rows[place]
-            found[number] = rows.copy()
-        return found
+        def among(query: str) -> str:
+            return rows_of(self.engine.named(self.spark.sql(query).where(selected)))
 
-    def _changes_of(self, table: str, chain: Chain) -> list[DataFrame] | None:
-        """Return what the commits of a table changed; of many, the changes are written once."""
-        last, written = self._changes.get(table, (chain.first, []))
-        if last == chain.last:
-            return written
-        commits = len(chain.after(last))
-        new = (
-            self._between(chain, last)
-            if chain.table is None
-            else chain.table.changes(last, chain.last)
-        )
-        if new is None:
-            return None
-        nested = any(field.dataType.simpleString().startswith(_NESTED) for field in new.schema)
-        few = not nested and commits > _FEW_VERSIONS
-        if not few or not 0 < self._size(new, chain, commits) <= _FEW_BYTES:
-            return None if chain.table is None else [*written, new]
-        written = [*written, self.spark.table(self.engine.written(_without_copies(new)))]
-        self._changes[table] = chain.last, written
-        return written
-
-    def _between(self, chain: Chain, last: int) -> DataFrame | None:
-        """Return the rows of each data frame and, taken away, the rows of the one before it.
-
-        None: they are few, and are read as they are, or have different columns.
-        """
-        numbers = chain.after(last)
-        if len(numbers) <= _FEW_VERSIONS:
-            return None
-        frames = {number: self.spark.table(chain.versions[number]) for number in (last, *numbers)}
-        if len({frame.schema.json() for frame in frames.values()}) > 1:
-            return None
-        signed = (
-            frames[number].select("*", F.lit(more).alias(MORE), F.lit(after).alias(COMMIT))
-            for before, after in pairwise(frames)
-            for number, more in ((before, -1), (after, 1))
-        )
-        return reduce(DataFrame.unionAll, signed)
-
-    def _size(self, changes: DataFrame, chain: Chain, commits: int) -> int:
-        """Return the bytes of changes; at most, as Iceberg does not say, of a table each commit."""
-        table_bytes = bytes_read(self.spark.table(chain.versions[chain.last]))
-        return min(bytes_read(changes), table_bytes * commits)
-
-    def _read(self, chain: Chain, selected: Column) -> dict[int, list[Row]]:
-        """Return the rows of each version; versions with the same columns are read together."""
         found: dict[int, list[Row]] = {number: [] for number in chain.versions}
-        frames = {number: self.spark.table(view) for number, view in chain.versions.items()}
-        for _, numbers in groupby(frames, lambda number: frames[number].schema.json()):
-            rows = (frames[n].where(selected).withColumn(_VERSION, F.lit(n)) for n in numbers)
-            for *values, number in (union := reduce(DataFrame.unionAll, rows)).collect():
-                found[number].append(Row(*union.columns[:-1])(*values))
+        start: int | None = chain.first
+        while start is not None:
+            numbers = chain.alike_from(start)
+            rows = self.spark.table(rows_of_versions(self.engine, chain, numbers, among))
+            for since, until, *values in rows.collect():
+                for number in numbers[since:until]:
+                    found[number].append(Row(*rows.columns[2:])(*values))
+            start = next(iter(chain.after(numbers[-1])), None)
         return found
 
     @question("finding the statements behind a row")
@@ -236,6 +158,7 @@ class RowQuestions(ABC):
                 cells.change(versions[number])
         return cells.found
 
+    @reading_versions()
     def since(self, table: str, condition: str) -> RowVersion | None:
         """Return the version at which a condition over a table became true.
 
@@ -284,21 +207,6 @@ class RowQuestions(ABC):
                 f"SELECT sum(amount) > 100 FROM {table}."
             )
         return rows[0]
-
-
-def _without_copies(changes: DataFrame) -> DataFrame:
-    """Return changes without the rows that a commit wrote again as they were.
-
-    Zeros of either sign, and letters that a collation equates, are different.
-    """
-    keys, values = [], []
-    for number, (name, kind) in enumerate(changes.drop(MORE).dtypes):
-        exact = kind in ("float", "double") or kind.startswith("string collate")
-        key = column_of(name).cast("string") if exact else column_of(name)
-        keys.append(key.alias(f"_lipstick_{number}"))
-        values.append(F.first(column_of(name)).alias(name))
-    groups = changes.groupBy(*keys).agg(*values, F.sum(MORE).alias(MORE))
-    return groups.select(*map(column_of, changes.columns)).where(F.col(MORE) != 0)
 
 
 class CellHistory:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 import pyarrow as pa
 
-from rewriter.statements import Bags, TableShape, numbered, rows_of, union_all
+from rewriter.statements import SINCE, UNTIL, Bags, TableShape, numbered, rows_of, union_all
+
+if TYPE_CHECKING:
+    from lipstick.histories.chain import Chain
+
+_STATEMENT: Final = "_lipstick_statement"
 
 
 class SqlEngine(Protocol):
@@ -41,11 +46,42 @@ class SqlEngine(Protocol):
     def shape(self, query: str) -> TableShape:
         """Return the columns of a query."""
 
+    def lifetimes(
+        self, chain: Chain, numbers: Sequence[int], select: Callable[[str], str]
+    ) -> str | None:
+        """Return a view of rows of versions: SINCE, UNTIL, and their columns.
+
+        None: it is not known what the commits between the versions changed, or the rows are many.
+
+        Parameters
+        ----------
+        numbers
+            Versions of the table that follow each other, with the same columns. SINCE and UNTIL
+            are places among them.
+        select
+            Returns the query of the wanted rows, given a query of all.
+        """
+
 
 def stored(engine: SqlEngine, query: str, *, few: bool = False) -> str:
     """Compute a query and return a view of its rows, also if it has none."""
     found = engine.store(query, few=few)
     return found or engine.view(f"{rows_of(engine.view(query))} WHERE FALSE")
+
+
+def rows_of_versions(
+    engine: SqlEngine, chain: Chain, numbers: Sequence[int], select: Callable[[str], str]
+) -> str:
+    """Return a view of rows of versions: SINCE, UNTIL, and their columns; see :class:`SqlEngine`.
+
+    Where it is not known what commits changed, each version is read.
+    """
+    view = engine.lifetimes(chain, numbers, select)
+    if view is not None:
+        return view
+    rows = (select(rows_of(chain.versions[number])) for number in numbers)
+    alone = [numbered({SINCE: n, UNTIL: n + 1}, query) for n, query in enumerate(rows)]
+    return stored(engine, union_all(alone))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +126,9 @@ Concerned: TypeAlias = Callable[[], Sequence[ConcernedRows] | None]
 
 def are_as_expected(engine: SqlEngine, concerned: Sequence[ConcernedRows]) -> bool:
     """Return True if all rows that were found, of the same columns, are the expected ones."""
-    found = [numbered(number, rows.found) for number, rows in enumerate(concerned)]
+    found = [numbered({_STATEMENT: number}, rows.found) for number, rows in enumerate(concerned)]
     expected = [
-        numbered(number, rows.expected)
+        numbered({_STATEMENT: number}, rows.expected)
         for number, rows in enumerate(concerned)
         if rows.expected is not None
     ]

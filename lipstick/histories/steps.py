@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias, cast
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -16,6 +16,7 @@ from lipstick.histories.engine import SparkReplayEngine
 from lipstick.histories.replay import Replay
 from lipstick.stages.settings import is_case_sensitive
 from lipstick.tracking.formats.probe import versioned_table
+from lipstick.tracking.formats.versions import VersionedTable
 from lipstick.tracking.tracker import Tracked
 from rewriter import dialect
 from rewriter.statements import (
@@ -35,17 +36,6 @@ from rewriter.statements import (
 _SHOWN = 5
 _NUMBER = re.compile(r"#\d+")
 """A number that Spark gives an expression, another in each plan."""
-
-
-@runtime_checkable
-class VersionedRows(Protocol):
-    """A table whose format keeps its versions."""
-
-    def history(self) -> Sequence[Any]:
-        """Return the versions, the oldest first, each with its number in ``version``."""
-
-    def read(self, version: int | None) -> DataFrame:
-        """Return the rows of a version."""
 
 
 class KnownHistory(Protocol):
@@ -86,7 +76,7 @@ class KnownHistory(Protocol):
         """Return a replay that stands before a statement, over the real rows."""
 
 
-Versions: TypeAlias = Mapping[int, DataFrame] | Sequence[DataFrame] | VersionedRows | str
+Versions: TypeAlias = Mapping[int, DataFrame] | Sequence[DataFrame] | VersionedTable | str
 """The versions of a table in order: data frames (by number), a table of a format, its name."""
 
 
@@ -134,12 +124,13 @@ def chain_of(
                 f"The format of {versions!r} keeps no versions.\nGive them as data frames."
             )
         versions = known[0]
-    if isinstance(versions, VersionedRows):
+    if isinstance(versions, Mapping | Sequence):
+        listed = enumerate(cast("Sequence[DataFrame]", versions))
+        frames = dict(versions if isinstance(versions, Mapping) else listed)
+        chain = Chain.of(engine, frames, frames.__getitem__)
+    else:
         numbers = [each.version for each in versions.history()]
         chain = Chain.of(engine, numbers, versions.read, versions)
-    else:
-        frames = dict(versions if isinstance(versions, Mapping) else enumerate(versions))
-        chain = Chain.of(engine, frames, frames.__getitem__)
     if not chain.versions:
         raise TrackingError(f"{name!r} has no versions.\nGive that before its first statement too.")
     return chain

@@ -8,12 +8,14 @@ Transactions*, TaPP 2014). :func:`parse_statement` reads a text, :func:`reenact`
 from rewriter.statements.changes import changes_of, merge_changes, rewrite_table
 from rewriter.statements.deltas import (
     ROWS,
+    SINCE,
+    UNTIL,
     Bags,
+    alive_at,
     difference,
     hypothetical,
     keys_of,
     numbered,
-    numbered_as,
     over_rows,
     rows_of,
     union_all,
@@ -52,6 +54,8 @@ from rewriter.statements.writer import Reenactment, Relations, source_query
 
 __all__ = [
     "ROWS",
+    "SINCE",
+    "UNTIL",
     "Assignment",
     "Bags",
     "Clause",
@@ -67,6 +71,7 @@ __all__ = [
     "TableShape",
     "Truncate",
     "Update",
+    "alive_at",
     "beside_source",
     "changes_of",
     "difference",
@@ -76,7 +81,6 @@ __all__ = [
     "merge_changes",
     "moments_of",
     "numbered",
-    "numbered_as",
     "over_relations",
     "over_rows",
     "parse_statement",

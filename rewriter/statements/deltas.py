@@ -7,7 +7,7 @@ differences; Griffin and Libkin, *Incremental Maintenance of Views with Duplicat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -17,7 +17,8 @@ from rewriter.statements.model import TableShape
 
 ROWS = "_lipstick_rows"
 """An alias of rows."""
-_NUMBER = "_lipstick_number"
+SINCE, UNTIL = "_lipstick_since", "_lipstick_until"
+"""Columns of rows of several versions: the first that has a row, and the next that has not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,18 +155,21 @@ def over_rows(expressions: Sequence[str], alias: str) -> tuple[str, ...]:
     return tuple(emit(_expression(text).transform(over)) for text in expressions)
 
 
-def numbered(number: int, rows: str) -> str:
-    """Return rows with a number before their columns, by which :func:`numbered_as` selects."""
-    name = exp.to_identifier(_NUMBER, quoted=True)
-    items = (exp.alias_(exp.Literal.number(number), name), exp.Star())
-    return emit(exp.select(*items).from_(parse(rows).subquery(ROWS)))
+def numbered(numbers: Mapping[str, int], rows: str) -> str:
+    """Return rows with numbers as columns before their own."""
+    items = [
+        exp.alias_(exp.Literal.number(number), name, quoted=True)
+        for name, number in numbers.items()
+    ]
+    return emit(exp.select(*items, exp.Star()).from_(parse(rows).subquery(ROWS)))
 
 
-def numbered_as(number: int, view: str, columns: Sequence[str]) -> str:
-    """Return the columns of the rows in a view that have a number."""
+def alive_at(version: int, view: str, columns: Sequence[str]) -> str:
+    """Return the columns of the rows in a view that a version has, by SINCE and UNTIL."""
     items = (exp.column(exp.to_identifier(name, quoted=True)) for name in columns)
-    same = exp.column(exp.to_identifier(_NUMBER, quoted=True)).eq(exp.Literal.number(number))
-    return emit(exp.select(*items).from_(_table(view)).where(same))
+    since, until = (exp.column(exp.to_identifier(name, quoted=True)) for name in (SINCE, UNTIL))
+    number = exp.Literal.number(version)
+    return emit(exp.select(*items).from_(_table(view)).where(since <= number, until > number))
 
 
 def with_columns(view: str, shape: TableShape, rows: TableShape) -> str:

@@ -87,6 +87,10 @@ class _ListedQueries(DuckEngine):
         self.queries.append(query)
         return super()._make(kind, query)
 
+    def rows(self, query: str) -> list[Row]:
+        self.queries.append(query)
+        return super().rows(query)
+
 
 def test_versions_are_read_once_for_the_same_rows() -> None:
     """A question about some of the rows of another one reads what that found."""

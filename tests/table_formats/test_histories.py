@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import lipstick
-from lipstick.errors import StatementError, TrackingError, UnsupportedError
+from lipstick.errors import StatementError, TrackingError, UnsupportedError, VersionGoneError
 from tests.table_formats.random_histories import FORMATS, check_format_history
 
 STATEMENTS = int(os.environ.get("LIPSTICK_FORMAT_STATEMENTS", "2"))
@@ -131,3 +131,40 @@ def test_partitions_that_are_overwritten_and_tables_that_are_replaced_are_follow
     ls.sql(f"CREATE OR REPLACE TABLE {table} USING iceberg AS SELECT id, 'w' AS p FROM late")
     replaced = ls.sql("SELECT * FROM kept").what_if(delete={"late": [3]})
     assert [tuple(row) for row in replaced.df.collect()] == [(4, "w")]
+
+
+def test_a_statement_that_no_snapshot_has_is_refused_by_the_question_that_reaches_it(
+    lake: SparkSession, ls: lipstick.Session, fresh: Callable[[str], str]
+) -> None:
+    """ALTER TABLE makes no snapshot of Iceberg, nor does a DELETE that Spark leaves out."""
+    table = fresh("iceberg")
+    lake.sql(f"CREATE TABLE {table} USING iceberg AS SELECT id, id * 10 AS v FROM range(1, 4)")
+    ls.track("t", table, key="id")
+    ls.sql(f"UPDATE {table} SET v = 0 WHERE id = 1")
+    lake.sql(f"ALTER TABLE {table} ADD COLUMN more INT")
+    ls.sql(f"DELETE FROM {table} WHERE FALSE")
+    with pytest.raises(UnsupportedError, match=f"'s2' changed no row of {table}, so that"):
+        ls.history.what_if(undo=["s1"])
+    (changed,) = ls.history.rows("t", 1)[1:]
+    assert (changed.statement, changed.old, changed.new) == ("s1", (1, 10), (1, 0))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_versions_that_were_removed_are_a_named_error(
+    lake: SparkSession, ls: lipstick.Session, fresh: Callable[[str], str], format: str
+) -> None:
+    table = fresh(format)
+    lake.sql(f"CREATE TABLE {table} USING {format} AS SELECT id, id * 10 AS v FROM range(1, 4)")
+    ls.track("t", table, key="id")
+    for number in (1, 2):
+        ls.sql(f"UPDATE {table} SET v = 0 WHERE id = {number}")
+    if format == "delta":
+        lake.sql(f"VACUUM {table} RETAIN 0 HOURS")
+    else:
+        lake.sql(
+            f"CALL ice.system.expire_snapshots(table => '{table.removeprefix('ice.')}', "
+            "older_than => TIMESTAMP '2100-01-01', retain_last => 1)"
+        )
+    for ask in (lambda: ls.history.rows("t", 1), lambda: ls.history.what_if(undo=["s1"])):
+        with pytest.raises(VersionGoneError, match="cannot be read any more"):
+            ask()

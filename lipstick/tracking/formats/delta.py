@@ -115,15 +115,19 @@ class VersionedDelta:
 
         A session over Spark Connect cannot ask for it.
         """
-        frame = self.spark.table(self.table) if version is None else self.read(version)
-        if not hasattr(frame, "_jdf"):
-            return {}
-        leaves = frame._jdf.queryExecution().analyzed().collectLeaves()
-        index = _index(leaves.apply(0)) if leaves.size() == 1 else None
+        index = self._index(version)
         if index is None:
             return {}
         fields = json.loads(index.snapshotAtAnalysis().metadata().schemaString())["fields"]
         return {field["name"]: field.get("metadata", {}) for field in fields}
+
+    def _index(self, version: int | None) -> Any:
+        """Return Delta's index of the files of a version; None: over Spark Connect."""
+        frame = self.spark.table(self.table) if version is None else self.read(version)
+        if not hasattr(frame, "_jdf"):
+            return None
+        leaves = frame._jdf.queryExecution().analyzed().collectLeaves()
+        return _index(leaves.apply(0)) if leaves.size() == 1 else None
 
     def schema(self, version: int | None) -> StructType:
         """Return the columns of a version; None: of the table as it is now."""
@@ -147,23 +151,25 @@ class VersionedDelta:
     def alike(self, versions: Iterable[int]) -> dict[int, int]:
         """Return by version the first one after the same change of columns."""
         found = dict[int, int]()
+        before: int | None = None
         for version in versions:
-            before = next(reversed(found), version)
-            same = before != version and self._actions(before, version) is not None
-            found[version] = found[before] if same else version
+            same = before is not None and self._actions(before, version) is not None
+            found[version] = found[before] if same and before is not None else version
+            before = version
         return found
 
     def changes(self, before: int, after: int) -> DataFrame | None:
         """Return the rows in files that commits after a version removed and added."""
-        index = _current_index(self.spark, self.table)
-        if index is None or self._actions(before, after) is None:
+        index = None if self._actions(before, after) is None else self._index(after)
+        if index is None:
             return None
         jvm: Any = self.spark._jvm
         none, session = jvm.scala.Option.empty(), self.spark._jsparkSession
+        columns = jvm.scala.Option.apply(index.snapshotAtAnalysis())
         reader = jvm.org.apache.spark.sql.delta.commands.cdc.CDCReader
         log, commits = index.deltaLog(), (before + 1, after)
         try:
-            feed = reader.changesToBatchDF(log, *commits, session, none, none, True, none)
+            feed = reader.changesToBatchDF(log, *commits, session, none, columns, True, none)
         except Py4JError:  # another release of Delta
             return None
         return changes_of(DataFrame(feed, self.spark), F.col("_commit_version"))

@@ -115,7 +115,7 @@ class VersionedTable(Protocol):
     def changes(self, before: int, after: int) -> DataFrame | None:
         """Return the rows that commits after a version removed and added, up to another.
 
-        Rows that a commit wrote again are removed and added. After the table's own columns come
+        Rows that a commit wrote again are removed and added. Before the table's own columns come
         :data:`MORE` and :data:`COMMIT`. None: the log does not say.
         """
 
@@ -172,7 +172,7 @@ def changes_of(feed: DataFrame, version: Column) -> DataFrame:
     """Return the changes in a feed of a format, whose last three columns are about them."""
     own = [column_of(name) for name in feed.columns[:-3]]
     more = F.when(F.lower("_change_type") == "delete", -1).otherwise(1)
-    return feed.select(*own, more.alias(MORE), version.alias(COMMIT))
+    return feed.select(more.alias(MORE), version.alias(COMMIT), *own)
 
 
 @dataclass(frozen=True, slots=True)

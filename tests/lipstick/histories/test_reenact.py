@@ -74,10 +74,11 @@ def test_history_answers(
     _check_through_statements(ls, history)
     classic = hasattr(spark, "_jsparkSession")
     if classic:
-        monkeypatch.setattr("lipstick.histories.rows._FEW_VERSIONS", 2)
+        monkeypatch.setattr("lipstick.histories.changes._FEW_VERSIONS", 2)
         for _ in range(2):  # what data frames changed is written, and then read
             _check_rows(history)
-            assert history._changes["db.orders"][0] == 3
+            ((_, last, written),) = history.engine._changes._written.values()
+            assert (last, len(written)) == (3, 1)
         _check_replaced(history)
     _check_events(history)
     _check_refusals(ls, history, classic=classic)

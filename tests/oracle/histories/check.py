@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from random import Random
 
 import duckdb
@@ -14,9 +15,11 @@ import pytest
 
 from lipstick.errors import StatementError
 from lipstick.histories.chain import Chain, HistoryStep
+from lipstick.histories.changes import lifetimes
 from lipstick.histories.lookups import KnownRows
 from lipstick.histories.replay import Replay
 from lipstick.histories.sql_engine import Concerned, are_as_expected
+from lipstick.tracking.formats.versions import COMMIT, MORE
 from rewriter.statements import (
     Bags,
     Relations,
@@ -27,6 +30,7 @@ from rewriter.statements import (
     hypothetical,
     parse_statement,
     reenact,
+    rows_of,
     source_query,
 )
 from tests.oracle.histories.draw import (
@@ -87,6 +91,33 @@ class DuckEngine:
         return TableShape(
             tuple(TableColumn(row[0], _SPARK.get(row[1], row[1])) for row in described)
         )
+
+    def lifetimes(
+        self, chain: Chain, numbers: Sequence[int], select: Callable[[str], str]
+    ) -> str | None:
+        """Return rows of versions, by changes with rows that were written again; None: at times."""
+        if self._made % 3 == 0:
+            return None
+        rows = {n: self.rows(select(rows_of(chain.versions[n]))) for n in numbers}
+        signed = [(1, numbers[0], *row) for row in rows[numbers[0]]]
+        for before, after in pairwise(numbers):
+            kept = list((Counter(rows[before]) & Counter(rows[after])).elements())
+            again = kept[: len(kept) // 2]
+            for more, one, other in ((-1, before, after), (1, after, before)):
+                alone = (Counter(rows[one]) - Counter(rows[other])).elements()
+                signed += [(more, after, *row) for row in (*alone, *again)]
+        empty = self._database.execute(
+            f"SELECT 0 AS {MORE}, 0 AS {COMMIT}, * FROM {chain.versions[numbers[0]]} LIMIT 0"
+        ).fetch_arrow_table()
+        columns = zip(*signed, strict=True) if signed else [[]] * empty.num_columns
+        changes = pa.table(
+            [pa.array(c, f.type) for c, f in zip(columns, empty.schema, strict=True)],
+            schema=empty.schema,
+        )
+        found = lifetimes(changes, numbers)
+        assert found is not None
+        self._database.register("_found", found)
+        return self._make("TABLE", "SELECT * FROM _found")
 
     def rows(self, query: str) -> list[Row]:
         return self._database.execute(self._written(query)).fetchall()
