@@ -166,8 +166,11 @@ class _Watch:
         self.reason: str | None = None
         self._budget = budget
         self._asking = threading.get_ident()
+        # No event: an exception within its methods, which are Python, may leave its lock held.
         self._lock = threading.Lock()
-        self._stopped = threading.Event()
+        self._running = threading.Lock()  # held until the watch ends
+        self._running.acquire()
+        self._stopped = False
         self._most = _memory_limit()
 
     def start(self) -> None:
@@ -176,17 +179,18 @@ class _Watch:
 
     def stop(self) -> None:
         """End the watch. Afterwards no exception comes any more."""
-        while not self._stopped.is_set():
+        while not self._stopped:
             try:
                 with self._lock:
-                    self._stopped.set()
+                    self._stopped = True
                     if self.reason is not None:
                         _raise_in(self._asking, None)
+                    self._running.release()
             except _BudgetSpent:  # it came while this method ran
                 continue
 
     def _look(self) -> None:
-        while not self._stopped.wait(min(_LOOK, max(self._budget.ends - time.monotonic(), 0.0))):
+        while not self._waited(min(_LOOK, max(self._budget.ends - time.monotonic(), 0.0))):
             reason = None
             if time.monotonic() >= self._budget.ends:
                 reason = _too_long(self._budget)
@@ -197,13 +201,17 @@ class _Watch:
                 )
             if reason is not None:
                 break
-        while not self._stopped.is_set():
+        while not self._stopped:
             with self._lock:
-                if not self._stopped.is_set():
+                if not self._stopped:
                     self.reason = reason
                     _raise_in(self._asking, _BudgetSpent)
             # Callbacks of the interpreter ignore exceptions: it is raised until it is noticed.
-            self._stopped.wait(_AGAIN)
+            self._waited(_AGAIN)
+
+    def _waited(self, seconds: float) -> bool:
+        """Wait for the end of the watch, so many seconds at most; return whether it came."""
+        return self._running.acquire(timeout=seconds) or self._stopped
 
 
 def _raise_in(thread: int, error: type[BaseException] | None) -> None:

@@ -10,6 +10,7 @@ import contextvars
 import ctypes
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -21,6 +22,9 @@ CALLS = 40_000
 """Limit on the depth of recursion of a repeated call."""
 _STACK = 512 * 2**20
 """Size of the stack in bytes; the system allocates the used part, some 13 KB per call."""
+
+_LOOK = 0.005
+"""Seconds between two looks at whether a thread has ended."""
 
 _calls = threading.local()
 _lock = threading.Lock()
@@ -50,18 +54,29 @@ def deeply(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
     return _in_thread(function, args, kwargs)
 
 
-def _joined(thread: threading.Thread) -> None:
-    """Wait for a thread; what interrupts the wait, Ctrl-C or a signal, ends the thread as well."""
-    try:
-        thread.join()
-    except BaseException:
-        while thread.is_alive():
-            identity = ctypes.c_ulong(thread.ident or 0)
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                identity, ctypes.py_object(KeyboardInterrupt)
-            )
-            thread.join(0.05)
-        raise
+def _run_to_its_end(thread: threading.Thread) -> None:
+    """Start a thread and wait for it; a signal or a budget that interrupts the wait ends it.
+
+    `Thread.join` would take a thread for ended when it is interrupted (CPython issue 45274), and
+    the recursion limit must not fall below the depth of a thread that runs.
+    """
+    interruption: BaseException | None = None
+    began = False
+    while not began or thread.ident in sys._current_frames():
+        try:
+            if not began:
+                began = True
+                thread.start()
+            elif interruption is not None:
+                identity = ctypes.c_ulong(thread.ident or 0)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    identity, ctypes.py_object(KeyboardInterrupt)
+                )
+            time.sleep(_LOOK)
+        except BaseException as error:
+            interruption = interruption or error
+    if interruption is not None:
+        raise interruption
 
 
 def _in_thread(function: Callable[..., T], args: Any, kwargs: Any) -> T:
@@ -69,6 +84,7 @@ def _in_thread(function: Callable[..., T], args: Any, kwargs: Any) -> T:
     context = contextvars.copy_context()
 
     def run() -> None:
+        threading.stack_size(size)  # of other threads
         _calls.inside = True
         try:
             outcome.extend((True, context.run(lambda: function(*args, **kwargs))))
@@ -86,11 +102,9 @@ def _in_thread(function: Callable[..., T], args: Any, kwargs: Any) -> T:
         limit, size = sys.getrecursionlimit(), threading.stack_size(_STACK)
         sys.setrecursionlimit(max(limit, CALLS))
         try:
-            thread = threading.Thread(target=run, name="lipstick-deep")
-            thread.start()
-            threading.stack_size(size)
-            _joined(thread)
+            _run_to_its_end(threading.Thread(target=run, name="lipstick-deep"))
         finally:
+            threading.stack_size(size)
             sys.setrecursionlimit(limit)
     done, value = outcome
     if not done:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator
 from functools import reduce
 
@@ -12,8 +14,9 @@ from pyspark.sql import functions as F
 from lipstick.sessions import Session, session
 from rewriter.dialect import emit, parse
 from rewriter.errors import UnsupportedError
-from semiring.depth import CALLS
-from semiring.errors import DepthError
+from semiring.budget import call_within
+from semiring.depth import CALLS, deeply
+from semiring.errors import DepthError, ExactnessError
 
 pytestmark = [pytest.mark.engines("memory"), pytest.mark.classic]
 
@@ -96,3 +99,22 @@ def test_chains_are_written_without_parentheses() -> None:
     assert written(f"{chain} UNION SELECT 4") == f"({chain}) UNION SELECT 4"
     nested = "SELECT 1 UNION ALL (SELECT 2 UNION ALL SELECT 3)"
     assert written(nested) == nested
+
+
+def test_a_budget_ends_what_needs_more_room() -> None:
+    """The thread with the larger stack ends with the question that waits for it."""
+    ended = threading.Event()
+
+    def endless(depth: int) -> None:
+        if depth:
+            endless(depth - 1)
+            return
+        try:
+            while True:
+                time.sleep(0.01)
+        finally:
+            ended.set()
+
+    with pytest.raises(ExactnessError, match=r"budget of 0\.5 seconds"):
+        call_within(0.5, lambda: deeply(endless, 2_000))
+    assert ended.is_set()
