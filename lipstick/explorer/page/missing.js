@@ -40,7 +40,7 @@ export class Missing {
     );
     this.result = h("div", { class: "lazy" });
     this.losses = h("div", { class: "lazy" });
-    this.element = h("div", { class: "missing" }, form, this.result, section("Where rows are lost", "of each operator's inputs", this.losses));
+    this.element = h("div", { class: "missing" }, h("h2", { class: "out-of-sight" }, "Missing rows"), form, this.result, section("Where rows are lost", "of each operator's inputs", this.losses));
   }
 
   stop() {

@@ -16,7 +16,7 @@ from lipstick.explorer import Explorer, Served
 from lipstick.explorer.conditions import read_condition
 from lipstick.explorer.explorer import ExplorerSource
 from lipstick.explorer.opening import sources_of
-from tests.lipstick.explorer.conftest import ask, opened, shot
+from tests.lipstick.explorer.conftest import accessible, ask, opened, shot
 
 pytestmark = [pytest.mark.classic, pytest.mark.engines("memory")]
 
@@ -124,11 +124,12 @@ def test_conditions_mean_the_same_as_spark_sql(spark: SparkSession) -> None:
 
 
 def test_a_filter_that_leaves_nothing_asks_why(
-    browser: Any, frame: lipstick.AnnotatedFrame
+    browser: Any, frame: lipstick.AnnotatedFrame, request: pytest.FixtureRequest
 ) -> None:
     """From the filter to the operator are two clicks, and a third to what would bring the row."""
     with Served(Explorer(sources_of(frame))) as served:
         for fresh in opened(browser, served.url):
+            fresh.thorough = bool(request.config.getoption("--slow", default=False))
             page = fresh.open()
             page.fill("[aria-label='Filter id']", "3")
             page.get_by_role("button", name="Why not?").click()
@@ -137,8 +138,10 @@ def test_a_filter_that_leaves_nothing_asks_why(
             page.get_by_role("button", name="What would bring it?").click()
             expect(page.locator(".changes li").first).to_contain_text("set amount")
             shot(fresh, "missing")
+            accessible(fresh)
             page.get_by_role("button", name="Where are rows lost?").click()
             expect(page.locator(".missing tbody tr").first).to_contain_text("1 of 3")
+            accessible(fresh)
             page.fill("[aria-label='A condition that the missing row meets']", "name = Meier")
             page.keyboard.press("Enter")
             expect(page.locator(".missing")).to_contain_text("It is there.")
