@@ -8,11 +8,11 @@ import { load, section } from "./why.js";
 // The filters below the columns of the answer as one condition.
 export function conditionOf(filters, columns) {
   const parts = Object.entries(filters).filter(([, text]) => text.trim());
-  return parts.map(([place, text]) => `\`${columns[place].name.replaceAll("`", "``")}\` ${comparison(text.trim())}`).join(" and ");
+  return parts.map(([place, text]) => `\`${columns[place].name.replaceAll("`", "``")}\` ${comparisonTyped(text.trim())}`).join(" and ");
 }
 
 // What does not compare is the value that is missed.
-function comparison(text) {
+function comparisonTyped(text) {
   if (/^(not )?null$/i.test(text)) return `is ${text}`;
   if (/^([<>=!]|(not|in|between|like|is)\b)/i.test(text)) return text;
   return text.includes("..") ? `= ${text}` : `= '${text.replaceAll("'", "''")}'`;

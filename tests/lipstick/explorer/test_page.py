@@ -21,11 +21,11 @@ FOLDER = Path(__file__).parents[3] / "lipstick" / "explorer" / "page"
 
 def test_every_module_is_in_the_page_once() -> None:
     assert {path.name for path in FOLDER.glob("*.js")} == set(MODULES)
-    assert not re.search(r"^(import|export)\b", script(), re.M)
+    assert not re.search(r"^(import|export)\b", script(MODULES), re.M)
 
 
 def test_names_at_the_top_are_defined_once() -> None:
-    names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", script(), re.M)
+    names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", script(MODULES), re.M)
     assert [name for name, count in Counter(names).items() if count > 1] == []
 
 
@@ -34,7 +34,7 @@ def test_names_at_the_top_are_defined_once() -> None:
     ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"],
 )
 def test_nothing_is_parsed_as_markup_or_script(sink: str) -> None:
-    assert sink not in script()
+    assert sink not in script(MODULES)
 
 
 def test_the_page_is_small_and_asks_nobody_else() -> None:
