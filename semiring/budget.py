@@ -184,7 +184,7 @@ class _Watch:
                 with self._lock:
                     self._stopped = True
                     if self.reason is not None:
-                        _raise_in(self._asking, None)
+                        raise_in(self._asking, None)
                     self._running.release()
             except _BudgetSpent:  # it came while this method ran
                 continue
@@ -205,7 +205,7 @@ class _Watch:
             with self._lock:
                 if not self._stopped:
                     self.reason = reason
-                    _raise_in(self._asking, _BudgetSpent)
+                    raise_in(self._asking, _BudgetSpent)
             # Callbacks of the interpreter ignore exceptions: it is raised until it is noticed.
             self._waited(_AGAIN)
 
@@ -214,7 +214,7 @@ class _Watch:
         return self._running.acquire(timeout=seconds) or self._stopped
 
 
-def _raise_in(thread: int, error: type[BaseException] | None) -> None:
+def raise_in(thread: int, error: type[BaseException] | None) -> None:
     """Raise an exception in another thread; None: take back one that was not raised yet."""
     raised = None if error is None else ctypes.py_object(error)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)

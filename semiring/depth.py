@@ -7,13 +7,13 @@ Queries, plans and expressions are trees, and most functions over them recurse. 
 from __future__ import annotations
 
 import contextvars
-import ctypes
 import sys
 import threading
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from semiring.budget import raise_in
 from semiring.errors import DepthError
 
 T = TypeVar("T")
@@ -68,10 +68,7 @@ def _run_to_its_end(thread: threading.Thread) -> None:
                 began = True
                 thread.start()
             elif interruption is not None:
-                identity = ctypes.c_ulong(thread.ident or 0)
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                    identity, ctypes.py_object(KeyboardInterrupt)
-                )
+                raise_in(thread.ident or 0, KeyboardInterrupt)
             time.sleep(_LOOK)
         except BaseException as error:
             interruption = interruption or error

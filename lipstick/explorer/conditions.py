@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from lipstick.explorer.cells import kind, parsed, sql_type
 from lipstick.explorer.errors import ExploreError
-from rewriter.emit.conditions import comparison_sql
+from rewriter.emit.conditions import comparison_sql, equality_sql
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<name>`(?:[^`]|``)+`)|(?P<op><=|>=|<>|!=|=|<|>)"
@@ -104,9 +104,7 @@ class TypedCondition:
         field = f"pc.field({self.column!r})"
         if self.op == "null":
             return f"{field}.is_null()"
-        own = schema.field(self.column).type
-        type_ = compared_type(self.column, own, self.op, self.values)
-        literals = [repr(_value(v)) for v in literals_of(self.column, own, type_, self.values)]
+        literals = [repr(value) for value in self._literals(schema)]
         if self.op == "like":
             return f"pc.match_like({field}, {literals[0]})"
         if self.op == "in":
@@ -122,11 +120,14 @@ class TypedCondition:
         if self.op == "not":
             return f"NOT ({self.parts[0].sql(schema)})"
         if self.op == "null":
-            return comparison_sql(self.column, self.op, ())
+            return equality_sql(self.column, None)
+        return comparison_sql(self.column, self.op, self._literals(schema))
+
+    def _literals(self, schema: pa.Schema) -> list[Any]:
+        """Return the values that the column is compared with."""
         own = schema.field(self.column).type
         type_ = compared_type(self.column, own, self.op, self.values)
-        literals = literals_of(self.column, own, type_, self.values)
-        return comparison_sql(self.column, self.op, [_value(literal) for literal in literals])
+        return [_value(literal) for literal in literals_of(self.column, own, type_, self.values)]
 
 
 def compared_type(name: str, own: pa.DataType, op: str, values: tuple[str, ...]) -> pa.DataType:

@@ -54,12 +54,9 @@ def comparison_sql(column: str, op: str, values: Sequence[Any]) -> str:
     Parameters
     ----------
     op
-        One of ``= <> < <= > >= like``, with one value; ``in``, with any number; ``null``, with
-        none.
+        One of ``= <> < <= > >= like``, with one value; or ``in``, with any number.
     """
     named = _column(column)
-    if op == "null":
-        return _sql(exp.Is(this=named, expression=exp.null()))
     if op == "in":
         return _sql(exp.In(this=named, expressions=[literal(value) for value in values]))
     return _sql(_COMPARISONS[op](this=named, expression=literal(values[0])))
