@@ -24,6 +24,9 @@ from tests.lipstick.stored import store_graph
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
+PATIENCE = 120_000
+"""How long a browser is waited for, in ms: other tests run beside it."""
+
 HOSTILE = (
     "<script>window.stolen=1</script>",
     '"><img src=x onerror="window.stolen=1">',
@@ -130,8 +133,7 @@ def browser() -> Iterator[Any]:
         pytest.skip("needs a Chromium on the PATH; ./dev browser installs Debian's")
     from playwright.sync_api import expect, sync_playwright
 
-    # Machines that do much else take their time.
-    expect.set_options(timeout=20_000)
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=chromium)
         yield launched
@@ -164,6 +166,7 @@ def page(browser: Any, served: Served, request: pytest.FixtureRequest) -> Iterat
 def opened(browser: Any, url: str, **options: Any) -> Iterator[Page]:
     """A fresh page at an address, whose console and requests are kept."""
     context = browser.new_context(viewport={"width": 1280, "height": 800}, **options)
+    context.set_default_timeout(PATIENCE)
     fresh = Page(context.new_page(), url)
 
     def said(message: Any) -> None:

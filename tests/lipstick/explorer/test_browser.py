@@ -141,7 +141,7 @@ def test_scenarios_that_begin_by_typing_stand_side_by_side(
     shot(page, "scenarios")
     # The saved view has the same scenarios, without the server.
     told = texts(screen, ".differences td")
-    with screen.expect_download(timeout=60_000) as download:
+    with screen.expect_download() as download:
         screen.get_by_label("Save this view as a page").click()
     download.value.save_as(tmp_path / "view.html")
     for still in opened(browser, (tmp_path / "view.html").as_uri()):

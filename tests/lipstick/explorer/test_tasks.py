@@ -254,7 +254,7 @@ def test_tasks_take_few_clicks(screen: Page, task: Task, do: Any) -> None:
 
     for each in task.steps:
         if task.shown == "download":
-            with page.expect_download(timeout=60_000) as download:
+            with page.expect_download() as download:
                 step(each)
         else:
             step(each)

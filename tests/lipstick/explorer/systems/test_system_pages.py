@@ -320,7 +320,7 @@ def test_when_the_server_is_gone_that_is_told(browser: Any, tmp_path: Path) -> N
             screen.locator('.box:has-text("sums")').click()
             expect(screen.locator(".table-note .bad")).to_contain_text("does not answer")
             screen.context.set_offline(False)
-            expect(screen.locator(".live")).to_contain_text("live", timeout=8_000)
+            expect(screen.locator(".live")).to_contain_text("live")
     recording.stop()
 
 
@@ -426,7 +426,7 @@ def test_ten_million_nodes_are_looked_at(browser: Any, tmp_path: Path) -> None:
             page.page.goto(page.url + f'#focus={{"node":{node}}}&node={node}')
             screen.get_by_role("button", name="Made of", exact=True).click()
             lit = len(graph.ancestors([node])) + 1
-            expect(screen.locator(".tools .count.lit")).to_have_text(f"{lit:,} lit", timeout=20_000)
+            expect(screen.locator(".tools .count.lit")).to_have_text(f"{lit:,} lit")
             page.thorough = True
             accessible(page)
             page.check()
