@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from semiring.budget import raise_in
+from semiring.budget import drop_raised, raise_in
 from semiring.errors import DepthError
 
 T = TypeVar("T")
@@ -73,6 +73,7 @@ def _run_to_its_end(thread: threading.Thread) -> None:
         except BaseException as error:
             interruption = interruption or error
     if interruption is not None:
+        drop_raised()
         raise interruption
 
 

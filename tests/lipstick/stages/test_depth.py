@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -118,3 +120,31 @@ def test_a_budget_ends_what_needs_more_room() -> None:
     with pytest.raises(ExactnessError, match=r"budget of 0\.5 seconds"):
         call_within(0.5, lambda: deeply(endless, 2_000))
     assert ended.is_set()
+
+
+AFTERWARDS = """
+import sys, time
+from semiring.budget import call_within
+from semiring.depth import deeply
+from semiring.errors import ExactnessError
+
+def asleep(depth):
+    while depth == 0:
+        time.sleep(0.01)
+    asleep(depth - 1)
+
+for depth in (0, 2_000):
+    try:
+        call_within(0.2, lambda: deeply(asleep, depth))
+    except ExactnessError:
+        sys.settrace(lambda *event: None)
+        exec("print('traced')")
+        sys.settrace(None)
+"""
+
+
+def test_a_spent_budget_leaves_no_exception_behind() -> None:
+    """CPython 3.11 would look for it before each instruction that is traced, and never end."""
+    command = [sys.executable, "-c", AFTERWARDS]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == ["traced", "traced"]
