@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
@@ -99,6 +100,17 @@ def test_rows_that_could_be(ls: Session) -> None:
     table = offline.evaluate(semirings.Boolean(), {"r": {1: False}}, potential=True)
     assert _sorted(row.values() for row in table.to_pylist()) == expected
     assert len(q.polynomials(limit=2, potential=True)) == 2
+
+
+def test_rows_that_could_be_among_many(ls: Session) -> None:
+    """Equal keys find each other, without a comparison of each row with each."""
+    for name, first in (("first", 0), ("second", 1)):
+        keys = pa.table({"id": range(2_000), "k": [(n * 7 + first) % 3_000 for n in range(2_000)]})
+        ls.track(name, keys, key="id")
+    q = ls.sql("SELECT k FROM first INTERSECT SELECT k FROM second WHERE id % 2 = 0")
+    rows = q.polynomials(None, potential=True)
+    assert [(row["k"], str(k)) for row, k in rows[:1]] == [(7, "δ(first:1)·δ(second:858)")]
+    assert len(rows) == len(q.polynomials(None))
 
 
 def test_other_values_row_by_row(ls: Session) -> None:

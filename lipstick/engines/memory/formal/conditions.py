@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +32,7 @@ from rewriter.scalars.text import scalar as parsed
 from semiring.base import Array
 from semiring.circuit import CircuitReading
 from semiring.circuit.gates import CHOICE, PLAIN
+from semiring.token import normal_value
 
 
 class Conditions:
@@ -114,6 +116,25 @@ class Conditions:
             return self.compared(op, left, right)
         function = ScalarFunction(_EQUAL[op], types)
         return self.of_values(applied(self._reading, function, [left, right]))
+
+    def equality_codes(
+        self, left: Array, right: Array, types: tuple[pa.DataType, pa.DataType], *, null_safe: bool
+    ) -> Array | None:
+        """Return numbers of plain values, left before right, the same where they are equal.
+
+        None where some value is not plain, or Python does not compare them as Spark does.
+        """
+        both = np.concatenate([left, right])
+        if not _alike(*types) or (self._circuit.gates.kind[both] != PLAIN).any():
+            return None
+        distinct, which = np.unique(both, return_inverse=True)
+        numbers: dict[Any, int] = {}
+        values = map(normal_value, self._circuit.operands.listed(distinct))
+        codes = np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int64)
+        codes = codes[which]
+        if not null_safe and None in numbers:
+            codes[: len(left)][codes[: len(left)] == numbers[None]] = -1
+        return codes
 
 
 def _alike(a: pa.DataType, b: pa.DataType) -> bool:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from lipstick.engines.memory.formal.limits import MOST, too_many
 from lipstick.engines.memory.formal.scopes import MemberScope, gates_of, scalar_type, values_of
@@ -15,6 +13,7 @@ from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.memberships import Membership
 from lipstick.engines.memory.store import every
 from semiring.base import Array
+from semiring.segments import expand
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.formal import Formal
@@ -125,56 +124,53 @@ class Matches:
         self, members: Members, membership: Membership, chosen: Array, domain: int
     ) -> Partners:
         """Every tuple that may be equal, with the condition that it is."""
-        inner = membership.asked.block
-        if domain * len(chosen) > MOST * 50:
+        inner, null_safe = membership.asked.block, membership.asked.null_safe
+        formal, conditions = self._formal, self._formal.conditions
+        scope = MemberScope(formal, members, chosen)
+        there = formal.tuples.of(inner.name, every(domain))
+        places = np.flatnonzero(there)
+        codes = [np.zeros(len(chosen) + len(places), dtype=np.int64)]
+        undecided = []
+        for side, (_, its) in zip(membership.sides, membership.asked.pairs, strict=True):
+            left = gates_of(formal.reading, values_of(scope, side))
+            right = gates_of(formal.reading, formal.columns.column(inner.name, its, places))
+            types = scalar_type(scope, side), formal.columns.type(inner.name, its)
+            known = conditions.equality_codes(left, right, types, null_safe=null_safe)
+            if known is None:
+                undecided.append((left, right, types))
+            else:
+                codes.append(known)
+        low, high, order = _equal_columns(np.array(codes), len(chosen))
+        if (high - low).sum() > MOST * 50:
             raise too_many(
-                f"{len(chosen):,} rows of {members.block.name} are compared with {domain:,} of "
-                f"{inner.name} by values that a deletion may change"
+                f"{len(chosen):,} rows of {members.block.name} are compared with "
+                f"{len(places):,} of {inner.name} by values that a deletion may change"
             )
-        scope = MemberScope(self._formal, members, chosen)
-        places = every(domain)
-        gates = self._formal.tuples.of(inner.name, places)
-        reading, columns = self._formal.reading, self._formal.columns
-        lefts = [gates_of(reading, values_of(scope, side)) for side in membership.sides]
-        kinds = [scalar_type(scope, side) for side in membership.sides]
-        theirs = [its for _, its in membership.asked.pairs]
-        rights = [gates_of(reading, columns.column(inner.name, its, places)) for its in theirs]
-        types = [
-            (kind, columns.type(inner.name, its)) for kind, its in zip(kinds, theirs, strict=True)
-        ]
-        sides = (side.tolist() for side in lefts)
-        left_rows = list(zip(*sides, strict=True)) if lefts else [()] * len(chosen)
-        known: dict[tuple[int, ...], tuple[Array, Array]] = {}
-        for row in left_rows:
-            if row not in known:
-                known[row] = self._equal(row, rights, gates, types, membership.asked.null_safe)
-        found = [known[row] for row in left_rows]
-        none = np.zeros(0, dtype=np.int64)
-        sizes = [len(positions) for positions, _ in found]
-        return Partners(
-            np.repeat(np.arange(len(found)), sizes),
-            np.concatenate([none, *(positions for positions, _ in found)]),
-            np.concatenate([self._formal.circuit.zeros(0), *(held for _, held in found)]),
-        )
+        entries, owners = expand(low, high)
+        found = order[entries]
+        held = there[places[found]]
+        for left, right, types in undecided:
+            same = conditions.equal(left[owners], right[found], types, null_safe=null_safe)
+            held = formal.circuit.times(held, same)
+            kept = held != 0
+            owners, found, held = owners[kept], found[kept], held[kept]
+        return Partners(owners, places[found], held)
 
-    def _equal(
-        self,
-        row: tuple[int, ...],
-        columns: Sequence[Array],
-        gates: Array,
-        types: Sequence[tuple[pa.DataType, pa.DataType]],
-        null_safe: bool,
-    ) -> tuple[Array, Array]:
-        """The rows of some columns that may be equal to one row, and that they are."""
-        places = np.flatnonzero(gates)
-        held = gates[places]
-        for value, column, kinds in zip(row, columns, types, strict=True):
-            same = self._formal.conditions.equal(
-                np.repeat(value, len(places)), column[places], kinds, null_safe=null_safe
-            )
-            held = self._formal.circuit.times(held, same)
-            places, held = places[held != 0], held[held != 0]
-        return places, held
+
+def _equal_columns(codes: Array, count: int) -> tuple[Array, Array, Array]:
+    """Find the columns of a matrix, from a place on, that are equal to those before.
+
+    Returns
+    -------
+    low, high, order
+        Per column before the place: `order[low:high]` are the columns that are equal to it.
+    """
+    _, code = np.unique(codes, axis=1, return_inverse=True)
+    code = code.reshape(-1)
+    order = np.argsort(code[count:], kind="stable")
+    ordered = code[count:][order]
+    low, high = (np.searchsorted(ordered, code[:count], side) for side in ("left", "right"))
+    return low, high, order
 
 
 def _present(owners: Array, positions: Array, gates: Array) -> Partners:
