@@ -42,6 +42,7 @@ class PossibleWorlds:
         self.length = length
         self._there = there
         self._writing = CircuitWriting(there)
+        self._simple: dict[int, int] = {}
 
     @classmethod
     def every(cls, tokens: Sequence[Token]) -> PossibleWorlds:
@@ -62,6 +63,7 @@ class PossibleWorlds:
 
         worlds = object.__new__(PossibleWorlds)
         worlds.length, worlds._there, worlds._writing = there.shape[1], self._there, self._writing
+        worlds._simple = self._simple
         worlds._worlds = WorldValues(there)
         return worlds
 
@@ -98,10 +100,15 @@ class PossibleWorlds:
             int64; Python integers where a count does not fit.
         """
         from semiring.circuit.evaluation import evaluate
+        from semiring.circuit.extremes import without_extremes
         from semiring.semirings.counting import Counting
 
-        gates = self._writing.gates(annotations)
-        counts: Array = evaluate(self._writing.circuit, Counting(), gates, self._worlds)[1]
+        circuit, written = self._writing.circuit, self._writing.gates(annotations).tolist()
+        for gate in written:
+            if gate not in self._simple:
+                self._simple[gate] = without_extremes(circuit, gate)
+        gates = np.array([self._simple[gate] for gate in written], dtype=np.int32)
+        counts: Array = evaluate(circuit, Counting(), gates, self._worlds)[1]
         return counts
 
     def values(self, operands: Sequence[Operand]) -> Array:

@@ -34,7 +34,7 @@ from semiring.analysis import (
     responsibility,
     sampled_banzhaf,
     sampled_moments_of,
-    sampled_probability,
+    sampled_probabilities,
     sampled_shapley,
     shapley,
     witnesses,
@@ -162,10 +162,10 @@ class Analyses(ABC):
             self._annotated(limit, potential=potential),
             method,
             lambda k: probability(k, known.weights(k), **known.beforehand),
-            lambda k: sampled_probability(
-                k, known.weights(k), error, confidence, **known.beforehand
+            unknown=lambda: Estimate(0.5, 0.5),
+            together=lambda listed: sampled_probabilities(
+                listed, known.weights(*listed), error, confidence, **known.beforehand
             ),
-            lambda: Estimate(0.5, 0.5),
         )
 
     @question("computing a probability")
@@ -198,8 +198,8 @@ class Analyses(ABC):
             [(None, lambda: condition)],
             method,
             lambda k: probability(k, known.weights(k), **known.beforehand),
-            lambda k: sampled_probability(
-                k, known.weights(k), error, confidence, **known.beforehand
+            together=lambda listed: sampled_probabilities(
+                listed, known.weights(*listed), error, confidence, **known.beforehand
             ),
         )
         return estimate

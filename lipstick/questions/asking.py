@@ -166,7 +166,7 @@ def answer_rows(
         Where a row is not answered in time.
     """
     if together is not None and method != "exact":
-        return _answered_together(rows, method, exact, together)
+        return _answered_together(rows, method, exact, together, unknown)
     answers = []
     with progress(after=_SILENT) as line, uncollected():
         for number, (row, make) in enumerate(rows):
@@ -190,24 +190,41 @@ def _answered_together(
     method: Method,
     exact: Callable[[Any], T],
     together: Callable[[list[Any]], list[T]],
+    unknown: Callable[[], T] | None,
 ) -> list[tuple[R, T]]:
     answers: dict[int, T] = {}
+    made: dict[int, Any] = {}
+
+    def make(number: int) -> None:
+        made[number] = rows[number][1]()
+
+    def answer(number: int) -> None:
+        make(number)
+        answers[number] = exact(made[number])
+
     with progress(after=_SILENT) as line, uncollected():
-        line(f"{len(rows):,} rows")
-        hard = {number: make() for number, (_, make) in enumerate(rows)}
         half = None if (left := remaining()) is None else left / 2
-        for number in list(hard) if method == "auto" else ():
+        for number in range(len(rows)) if method == "auto" else ():
             line(f"row {number + 1:,} of {len(rows):,}")
             left = None if half is None else max((remaining() or 0.0) - half, 0.0)
             share = left and left * max(1 / (len(rows) - number), _LARGEST)
             with suppress(ExactnessError):
-                answers[number] = call_within(share, partial(exact, hard[number]))
-                del hard[number]
+                call_within(share, partial(answer, number))
+        for number in range(len(rows)):
+            if number not in made:
+                left = None if unknown is None else remaining()
+                with suppress(ExactnessError) if unknown else nullcontext():
+                    call_within(left and _LARGEST * left, partial(make, number))
+        hard = [number for number in made if number not in answers]
         if hard:
             line(f"drawing worlds for {len(hard):,} rows")
+            draw = partial(together, [made[number] for number in hard])
             left = remaining()
-            with within(None if left is None else _USED * left):
-                answers.update(zip(hard, together(list(hard.values())), strict=True))
+            with suppress(ExactnessError) if unknown else nullcontext():
+                drawn = call_within(left and _USED * left, draw)
+                answers.update(zip(hard, drawn, strict=True))
+    if unknown is not None:
+        answers = {number: answers.get(number) or unknown() for number in range(len(rows))}
     return [(row, answers[number]) for number, (row, _) in enumerate(rows)]
 
 

@@ -6,7 +6,11 @@ from semiring.analysis.attribution import banzhaf, sampled_banzhaf, sampled_shap
 from semiring.analysis.circuit import Circuit
 from semiring.analysis.compilation import compile_annotation
 from semiring.analysis.moments import Moments, moments
-from semiring.analysis.probability import probability, sampled_probability
+from semiring.analysis.probability import (
+    probability,
+    sampled_probabilities,
+    sampled_probability,
+)
 from semiring.analysis.responsibilities import (
     Responsibilities,
     bounded_responsibility,
@@ -43,6 +47,7 @@ __all__ = [
     "sampled_banzhaf",
     "sampled_moments",
     "sampled_moments_of",
+    "sampled_probabilities",
     "sampled_probability",
     "sampled_shapley",
     "shapley",

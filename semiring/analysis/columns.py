@@ -10,6 +10,7 @@ import numpy as np
 from semiring.analysis.events import Annotation
 from semiring.base import Array
 from semiring.budget import check_budget
+from semiring.circuit.extremes import without_extremes
 from semiring.circuit.gates import TENSOR, TOKEN, TRUTH
 from semiring.circuit.reading import CircuitReading
 from semiring.circuit.values import InCircuit
@@ -113,10 +114,13 @@ def gate_columns(annotation: Annotation | Tensor) -> GateColumns:
     """Return the gates of an annotation or tensor."""
     if isinstance(annotation, InCircuit):
         reading, root = annotation.reading, annotation.gate
+    elif origin := getattr(annotation, "origin", None):
+        reading, root = origin
     else:
         writing = CircuitWriting(annotation.tokens)
         reading, root = writing.reading, writing.gate(annotation)
     circuit = reading.circuit
+    root = without_extremes(circuit, root)
     store = circuit.gates
     gates = store.reachable(np.array([root]))
     kind, payload = store.kind[gates], store.payload[gates].astype(np.int64)

@@ -78,7 +78,10 @@ def decompose(annotation: Annotation) -> Decomposition:
     """
     columns = gate_columns(annotation)
     one = np.zeros(1, dtype=np.int64)
-    return decompose_groups(columns, Conjunctions(1, one, one, np.array([2 * columns.root])))
+    parts = decompose_groups(columns, Conjunctions(1, one, one, np.array([2 * columns.root])))
+    # And those that turn out to decide nothing.
+    parts.tokens.extend(sorted(annotation.tokens.difference(parts.tokens)))
+    return parts
 
 
 def decompose_groups(columns: GateColumns, groups: Conjunctions) -> Decomposition:

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cmp_to_key
+from itertools import groupby
 from math import gcd, lcm
 from typing import Any, TypeAlias
 
@@ -56,6 +58,13 @@ _TRUE_OF: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+
+
+def _value_order(a: tuple[Annotation, Any], b: tuple[Annotation, Any]) -> int:
+    """Order terms as MIN prefers them."""
+    return -1 if compare_values("<", a[1], b[1]) else 1
+
+
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 FALSE, TRUE = 0, 1
@@ -217,19 +226,53 @@ class Events:
     # -- conditions on aggregated values -------------------------------------------------------
 
     def _compared(self, annotation: Compare) -> int | None:
-        """Return the function of a comparison of an aggregate with a constant; None: of others."""
-        op, tensor, bound = annotation.op, annotation.left, annotation.right
-        if not isinstance(tensor, Tensor):
-            op, tensor, bound = FLIPPED[op], annotation.right, annotation.left
-        if not isinstance(tensor, Tensor) or isinstance(bound, Value) or bound is None:
+        """Return the function of a comparison of an aggregate, or of a function of a MIN or MAX,
+        with a constant; None: of others."""
+        op, operand, bound = annotation.op, annotation.left, annotation.right
+        if isinstance(bound, Value):
+            op, operand, bound = FLIPPED[op], annotation.right, annotation.left
+        if isinstance(bound, Value):
             return None
-        if op not in _TRUE_OF:
+        if not isinstance(operand, Tensor):
+            return self._function_of_extreme(operand, op, bound)
+        if bound is None or op not in _TRUE_OF:
             return None
-        if tensor.monoid.name in ("MIN", "MAX"):
-            return self._extreme(tensor, op, bound)
-        if tensor.monoid.name in ("COUNT", "SUM"):
-            return self._total(tensor, op, bound)
+        if operand.monoid.name in ("MIN", "MAX"):
+            return self._extreme(operand, op, bound)
+        if operand.monoid.name in ("COUNT", "SUM"):
+            return self._total(operand, op, bound)
         return None
+
+    def _function_of_extreme(self, operand: Any, op: str, bound: Any) -> int | None:
+        """Return where a function of a MIN or MAX is in a relation to a constant; None: of others.
+
+        The MIN is among the values that the function takes there: in runs of the values in order,
+        where some term of a run is there and none of those before.
+        """
+        from semiring.circuit.values import CircuitApplied
+
+        of = operand.operands if isinstance(operand, CircuitApplied) else ()
+        if len(of) != 1 or not isinstance(of[0], Tensor):
+            return None
+        (tensor,) = of
+        if tensor.monoid.name not in ("MIN", "MAX"):
+            return None
+        terms = sorted(
+            tensor.terms, key=cmp_to_key(_value_order), reverse=tensor.monoid.name == "MAX"
+        )
+        nothing, *outcomes = operand.outcomes([None, *(value for _, value in terms)])
+        held = [compare_values(op, outcome, bound) for outcome in outcomes]
+        alternatives: list[int] = []
+        before: list[int] = []
+        for true, run in groupby(zip(held, terms, strict=True), operator.itemgetter(0)):
+            some = [self.of(k) for _, (k, _) in run]
+            if true:
+                none_before = self.negation(self.disjunction(before))
+                alternatives.append(self.conjunction((self.disjunction(some), none_before)))
+            before += some
+        if compare_values(op, nothing, bound):
+            alternatives.append(self.negation(self.disjunction(before)))
+        return self.disjunction(alternatives)
 
     def _extreme(self, tensor: Tensor, op: str, bound: Any) -> int:
         """Return where a MIN or MAX is in a relation to a constant."""

@@ -6,8 +6,10 @@ which read-once annotations need no decisions for; approximate by sampling.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from semiring.analysis.compilation import DECISIONS, compile_annotation
 from semiring.analysis.events import Annotation
@@ -149,16 +151,36 @@ def sampled_probability(
     Where a budget is spent before (:func:`semiring.budget.within`), the worlds drawn so
     far are the answer, with the error that they have.
     """
+    return sampled_probabilities(
+        [annotation], weights, error, confidence, seed, given=given, blocks=blocks
+    )[0]
+
+
+def sampled_probabilities(
+    annotations: Sequence[Annotation],
+    weights: Weights,
+    error: float = 0.01,
+    confidence: float = 0.95,
+    seed: int = 0,
+    *,
+    given: Given = None,
+    blocks: Blocks = None,
+) -> list[Estimate]:
+    """Return the probabilities of several tuples from the same worlds; see `sampled_probability`.
+
+    Annotations that share parts are evaluated together. The confidence is that of each of them.
+    """
     known = evidence(given)
-    tokens = annotation.tokens | known.tokens
-    instead, values = chosen_apart(tokens, weights_of(tokens, weights), blocks)
-    annotation, evident = substituted(annotation, instead), substituted(known, instead)
+    tokens = known.tokens.union(*(annotation.tokens for annotation in annotations))
+    instead, chances = chosen_apart(tokens, weights_of(tokens, weights), blocks)
+    annotations = [substituted(annotation, instead) for annotation in annotations]
+    evident = substituted(known, instead)
     words = words_needed(error, confidence)
-    count = samples = drawn = 0
+    counts, samples, drawn = np.zeros(len(annotations), dtype=np.int64), 0, 0
     most_words = words if evident == Expression.one() else _ROUNDS * words
-    for worlds in drawn_worlds(values, most_words, seed):
+    for worlds in drawn_worlds(chances, most_words, seed):
         held = worlds.holds(evident)
-        count += int((worlds.holds(annotation) & held).sum())
+        counts += ((worlds.counts(annotations) != 0) & held).sum(axis=1)
         samples += int(held.sum())
         drawn += worlds.length
         if samples >= words * WORD:
@@ -168,4 +190,5 @@ def sampled_probability(
             f"The evidence holds in none of {drawn:,} random worlds.\n"
             "Ask for the exact probability, method='exact'."
         )
-    return Estimate(count / samples, hoeffding(samples, confidence), confidence, samples)
+    wrong = hoeffding(samples, confidence)
+    return [Estimate(count / samples, wrong, confidence, samples) for count in counts.tolist()]

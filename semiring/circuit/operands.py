@@ -32,7 +32,7 @@ from semiring.circuit.gates import (
 )
 from semiring.circuit.scalars import is_simple
 from semiring.comparison import FLIPPED, compare_values
-from semiring.segments import bounds, owners_of, places_of
+from semiring.segments import ascending, bounds, owners_of, places_of
 from semiring.token import exact_key, normal_value
 
 if TYPE_CHECKING:
@@ -107,6 +107,7 @@ class OperandGates:
         self.functions: list[Any] = []
         self._plain_numbers: dict[Hashable, int] = {}
         self._function_numbers: dict[tuple[int, str], int] = {}
+        self._outcomes: dict[int, dict[Hashable, Any]] = {}
 
     def plain(self, values: Sequence[Any] | pa.Array) -> Array:
         """Return the gates of plain values; None is NULL."""
@@ -174,6 +175,35 @@ class OperandGates:
             offsets = np.arange(len(rest) + 1) * len(columns)
             result[~is_plain] = self.known(self._add(APPLIED, payload, offsets, rest.ravel()))
         return result
+
+    def outcomes(self, applied: int, values: Sequence[Any]) -> list[Any]:
+        """Return the values of the function of a gate, which has one operand, for some of these.
+
+        They are computed together with those for all terms of a MIN or MAX that the function is
+        applied to anywhere in the circuit: a function of Spark is asked once.
+
+        Raises
+        ------
+        CapabilityError
+            When only Spark can compute it.
+        """
+        gates, number = self._circuit.gates, int(self._circuit.gates.payload[applied])
+        known, keys = self._outcomes.setdefault(number, {}), list(map(exact_key, values))
+        if not all(key in known for key in keys):
+            wanted = dict(zip(keys, values, strict=True))
+            alike = np.flatnonzero((gates.kind == APPLIED) & (gates.payload == number))
+            edges, _ = gates.edges_of(alike)
+            tensors = gates.child[edges][gates.kind[gates.child[edges]] == TENSOR]
+            for place in np.unique(gates.payload[tensors]).tolist():
+                scalars = self._circuit.scalars[place]
+                if scalars.monoid.name in ("MIN", "MAX"):
+                    terms, _ = gates.edges_of(tensors[gates.payload[tensors] == place])
+                    some = scalars.values(ascending(gates.label[terms]))
+                    wanted.update((exact_key(value), value) for value in some)
+            new = {key: value for key, value in wanted.items() if key not in known}
+            results = self.functions[number]([(value,) for value in new.values()])
+            known.update(zip(new, results, strict=True))
+        return [known[key] for key in keys]
 
     def choices(self, annotations: Array, operands: Array, offsets: Array) -> Array:
         """Return the values of the first alternatives that are there, of CSR segments of them;

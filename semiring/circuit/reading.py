@@ -86,12 +86,12 @@ class CircuitReading:
 
     def tokens(self, gates: Array | list[int]) -> frozenset[Token]:
         """Return the tokens below some gates; the last large set is kept."""
-        gates = np.asarray(gates)
-        key = gates.tobytes()
+        below = self.circuit.gates.reachable(np.asarray(gates))
+        numbers = below[self.circuit.gates.kind[below] == TOKEN]
+        key = numbers.tobytes()
         if self._last_tokens[0] == key:
             return self._last_tokens[1]
-        below = self.circuit.gates.reachable(gates)
-        found = frozenset(self.named(below[self.circuit.gates.kind[below] == TOKEN]))
+        found = frozenset(self.named(numbers))
         if len(found) > 1000:
             self._last_tokens = (key, found)
         return found
@@ -121,7 +121,9 @@ class CircuitReading:
             made = (Polynomial({monomial: n}) for monomial, n in terms)
             known.update(zip(simple.tolist(), made, strict=True))
             formal = new[canonical & ~polynomial]
-            known.update(zip(formal.tolist(), self.expressions(formal), strict=True))
+            for gate, expression in zip(formal.tolist(), self.expressions(formal), strict=True):
+                object.__setattr__(expression, "origin", (self, gate))
+                known[gate] = expression
             for gate in new[canonical & polynomial & sums].tolist():
                 total = CircuitPolynomial(self, gate)
                 known[gate] = total if total.size > SMALL else Polynomial(dict(total.terms))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -162,6 +162,10 @@ class CircuitApplied(FormalValue):
 
     def _first(self, limit: int | None) -> Any:
         return self.reading.operands(self._children()[:limit])
+
+    def outcomes(self, values: Sequence[Any]) -> list[Any]:
+        """Return the values of the function, which has one operand, for some of these."""
+        return self.reading.circuit.operands.outcomes(self.gate, values)
 
     def _digested(self) -> Iterable[Any]:
         return (self.function.name, *self.operands)

@@ -14,6 +14,7 @@ from semiring.token import Token
 from semiring.value import tokens_of
 
 if TYPE_CHECKING:
+    from semiring.circuit.reading import CircuitReading
     from semiring.expression.terms import Expression
 
 K = TypeVar("K")
@@ -22,10 +23,12 @@ K = TypeVar("K")
 class Node(ABC):
     """An immutable node, which is compared and sorted by its key."""
 
-    __slots__ = ("_hash", "_key")
+    __slots__ = ("_hash", "_key", "origin")
 
     _key: tuple[Any, ...]
     _hash: int
+    origin: tuple[CircuitReading, int]
+    """The circuit and the gate that this was read from, where it was asked for as a whole."""
     rank: ClassVar[int]
     """The place of its kind in the canonical order; from 4 on they are in no polynomial."""
 
@@ -55,6 +58,10 @@ class Node(ABC):
     @property
     def tokens(self) -> frozenset[Token]:
         """The tokens that occur, those inside compared tensors included."""
+        if origin := getattr(self, "origin", None):
+            reading, gate = origin
+            tokens: frozenset[Token] = reading.tokens([gate])
+            return tokens
         return tokens_of(self._inner)
 
     @property

@@ -56,6 +56,9 @@ HAVING: Final = {
     "having quotient of aggregates": "SELECT k FROM r GROUP BY k HAVING sum(x) / count(*) > 3",
     "having product with a value": "SELECT k FROM r GROUP BY k HAVING 2 * sum(x) <> 11 * count(*)",
     "having OR": "SELECT k FROM r GROUP BY k HAVING sum(x) > 9 OR count(*) = 1",
+    "groups by a function of an extreme": """
+        SELECT m % 2 = 1 AS odd, count(*) AS n
+        FROM (SELECT k, min(x) AS m FROM r GROUP BY k) AS firsts GROUP BY m % 2 = 1""",
     "having AND": "SELECT k FROM r GROUP BY k HAVING min(x) < 2 AND max(x) > 2",
     "having NOT": "SELECT k FROM r GROUP BY k HAVING NOT (sum(x) > 9 AND count(*) > 1)",
     "having BETWEEN": "SELECT k, sum(x) AS t FROM r GROUP BY k HAVING sum(x) BETWEEN 2 AND 4",

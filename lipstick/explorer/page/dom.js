@@ -30,6 +30,15 @@ export function replace(element, ...children) {
   element.replaceChildren(...children.flat(Infinity).filter((child) => child));
 }
 
+// Have these children and no others. Those that are there stay: a press on one becomes a click.
+export function arrange(element, children) {
+  const kept = new Set(children);
+  for (const child of [...element.children]) if (!kept.has(child)) child.remove();
+  children.forEach((child, place) => {
+    if (element.children[place] !== child) element.insertBefore(child, element.children[place] ?? null);
+  });
+}
+
 export function many(count, noun, plural = `${noun}s`) {
   return `${count.toLocaleString("en")} ${count === 1 ? noun : plural}`;
 }

@@ -1,6 +1,6 @@
 // Tables of any length: only the rows that are seen are there, and are asked for as one scrolls.
 
-import { atMidnight, h, replace, button, delta, freshId, grouped, many, widest } from "./dom.js";
+import { arrange, atMidnight, h, replace, button, delta, freshId, grouped, many, widest } from "./dom.js";
 
 const ROW = 30;
 const PAGE = 100;
@@ -199,9 +199,14 @@ export class Table {
     const top = this.scale > 1 ? this.scroller.scrollTop : first * ROW;
     this.body.style.setProperty("transform", `translateY(${top}px)`);
     this.scroller.setAttribute("aria-rowcount", String(this.total + 1));
-    const rows = [];
-    for (let number = first; number < last; number += 1) rows.push(this.row(number));
-    replace(this.body, rows);
+    const before = this.drawn ?? new Map();
+    this.drawn = new Map();
+    for (let number = first; number < last; number += 1) {
+      const look = this.look(number);
+      this.drawn.set(look, before.get(look) ?? this.row(number));
+    }
+    const rows = [...this.drawn.values()];
+    arrange(this.body, rows);
     if (rows.length) this.scroller.setAttribute("aria-activedescendant", `${this.id}-${this.active}-${this.column}`);
     this.tell();
   }
@@ -225,6 +230,13 @@ export class Table {
     if (!held) return null;
     const at = number - held.offset;
     return at < held.rows.length ? { cells: held.rows[at], place: held.places?.[at] ?? number, after: held.after?.[at] } : null;
+  }
+
+  // All that a row as it is drawn depends on.
+  look(number) {
+    const entry = this.entry(number);
+    const linked = entry && this.columns.map((_, place) => this.linked(place));
+    return [number, this.generation, this.template, entry?.place === this.selected, number === this.active && this.column, linked].join(" ");
   }
 
   row(number) {

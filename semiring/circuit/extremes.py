@@ -1,0 +1,181 @@
+"""Comparisons of a MIN or MAX, or of a function of one, by which of its terms are there.
+
+A MIN has one of some values where a term with such a value is there and none with a smaller one
+is: δ(these)·(1 ⊖ δ(those before)) for each run of such values in their order. The values themselves
+then matter no more: groups with other values, such as the first days of customers, look alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from semiring.base import Array
+from semiring.circuit.circuit import AnnotationCircuit
+from semiring.circuit.gates import (
+    APPLIED,
+    CANONICAL,
+    COMPARE,
+    DELTA,
+    MONUS,
+    PLAIN,
+    POLYNOMIAL,
+    PRODUCT,
+    SUM,
+    TENSOR,
+    ZERO,
+)
+from semiring.comparison import compare_values
+from semiring.errors import CapabilityError
+from semiring.exact import reduce_segments
+from semiring.segments import ascending, bounds, expand, owners_of
+from semiring.token import normal_value
+
+_FOLLOWED = (SUM, PRODUCT, DELTA, MONUS)
+"""The kinds of gates below which comparisons are looked for."""
+
+_PREFIXES = 16
+"""Runs have the terms before them: at most so many times as many as there are terms."""
+
+
+def without_extremes(circuit: AnnotationCircuit, root: int) -> int:
+    """Return a gate that has the same value in every world as an annotation or tensor, in which
+    comparisons of a MIN or MAX with a constant are replaced."""
+    store = circuit.gates
+    below = store.reachable(
+        np.array([root]),
+        closed=lambda gates: ~np.isin(store.kind[gates], _FOLLOWED) & (gates != root),
+    )
+    made = below.astype(np.int32)
+    compared = below[store.kind[below] == COMPARE]
+    for places, gates in _replaced(circuit, compared):
+        made[np.searchsorted(below, compared[places])] = gates
+    if (made == below).all():
+        return root
+    for kind, layer in store.layers(below):
+        if kind not in (*_FOLLOWED, TENSOR):
+            continue
+        edges, offsets = store.edges_of(layer)
+        before = store.child[edges]
+        child = made[np.searchsorted(below, before)] if len(before) else before
+        changed = reduce_segments(np.logical_or, child != before, offsets, False)
+        if not changed.any():
+            continue
+        kept = changed[owners_of(offsets)]
+        own = bounds(np.diff(offsets)[changed])
+        again = _again(circuit, kind, layer[changed], child[kept], store.label[edges][kept], own)
+        made[np.searchsorted(below, layer[changed])] = again
+    return int(made[np.searchsorted(below, root)])
+
+
+def _again(
+    circuit: AnnotationCircuit, kind: int, layer: Array, child: Array, label: Array, own: Array
+) -> Array:
+    """Return gates of one kind with other children."""
+    if kind == SUM:
+        return circuit.sum(child, own, label)
+    if kind == DELTA:
+        return circuit.delta(child)
+    if kind == MONUS:
+        return circuit.monus(child[::2], child[1::2])
+    if kind == PRODUCT:
+        sizes = reduce_segments(np.add, label, own, 0)
+        return circuit.products(np.repeat(child, label), bounds(sizes))
+    there = child != ZERO
+    own = bounds(reduce_segments(np.add, there.astype(np.int64), own, 0))
+    flags = circuit.common_flags(child[there], own) & ~np.uint8(POLYNOMIAL | CANONICAL)
+    payload = circuit.gates.payload[layer]
+    return circuit.add(TENSOR, payload, own, child[there], label[there], flags)
+
+
+def _replaced(circuit: AnnotationCircuit, compared: Array) -> list[tuple[Array, Array]]:
+    """Return pairs of places among comparisons, and what stands for the comparisons there."""
+    store, operands = circuit.gates, circuit.operands
+    widths = np.diff(store.edges_of(compared)[1])
+    first = store.child[store.offsets[compared]]
+    second = store.child[store.offsets[compared] + widths - 1]
+    applied = (store.kind[first] == APPLIED) & (store.sizes(first) == 1)
+    tensor = np.where(applied, store.child[store.offsets[first]], first)
+    known = (store.kind[tensor] == TENSOR) & ((widths == 1) | (store.kind[second] == PLAIN))
+    keys = np.stack(
+        [
+            store.payload[compared],
+            np.where(widths == 2, store.payload[second], -1),
+            np.where(applied, store.payload[first], -1),
+            np.where(known, store.payload[tensor], -1),
+        ]
+    )
+    distinct, which = np.unique(keys, axis=1, return_inverse=True)
+    found = []
+    for number, (comparison, plain, function, scalar) in enumerate(distinct.T.tolist()):
+        if scalar < 0 or circuit.scalars[scalar].monoid.name not in ("MIN", "MAX"):
+            continue
+        places = np.flatnonzero(which.reshape(-1) == number)
+        edges, _ = store.edges_of(tensor[places])
+        if (
+            not circuit.scalars[scalar].is_ordered
+            or (store.kind[store.child[edges]] == TENSOR).any()
+        ):
+            continue
+        labels = ascending(store.label[edges])
+        values: Sequence[Any] = [None, *circuit.scalars[scalar].values(labels)]
+        op, bound = circuit.comparisons[comparison]
+        if plain >= 0:
+            bound = normal_value(operands.plain_values[plain])
+        try:
+            if function >= 0:
+                values = operands.outcomes(int(first[places[0]]), values)
+        except CapabilityError:  # only Spark knows them
+            continue
+        nothing, *true = (compare_values(op, value, bound) for value in values)
+        largest = circuit.scalars[scalar].monoid.name == "MAX"
+        gates = _runs(circuit, tensor[places], labels, np.array(true), nothing, largest)
+        if gates is not None:
+            found.append((places, gates))
+    return found
+
+
+def _runs(
+    circuit: AnnotationCircuit,
+    tensors: Array,
+    labels: Array,
+    true: Array,
+    nothing: bool,
+    largest: bool,
+) -> Array | None:
+    """Return where tensors have one of the values that something is true of.
+
+    Parameters
+    ----------
+    labels, true
+        The labels of values, ascending, and whether it is true of them.
+    nothing
+        Whether it is true of NULL.
+    largest
+        Whether tensors are MAX, and not MIN.
+    """
+    edges, offsets = circuit.gates.edges_of(tensors)
+    owners, label = owners_of(offsets), circuit.gates.label[edges]
+    order = np.lexsort((~label if largest else label, owners))
+    child, held = circuit.gates.child[edges][order], true[np.searchsorted(labels, label[order])]
+    begins = np.ones(len(held), dtype=np.bool_)
+    begins[1:] = (held[1:] != held[:-1]) | (owners[1:] != owners[:-1])
+    starts = np.flatnonzero(begins)
+    stops = np.append(starts[1:], len(held))
+    starts, stops = starts[held[starts]], stops[held[starts]]
+    of_run = owners[starts]
+    if (starts - offsets[of_run]).sum() > _PREFIXES * len(edges):
+        return None
+
+    def total(low: Array, high: Array) -> Array:
+        inside, _ = expand(low, high)
+        return circuit.sum(child[inside], bounds(high - low))
+
+    none_before = circuit.absent(total(offsets[of_run], starts))
+    runs = circuit.times(circuit.delta(total(starts, stops)), none_before)
+    found = circuit.sum(runs, bounds(np.bincount(of_run, minlength=len(tensors))))
+    if nothing:
+        found = circuit.plus(found, circuit.absent(circuit.sum(child, offsets)))
+    return found
