@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from semiring.base import Semiring, TokenValuation, token_values
 from semiring.errors import CapabilityError
@@ -14,10 +14,16 @@ from semiring.token import Token
 from semiring.value import tokens_of
 
 if TYPE_CHECKING:
-    from semiring.circuit.reading import CircuitReading
     from semiring.expression.terms import Expression
 
 K = TypeVar("K")
+
+
+class Read(Protocol):
+    """A circuit that annotations are read from, gate by gate."""
+
+    def tokens(self, gates: list[int]) -> frozenset[Token]:
+        """The tokens below some gates."""
 
 
 class Node(ABC):
@@ -27,7 +33,7 @@ class Node(ABC):
 
     _key: tuple[Any, ...]
     _hash: int
-    origin: tuple[CircuitReading, int]
+    origin: tuple[Read, int]
     """The circuit and the gate that this was read from, where it was asked for as a whole."""
     rank: ClassVar[int]
     """The place of its kind in the canonical order; from 4 on they are in no polynomial."""
