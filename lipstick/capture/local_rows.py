@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.dataset as ds
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
@@ -80,6 +79,8 @@ class LocalRows:
 
         A dataset may be written again with fewer columns: computed is from what came first.
         """
+        import pyarrow.dataset as ds
+
         count: int = ds.dataset(path, format="parquet").count_rows()
         self._datasets.setdefault((block.name, name), path)
         self._counts[block.name, name] = count

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType, StructType
 
@@ -239,6 +238,9 @@ class CaptureWriter:
         path = self._directory / "tmp" / block.name
         frame = self._spark.sql(kept_groups_sql(block, self._members_view, monotone))
         self._files.write(frame, path)
+        # Imports pandas, which takes longer than the import of all else.
+        import pyarrow.dataset as ds
+
         # Read here: another job would take longer than these few columns.
         if ds.dataset(path, format="parquet").count_rows(filter=ds.field("_violation")):
             return None
