@@ -111,6 +111,9 @@ QUESTIONS: dict[str, Callable[[Any, str, float], Any]] = {
 _TIMES = 10
 """A question may take so many times as long as the plain query."""
 
+_BUDGET = 0.8
+"""The share of its bound that a question has as a budget: it also makes its answer readable."""
+
 _GRACE = 1.2
 """A question is stopped after so many times its bound; a budget ends it before."""
 
@@ -227,7 +230,7 @@ def _work(
                 told.send((name, question, None))
                 # Answers that take their whole budget take the processor seconds allowed.
                 crowd = os.getloadavg()[0] / (os.cpu_count() or 1)
-                budget = allowed * min(max(crowd, 1.0), load)
+                budget = _BUDGET * allowed * min(max(crowd, 1.0), load)
                 asking = partial(QUESTIONS[question], q, column, budget)
                 outcome = measured(asking, _GRACE * allowed)
                 if outcome["processor"] > allowed:
