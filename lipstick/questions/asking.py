@@ -36,7 +36,7 @@ Method: TypeAlias = Literal["auto", "exact", "sample"]
 """The method for hard questions: exact, sampling, or exact unless that is too hard."""
 
 
-def question(doing: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+def question(doing: str, *, captured: bool = True) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Show the progress of a method that answers a question, and hold it to its budget.
 
     The budget is the argument ``budget`` where the method has one. It begins once the query is
@@ -46,6 +46,8 @@ def question(doing: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     ----------
     doing
         The text of the progress line.
+    captured
+        Whether the question is about a capture, which is made first.
     """
 
     def decorate(method: Callable[P, T]) -> Callable[P, T]:
@@ -59,7 +61,7 @@ def question(doing: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
                     if budget is None:
                         return method(*args, **kwargs)
                     seconds = _seconds(kwargs.get("budget", budget.default))
-                    with _scalars(args[0]):
+                    with _scalars(args[0]) if captured else nullcontext():
                         return call_within(seconds, partial(method, *args, **kwargs))
                 except NeedsSparkError as error:
                     raise _answered_here(args[0], error) from None

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 class MissingRowQuestions:
     """Questions about rows that an annotated frame does not have."""
 
-    @question("following rows through the query")
+    @question("following rows through the query", captured=False)
     def why_not(
         self,
         where: Mapping[str, Any] | None = None,
         *,
         condition: str | None = None,
         examples: int = 3,
+        budget: float | None = None,
         **columns: Any,
     ) -> MissingRow:
         """Explain why no row of the answer has these values.
@@ -41,6 +42,8 @@ class MissingRowQuestions:
             A condition on the answer's columns, as Spark SQL: ``"total > 100"``.
         examples
             The number of rows that are shown of each reason.
+        budget
+            Seconds for the question; None: as many as it takes.
 
         Returns
         -------
@@ -53,6 +56,8 @@ class MissingRowQuestions:
         ------
         QueryError
             For columns that the answer does not have, and conditions that cannot be read.
+        ExactnessError
+            When the budget is spent.
         UnsupportedError
             For queries with samples, random values, recursion or streams.
         SourceChangedError
@@ -69,15 +74,22 @@ class MissingRowQuestions:
         frame = cast("AnnotatedFrame", self)
         return why_not(frame, {**(where or {}), **columns}, condition, examples)
 
-    @question("counting the rows that operators lose")
-    def dropped(self) -> DroppedRows:
+    @question("counting the rows that operators lose", captured=False)
+    def dropped(self, *, budget: float | None = None) -> DroppedRows:
         """Return how many rows each operator of the query loses.
+
+        Parameters
+        ----------
+        budget
+            Seconds for the question; None: as many as it takes.
 
         Conditions of WHERE and of inner joins are counted where they first can decide: those of
         one relation on its rows, others at the join that needs them. One statement counts them all.
 
         Raises
         ------
+        ExactnessError
+            When the budget is spent.
         UnsupportedError
             For queries with samples, random values, recursion or streams.
         SourceChangedError

@@ -69,9 +69,11 @@ def versioned_table(spark: SparkSession, name: str) -> tuple[VersionedTable, str
 def _provider(spark: SparkSession, name: str) -> str | None:
     """Return the provider of a table; None for views, and where there is no such table."""
     try:
-        if is_temporary(spark, name):
+        table = quoted_name(name_parts(name))
+        # PySpark prints what it cannot find, also where that is caught.
+        if is_temporary(spark, name) or not spark.catalog.tableExists(table):
             return None
-        rows = spark.sql(f"DESCRIBE TABLE EXTENDED {quoted_name(name_parts(name))}").collect()
+        rows = spark.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()
     except PySparkException:
         return None
     found = [row["data_type"] for row in rows if row["col_name"] == "Provider"]

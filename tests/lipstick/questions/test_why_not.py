@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.errors import QueryError, UnsupportedError
+from semiring.errors import ExactnessError
 from tests.oracle.missing_rows import DuckQuestion, difference
 
 
@@ -244,6 +245,9 @@ def test_over_spark(spark: SparkSession) -> None:
         with pytest.raises(QueryError, match="no column 'w'"):
             frame.why_not(w=1)
         assert str(frame.dropped()).startswith("WHERE at 1:21 `t.v > 10`: loses 2 of 3 rows of t.")
+        for asked in (lambda: frame.why_not(id=1, budget=0), lambda: frame.dropped(budget=0)):
+            with pytest.raises(ExactnessError, match="budget of 0 seconds"):
+                asked()
         drawn = session.sql("SELECT id FROM t WHERE rand() < 0.5")
         with pytest.raises(UnsupportedError, match="Draw are not followed"):
             drawn.why_not(id=1)
