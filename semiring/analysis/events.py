@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 from semiring.absorption import minimal
 from semiring.analysis.most import most
 from semiring.comparison import FLIPPED, compare_values
+from semiring.errors import CapabilityError
 from semiring.expression import (
     Atom,
     Compare,
@@ -260,7 +261,10 @@ class Events:
         terms = sorted(
             tensor.terms, key=cmp_to_key(_value_order), reverse=tensor.monoid.name == "MAX"
         )
-        nothing, *outcomes = operand.outcomes([None, *(value for _, value in terms)])
+        try:
+            nothing, *outcomes = operand.outcomes([None, *(value for _, value in terms)])
+        except CapabilityError:  # only Spark knows them
+            return None
         held = [compare_values(op, outcome, bound) for outcome in outcomes]
         alternatives: list[int] = []
         before: list[int] = []

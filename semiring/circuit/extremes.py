@@ -44,10 +44,13 @@ def without_extremes(circuit: AnnotationCircuit, root: int) -> int:
     """Return a gate that has the same value in every world as an annotation or tensor, in which
     comparisons of a MIN or MAX with a constant are replaced."""
     store = circuit.gates
-    below = store.reachable(
-        np.array([root]),
-        closed=lambda gates: ~np.isin(store.kind[gates], _FOLLOWED) & (gates != root),
-    )
+
+    def closed(gates: Array) -> Array:
+        kind = store.kind[gates]
+        ends: Array = ~np.isin(kind, _FOLLOWED) & ~((kind == TENSOR) & (gates == root))
+        return ends
+
+    below = store.reachable(np.array([root]), closed=closed)
     made = below.astype(np.int32)
     compared = below[store.kind[below] == COMPARE]
     for places, gates in _replaced(circuit, compared):
@@ -55,7 +58,7 @@ def without_extremes(circuit: AnnotationCircuit, root: int) -> int:
     if (made == below).all():
         return root
     for kind, layer in store.layers(below):
-        if kind not in (*_FOLLOWED, TENSOR):
+        if closed(layer).any():
             continue
         edges, offsets = store.edges_of(layer)
         before = store.child[edges]
@@ -114,13 +117,12 @@ def _replaced(circuit: AnnotationCircuit, compared: Array) -> list[tuple[Array, 
             continue
         places = np.flatnonzero(which.reshape(-1) == number)
         edges, _ = store.edges_of(tensor[places])
-        if (
-            not circuit.scalars[scalar].is_ordered
-            or (store.kind[store.child[edges]] == TENSOR).any()
-        ):
+        scalars = circuit.scalars[scalar]
+        nested = (store.kind[store.child[edges]] == TENSOR).any()
+        if nested or not scalars.is_ordered:
             continue
         labels = ascending(store.label[edges])
-        values: Sequence[Any] = [None, *circuit.scalars[scalar].values(labels)]
+        values: Sequence[Any] = [None, *scalars.values(labels)]
         op, bound = circuit.comparisons[comparison]
         if plain >= 0:
             bound = normal_value(operands.plain_values[plain])
@@ -130,7 +132,7 @@ def _replaced(circuit: AnnotationCircuit, compared: Array) -> list[tuple[Array, 
         except CapabilityError:  # only Spark knows them
             continue
         nothing, *true = (compare_values(op, value, bound) for value in values)
-        largest = circuit.scalars[scalar].monoid.name == "MAX"
+        largest = scalars.monoid.name == "MAX"
         gates = _runs(circuit, tensor[places], labels, np.array(true), nothing, largest)
         if gates is not None:
             found.append((places, gates))
