@@ -13,11 +13,15 @@ import numpy as np
 from semiring.analysis.columns import GateColumns
 from semiring.base import Array
 from semiring.budget import check_budget
-from semiring.circuit.gates import SEEDS, TOKEN, mixed
+from semiring.circuit.gates import COMPARE, CONDITION, PLAIN, SEEDS, TOKEN, mixed
+from semiring.errors import ExactnessError
 from semiring.exact import reduce_segments
 from semiring.expression import Expression, product_of, sum_of
 from semiring.segments import ascending, bounds, owners_of
 from semiring.token import Token
+
+_DECIDED = 400
+"""Comparisons of formal values over so many tuples are decided tuple by tuple."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,7 @@ class _Looks:
             keys = ascending(np.repeat(of_part, np.diff(own)) << 32 | columns.child[edges])
             frontier, of_part = keys & 0xFFFFFFFF, keys >> 32
         gates = np.flatnonzero(owner >= 0)
+        self._check(owner[gates], gates)
         colors = self._colors(gates, np.zeros(len(columns.kind), dtype=np.uint64))
         contexts = self._contexts(gates, colors, group, item, literal)
         tokens = gates[(columns.kind[gates] == TOKEN)]
@@ -132,6 +137,28 @@ class _Looks:
             chosen = chosen_groups(Conjunctions(count, group, item, literal), np.array([part]))
             classes.append(PartClass(self._formal(chosen), names, rows, members))
         return classes
+
+    def _check(self, owner: Array, gates: Array) -> None:
+        """Refuse parts that nothing takes apart.
+
+        Raises
+        ------
+        ExactnessError
+            For a comparison of formal values within a part of too many tuples: one decision after
+            the other would have to be made, and the whole part be read for each.
+        """
+        columns = self._columns
+        kind = columns.kind[gates]
+        open_sides = columns.offsets[gates + 1] - columns.offsets[gates] == 2
+        second = columns.child[columns.offsets[gates] + np.minimum(1, open_sides)]
+        compared = (kind == COMPARE) & open_sides & (columns.kind[second] != PLAIN)
+        sizes = np.bincount(owner[kind == TOKEN], minlength=int(owner.max(initial=-1)) + 1)
+        hard = sizes[owner[compared | (kind == CONDITION) | (kind > PLAIN)]]
+        if (hard > _DECIDED).any():
+            raise ExactnessError(
+                f"A condition over {int(hard.max()):,} tuples together is not taken apart.\n"
+                "Ask for samples, which have an error that is stated."
+            )
 
     def _colors(self, gates: Array, of_tokens: Array, seed: np.uint64 = SEEDS[0]) -> Array:
         """Return a digest by gate of all that is below it; tokens have theirs."""

@@ -398,8 +398,14 @@ class _Evaluation(Generic[V]):
 
     def _applied(self, function: Any, child: Array, offsets: Array) -> list[Any]:
         width = len(child) // (len(offsets) - 1)
-        columns = [self.operands(child[place::width]).ravel() for place in range(width)]
-        results: list[Any] = function(list(zip(*columns, strict=True)))
+
+        def column(place: int) -> Array:
+            return self.operands(child[place::width]).ravel()
+
+        if of_columns := getattr(function, "of_operands", None):
+            results: list[Any] = of_columns(column)
+        else:
+            results = function(list(zip(*map(column, range(width)), strict=True)))
         return results
 
     def _aggregated(self, function: Any, child: Array, offsets: Array) -> list[Any]:
