@@ -17,7 +17,7 @@ import pyarrow as pa
 from lipstick.engines.memory.elements import ElementRows
 from lipstick.engines.memory.formal.functions import typed, typed_values
 from lipstick.engines.memory.formal.limits import MOST, too_many
-from lipstick.engines.memory.formal.possible import possible
+from lipstick.engines.memory.formal.possible import covering, possible
 from lipstick.engines.memory.formal.scopes import (
     MemberScope,
     gates_of,
@@ -257,10 +257,15 @@ class _Changing:
         gates = self._formal.tuples.members(rows.block.name, self._members[formal_keys])
         annotations = self._formal.reading.annotations(gates)
         for index, annotation in zip(formal_keys, annotations, strict=True):
-            ranges = [
-                typed_values(possible(part, annotation), kind)
-                for part, kind in zip(self._keys[index], kinds, strict=True)
-            ]
+            own = list(zip(self._keys[index], kinds, strict=True))
+            wide = [covering(part, annotation) for part, _ in own]
+            some = [values for values in wide if values is not None]
+            if len(some) == len(wide) and all(
+                normal in known or normal in possible_keys
+                for normal in map(_normal, product(*some))
+            ):
+                continue  # no world of its own needs to be looked at
+            ranges = [typed_values(possible(part, annotation), kind) for part, kind in own]
             for key in product(*ranges):
                 possible_keys.setdefault(_normal(key), key)
             if len(possible_keys) > MOST:

@@ -64,6 +64,22 @@ def possible(operand: Operand, there: Annotation = ALGEBRA.one) -> list[Any]:
     return values
 
 
+def covering(operand: Operand, there: Annotation) -> list[Any] | None:
+    """Return values that include all that `possible` returns, where no world need be looked at:
+    of a function of a MIN or MAX whose rows are those of the annotation. None: of others."""
+    if not isinstance(operand, Value):
+        return [operand]
+    if not isinstance(operand, CircuitApplied) or len(operand.operands) != 1:
+        return None
+    (tensor,) = operand.operands
+    if not isinstance(tensor, Tensor) or tensor.monoid.name not in ("MIN", "MAX"):
+        return None
+    annotations, values = zip(*tensor.terms, strict=True)
+    if ALGEBRA.delta(ALGEBRA.sum(annotations)) != there:
+        return None  # there may be no value
+    return operand.outcomes(values)
+
+
 def _bounded(operand: Value) -> list[Any]:
     if isinstance(operand, Tensor):
         return _of_tensor(operand)
