@@ -66,7 +66,7 @@ def possible(operand: Operand, there: Annotation = ALGEBRA.one) -> list[Any]:
 
 def covering(operand: Operand, there: Annotation) -> list[Any] | None:
     """Return values that include all that `possible` returns, where no world need be looked at:
-    of a function of a MIN or MAX whose rows are those of the annotation. None: of others."""
+    of a function of a MIN or MAX over the rows that the annotation adds up. None: of others."""
     if not isinstance(operand, Value):
         return [operand]
     if not isinstance(operand, CircuitApplied) or len(operand.operands) != 1:
