@@ -29,7 +29,7 @@ MEMORY_SHARE: Final = 0.5
 _LOOK: Final = 0.1
 """Seconds between two looks at the memory of the process."""
 
-_AGAIN: Final = 2.0
+AGAIN: Final = 2.0
 """Seconds after which a computation that did not end is ended again."""
 
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
@@ -207,7 +207,7 @@ class _Watch:
                     self.reason = reason
                     raise_in(self._asking, _BudgetSpent)
             # Callbacks of the interpreter ignore exceptions: it is raised until it is noticed.
-            self._waited(_AGAIN)
+            self._waited(AGAIN)
 
     def _waited(self, seconds: float) -> bool:
         """Wait for the end of the watch, so many seconds at most; return whether it came."""

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from semiring.budget import drop_raised, raise_in
+from semiring.budget import AGAIN, drop_raised, raise_in
 from semiring.errors import DepthError
 
 T = TypeVar("T")
@@ -54,27 +54,53 @@ def deeply(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
     return _in_thread(function, args, kwargs)
 
 
-def _run_to_its_end(thread: threading.Thread) -> None:
-    """Start a thread and wait for it; a signal or a budget that interrupts the wait ends it.
+class _Thread:
+    """A thread that is waited for until it has ended, whatever interrupts the wait.
 
     `Thread.join` would take a thread for ended when it is interrupted (CPython issue 45274), and
     the recursion limit must not fall below the depth of a thread that runs.
     """
-    interruption: BaseException | None = None
-    began = False
-    while not began or thread.ident in sys._current_frames():
-        try:
-            if not began:
-                began = True
-                thread.start()
-            elif interruption is not None:
-                raise_in(thread.ident or 0, KeyboardInterrupt)
-            time.sleep(_LOOK)
-        except BaseException as error:
-            interruption = interruption or error
-    if interruption is not None:
-        drop_raised()
-        raise interruption
+
+    def __init__(self, call: Callable[[], None]) -> None:
+        self._call = call
+        self._gate = threading.Lock()
+        self._cancelled = False
+        self._ident: int | None = None
+
+    def run_to_its_end(self) -> None:
+        """Run the call; a signal or a budget that interrupts the wait ends it."""
+        interruption: BaseException | None = None
+        started, ended, again = False, False, 0.0
+        while not ended:
+            try:
+                if not started:
+                    started = True
+                    threading.Thread(target=self._run, name="lipstick-deep").start()
+                elif interruption is not None:
+                    with self._gate:  # whether it has begun is not known
+                        self._cancelled = True
+                    if self._ident is not None and time.monotonic() >= again:
+                        again = time.monotonic() + AGAIN  # not while it unwinds
+                        raise_in(self._ident, KeyboardInterrupt)
+                time.sleep(_LOOK)
+                ended = self._has_ended()
+            except BaseException as error:
+                interruption = interruption or error
+        if interruption is not None:
+            drop_raised()
+            raise interruption
+
+    def _has_ended(self) -> bool:
+        if self._ident is None:
+            return self._cancelled
+        return self._ident not in sys._current_frames()
+
+    def _run(self) -> None:
+        with self._gate:
+            if self._cancelled:
+                return
+            self._ident = threading.get_ident()
+        self._call()
 
 
 def _in_thread(function: Callable[..., T], args: Any, kwargs: Any) -> T:
@@ -100,7 +126,7 @@ def _in_thread(function: Callable[..., T], args: Any, kwargs: Any) -> T:
         limit, size = sys.getrecursionlimit(), threading.stack_size(_STACK)
         sys.setrecursionlimit(max(limit, CALLS))
         try:
-            _run_to_its_end(threading.Thread(target=run, name="lipstick-deep"))
+            _Thread(run).run_to_its_end()
         finally:
             threading.stack_size(size)
             sys.setrecursionlimit(limit)

@@ -34,6 +34,8 @@ def test_every_release_has_its_file() -> None:
     assert figures["short_queries"].keys() == {
         "geometric_mean",
         "worst",
+        "processor_geometric_mean",
+        "processor_worst",
         "df_seconds",
         "what_if_seconds",
     }
