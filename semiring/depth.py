@@ -6,6 +6,7 @@ Queries, plans and expressions are trees, and most functions over them recurse. 
 
 from __future__ import annotations
 
+import _thread
 import contextvars
 import sys
 import threading
@@ -58,7 +59,9 @@ class _Thread:
     """A thread that is waited for until it has ended, whatever interrupts the wait.
 
     `Thread.join` would take a thread for ended when it is interrupted (CPython issue 45274), and
-    the recursion limit must not fall below the depth of a thread that runs.
+    the recursion limit must not fall below the depth of a thread that runs. `Thread.start` waits
+    for the thread without an end: an exception for the thread that starts it may come in the new
+    one, which has the other's number at first, and end it.
     """
 
     def __init__(self, call: Callable[[], None]) -> None:
@@ -75,7 +78,7 @@ class _Thread:
             try:
                 if not started:
                     started = True
-                    threading.Thread(target=self._run, name="lipstick-deep").start()
+                    _thread.start_new_thread(self._run, ())
                 elif interruption is not None:
                     with self._gate:  # whether it has begun is not known
                         self._cancelled = True
