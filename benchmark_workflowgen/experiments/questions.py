@@ -228,7 +228,7 @@ def _work(
             allowed = max(bound, _TIMES * float(plain["processor"]))
             for question in questions:
                 told.send((name, question, None))
-                # Answers that take their whole budget take the processor seconds allowed.
+                # Answers that take their whole budget take most of the processor seconds allowed.
                 crowd = os.getloadavg()[0] / (os.cpu_count() or 1)
                 budget = _BUDGET * allowed * min(max(crowd, 1.0), load)
                 asking = partial(QUESTIONS[question], q, column, budget)

@@ -157,7 +157,7 @@ def answer_rows(
     exact, sampled
         Answer from what was made: exactly, for half of the time where samples may follow.
     unknown
-        The answer about a row whose annotation takes all of the time.
+        The answer about a row whose annotation, or whose samples, take all of the time.
     together
         In place of `sampled`: answers for all rows that are not answered exactly, in the second
         half of the time.

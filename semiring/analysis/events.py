@@ -256,7 +256,7 @@ class Events:
         if len(of) != 1 or not isinstance(of[0], Tensor):
             return None
         (tensor,) = of
-        if tensor.monoid.name not in ("MIN", "MAX"):
+        if not tensor.monoid.idempotent:
             return None
         terms = sorted(
             tensor.terms, key=cmp_to_key(_value_order), reverse=tensor.monoid.name == "MAX"

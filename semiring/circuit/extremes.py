@@ -113,7 +113,7 @@ def _replaced(circuit: AnnotationCircuit, compared: Array) -> list[tuple[Array, 
     distinct, which = np.unique(keys, axis=1, return_inverse=True)
     found = []
     for number, (comparison, plain, function, scalar) in enumerate(distinct.T.tolist()):
-        if scalar < 0 or circuit.scalars[scalar].monoid.name not in ("MIN", "MAX"):
+        if scalar < 0 or not circuit.scalars[scalar].monoid.idempotent:
             continue
         places = np.flatnonzero(which.reshape(-1) == number)
         edges, _ = store.edges_of(tensor[places])

@@ -40,7 +40,11 @@ if TYPE_CHECKING:
 
 
 class Function(Protocol):
-    """A deterministic function of plain values."""
+    """A deterministic function of plain values.
+
+    One with a method ``of_operands`` is called with a function that returns the column of an
+    operand by its place, in the place of cases.
+    """
 
     @property
     def name(self) -> str:
@@ -196,7 +200,7 @@ class OperandGates:
             tensors = gates.child[edges][gates.kind[gates.child[edges]] == TENSOR]
             for place in np.unique(gates.payload[tensors]).tolist():
                 scalars = self._circuit.scalars[place]
-                if scalars.monoid.name in ("MIN", "MAX"):
+                if scalars.monoid.idempotent:
                     terms, _ = gates.edges_of(tensors[gates.payload[tensors] == place])
                     some = scalars.values(ascending(gates.label[terms]))
                     wanted.update((exact_key(value), value) for value in some)

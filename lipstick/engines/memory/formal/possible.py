@@ -72,7 +72,7 @@ def covering(operand: Operand, there: Annotation) -> list[Any] | None:
     if not isinstance(operand, CircuitApplied) or len(operand.operands) != 1:
         return None
     (tensor,) = operand.operands
-    if not isinstance(tensor, Tensor) or tensor.monoid.name not in ("MIN", "MAX"):
+    if not isinstance(tensor, Tensor) or not tensor.monoid.idempotent:
         return None
     annotations, values = zip(*tensor.terms, strict=True)
     if ALGEBRA.delta(ALGEBRA.sum(annotations)) != there:
