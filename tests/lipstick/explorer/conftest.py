@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -201,9 +201,17 @@ def shot(page: Page, name: str) -> None:
 
 
 def texts(page: Any, selector: str) -> list[str]:
-    """The texts of elements."""
+    """The texts of elements, as soon as there is one."""
+    page.locator(selector).first.wait_for(state="attached")
     shown: list[str] = page.locator(selector).all_text_contents()
     return shown
+
+
+def shows(page: Any, selector: str, wanted: Iterable[str]) -> None:
+    """Wait until the texts of elements are these."""
+    from playwright.sync_api import expect
+
+    expect(page.locator(selector)).to_have_text(list(wanted))
 
 
 def accessible(page: Page, *, always: bool = False) -> None:

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from lipstick.explorer import Explorer, Served
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.explorer import SourceEntry, View, open_source
 from lipstick.explorer.params import Params
-from tests.lipstick.explorer.conftest import ask, opened, texts
+from tests.lipstick.explorer.conftest import ask, opened, shows
 
 pytestmark = [pytest.mark.classic, pytest.mark.engines("memory")]
 
@@ -67,7 +68,7 @@ def test_the_start_page_has_red_checks_and_numbers_over_captures(
                 ["north", "total", "1,000", "75.5 −924.5 (−92.5 %)"],
                 ["north", "ok", "true", "false"],
             ]
-            assert texts(screen, ".card .bad") == ["ok is false"]
+            shows(screen, ".card .bad", ["ok is false"])
             page.check()
 
 
@@ -118,8 +119,8 @@ def test_a_folder_of_many_captures_is_looked_at_in_parts(browser: Any, tmp_path:
                 told.append(screen.locator(".start > .note").inner_text().split(" not ")[0])
                 screen.get_by_role("button", name="Look at more").press("Enter")
             screen.wait_for_selector(".start > .note:empty", state="attached")
-            assert screen.locator(".card .bad").count() == 6
-            assert "6 captures" in screen.locator(".panel-section h3").inner_text()
+            expect(screen.locator(".card .bad")).to_have_count(6)
+            expect(screen.locator(".panel-section h3")).to_contain_text("6 captures")
             page.check()
     assert told == ["4 captures of 270 MB", "2 captures of 190 MB", "1 capture of 150 MB"]
 

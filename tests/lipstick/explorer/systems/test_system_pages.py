@@ -29,7 +29,7 @@ from lipstick.systems.events import ReducedGraph
 from lipstick.systems.federation.demo import QUESTION, make_stores
 from lipstick.systems.scripts import script_provenance
 from lipstick.systems.streams import Events, Stored, ancestors
-from tests.lipstick.explorer.conftest import HOSTILE, Page, accessible, opened, shot, texts
+from tests.lipstick.explorer.conftest import HOSTILE, Page, accessible, opened, shot, shows, texts
 from tests.lipstick.explorer.stores import store_generated
 from tests.lipstick.explorer.systems import recorded
 
@@ -151,15 +151,16 @@ def test_an_alarm_is_followed_to_its_readings(page: Page, paths: dict[str, Path]
     screen = page.open(at("sensors"))
     screen.wait_for_selector(".box.input")
     recording = Stored(paths["sensors"])
-    assert texts(screen, ".box .label") == list(recording.graph.nodes)
+    shows(screen, ".box .label", list(recording.graph.nodes))
     shot(page, "streams")
     screen.locator('.box:has-text("alarms")').click()
     screen.locator(".table-scroll .row:has-text('kitchen')").last.click()
     screen.wait_for_selector(".box.node.center")
     behind = ancestors(recording, Events("alarms", 1, "kitchen"))
     numbers = [number for _, number in behind.numbers("readings")]
-    labels = [text for text in texts(screen, ".box.node .label") if text.startswith("readings")]
-    assert sorted(labels) == sorted(f"readings {number}" for number in numbers)
+    of_readings = '.box.node .label:text("readings")'
+    expect(screen.locator(of_readings)).to_have_count(len(numbers))
+    assert sorted(texts(screen, of_readings)) == sorted(f"readings {number}" for number in numbers)
     celsius = [str(value) for value in behind.content("readings").column("celsius").to_pylist()]
     expect(screen.locator(".panel tbody td:nth-child(3)")).to_have_text(celsius)
     shot(page, "event")
@@ -191,7 +192,7 @@ def test_a_stream_that_is_recorded_is_seen_to_grow(page: Page, live: recorded.Re
     expect(screen.locator(".box.input .line").last).to_have_text("65 events")
     first = screen.locator(".table-scroll .row .cell").first
     expect(first).to_have_text("65")
-    assert screen.locator(".tick").count() == 2
+    expect(screen.locator(".tick")).to_have_count(2)
     shot(page, "streams-live")
     accessible(page)
     page.check()
@@ -201,22 +202,26 @@ def test_an_output_is_traced_through_a_reduction(page: Page, paths: dict[str, Pa
     screen = page.open(at("reduced"))
     screen.wait_for_selector(".tile strong")
     graph = ReducedGraph.open(paths["reduced"])
-    assert texts(screen, ".tile strong")[1] == str(graph.graph.edge_count)
+    expect(screen.locator(".tile strong").nth(1)).to_have_text(str(graph.graph.edge_count))
     screen.get_by_role("button", name="m!").click()
     screen.wait_for_selector(".lazy .links")
-    assert texts(screen, ".lazy .links li") == graph.lineage("m!")
+    shows(screen, ".lazy .links li", graph.lineage("m!"))
     shot(page, "reduction")
     accessible(page, always=True)
     screen.get_by_role("button", name="In the graph").click()
     screen.wait_for_selector(".box.node.center.is-lit")
     lit = len(graph.graph.ancestors([graph.node("m!")])) + 1
-    assert screen.locator(".box.node.is-lit").count() == lit
+    expect(screen.locator(".box.node.is-lit")).to_have_count(lit)
     # What a deletion does cannot be told of a reduced graph, and is not offered.
-    assert texts(screen, "#lx-pane-graph .actions .toggle:not([hidden])") == [
-        "Made of",
-        "Makes",
-        "Around it",
-    ]
+    shows(
+        screen,
+        "#lx-pane-graph .actions .toggle:not([hidden])",
+        [
+            "Made of",
+            "Makes",
+            "Around it",
+        ],
+    )
     accessible(page)
     page.check()
 
@@ -243,12 +248,12 @@ def test_a_reduction_is_seen_to_go_on(browser: Any, tmp_path: Path) -> None:
 def test_a_script_is_lit_with_its_graph(page: Page, paths: dict[str, Path]) -> None:
     screen = page.open(at("script"))
     screen.wait_for_selector(".line-of-code")
-    assert texts(screen, ".line-of-code code") == SCRIPT.splitlines()
+    shows(screen, ".line-of-code code", SCRIPT.splitlines())
     screen.get_by_role("button", name="summary.csv").click()
     screen.wait_for_selector(".line-of-code.lit")
     dependence = script_provenance(paths["script"]).depends("summary.csv")
     numbers = [str(line.number) for line in dependence.lines]
-    assert texts(screen, ".line-of-code.lit .line-number") == numbers
+    shows(screen, ".line-of-code.lit .line-number", numbers)
     screen.wait_for_selector(".box.is-lit")
     shot(page, "script")
     screen.get_by_role("button", name="Line 8", exact=True).click()
@@ -262,18 +267,17 @@ def test_a_federation_says_what_is_out_of_reach(page: Page, paths: dict[str, Pat
     screen = page.open(at("federation"))
     screen.wait_for_selector(".map .box")
     with open_federation(paths["federation"]) as federation:
-        assert texts(screen, ".map .label") == list(federation.members)
+        shows(screen, ".map .label", list(federation.members))
         wanted = federation.ancestors([QUESTION])
         names = federation.names(wanted)
     screen.get_by_label("Nodes").fill(QUESTION)
     screen.get_by_role("button", name="Ask", exact=True).click()
     screen.wait_for_selector(".panel .links li")
-    assert texts(screen, ".panel .links li") == list(names)
-    assert texts(screen, ".map .box.is-gone .line") == ["refused", "out of reach"]
-    disclosed = texts(screen, ".panel tbody td:nth-child(3)")
-    assert disclosed == ["boundary", "nodes", "nodes", "nodes"]
-    assert wanted.complete == (screen.locator(".summary .count.added").count() == 1)
+    shows(screen, ".panel .links li", list(names))
+    shows(screen, ".map .box.is-gone .line", ["refused", "out of reach"])
+    shows(screen, ".panel tbody td:nth-child(3)", ["boundary", "nodes", "nodes", "nodes"])
     assert not wanted.complete
+    expect(screen.locator(".summary .count.added")).to_have_count(0)
     shot(page, "federation")
     # No path is found through a store that refuses: nobody knows whether there is one.
     screen = page.open(at("federation", ask="paths", nodes=[SOURCE], targets=[QUESTION]))
@@ -294,7 +298,7 @@ def test_hostile_streams_and_events_are_text(page: Page) -> None:
     for text in (names[0], names[1], names[6], names[8]):
         place = at("hostile", stream=names[5], event={"n": 1, "key": text})
         page.open(place).wait_for_selector(".panel .values")
-        assert screen.locator(".panel .values dd").first.inner_text().startswith(text[0])
+        expect(screen.locator(".panel .values dd").first).to_contain_text(text[0])
         page.open(at("hostile events", entity=text)).wait_for_selector(".lazy .actions, .trouble")
     page.open(at("hostile", stream=names[0])).wait_for_selector(".table-scroll .row .cell")
     page.open(at("hostile events", pane="graph")).wait_for_selector(".box")
@@ -303,8 +307,8 @@ def test_hostile_streams_and_events_are_text(page: Page) -> None:
     page.open(at("federation", nodes=[HOSTILE[0]])).wait_for_selector(".lazy .trouble")
     page.open(at("hostile", stream={"a": 1}, event=[1])).wait_for_selector(".box")
     page.open(at("hostile", stream="nowhere", event={"n": 1})).wait_for_selector(".trouble")
-    assert screen.locator("script").count() == 2
-    assert screen.locator("img").count() == 0
+    expect(screen.locator("script")).to_have_count(2)
+    expect(screen.locator("img")).to_have_count(0)
     page.check()
 
 
@@ -404,6 +408,7 @@ def test_ten_million_nodes_are_looked_at(browser: Any, tmp_path: Path) -> None:
         for page in opened(browser, serving.url):
             screen = page.open()
             screen.wait_for_selector(".box.module")
+            expect(screen.locator(".box.module .label")).to_have_count(20)
             labels = texts(screen, ".box.module .label")
             assert sorted(labels) == sorted(f"module{number}" for number in range(20))
             count = sum(segment.count for segment in snapshot.segments.values())
