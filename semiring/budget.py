@@ -7,13 +7,14 @@ the time look at :func:`spent` and end by themselves.
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import gc
 import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -175,7 +176,9 @@ class _Watch:
 
     def start(self) -> None:
         """Begin to watch."""
-        threading.Thread(target=self._look, name="lipstick-budget", daemon=True).start()
+        # `Thread.start` would wait for the thread, without an end if an exception for this one
+        # came in it: a new thread has the number of the one that starts it for a moment.
+        _thread.start_new_thread(self._run, ())
 
     def stop(self) -> None:
         """End the watch. Afterwards no exception comes any more."""
@@ -188,6 +191,10 @@ class _Watch:
                     drop_raised()
             except _BudgetSpent:  # it came while this method ran
                 continue
+
+    def _run(self) -> None:
+        with suppress(_BudgetSpent):  # of a budget around this one, which is raised again
+            self._look()
 
     def _look(self) -> None:
         while not self._waited(min(_LOOK, max(self._budget.ends - time.monotonic(), 0.0))):

@@ -66,8 +66,6 @@ def _value_order(a: tuple[Annotation, Any], b: tuple[Annotation, Any]) -> int:
     return -1 if compare_values("<", a[1], b[1]) else 1
 
 
-_NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
-
 FALSE, TRUE = 0, 1
 
 
@@ -234,25 +232,24 @@ class Events:
             op, operand, bound = FLIPPED[op], annotation.right, annotation.left
         if isinstance(bound, Value):
             return None
-        if not isinstance(operand, Tensor):
-            return self._function_of_extreme(operand, op, bound)
+        if not isinstance(operand, Tensor) or operand.monoid.idempotent:
+            return self._of_extreme(operand, op, bound)
         if bound is None or op not in _TRUE_OF:
             return None
-        if operand.monoid.name in ("MIN", "MAX"):
-            return self._extreme(operand, op, bound)
         if operand.monoid.name in ("COUNT", "SUM"):
             return self._total(operand, op, bound)
         return None
 
-    def _function_of_extreme(self, operand: Any, op: str, bound: Any) -> int | None:
-        """Return where a function of a MIN or MAX is in a relation to a constant; None: of others.
+    def _of_extreme(self, operand: Any, op: str, bound: Any) -> int | None:
+        """Return where a MIN or MAX, or a function of one, is in a relation to a constant.
 
-        The MIN is among the values that the function takes there: in runs of the values in order,
-        where some term of a run is there and none of those before.
+        The MIN is among the values of which that is true: in runs of the values in order, where
+        some term of a run is there and none of those before. None: of other operands.
         """
         from semiring.circuit.values import CircuitApplied
 
-        of = operand.operands if isinstance(operand, CircuitApplied) else ()
+        applied = isinstance(operand, CircuitApplied)
+        of = operand.operands if applied else (operand,)
         if len(of) != 1 or not isinstance(of[0], Tensor):
             return None
         (tensor,) = of
@@ -261,10 +258,13 @@ class Events:
         terms = sorted(
             tensor.terms, key=cmp_to_key(_value_order), reverse=tensor.monoid.name == "MAX"
         )
-        try:
-            nothing, *outcomes = operand.outcomes([None, *(value for _, value in terms)])
-        except CapabilityError:  # only Spark knows them
-            return None
+        outcomes = [None, *(value for _, value in terms)]
+        if applied:
+            try:
+                outcomes = operand.outcomes(outcomes)
+            except CapabilityError:  # only Spark knows them
+                return None
+        nothing, *outcomes = outcomes
         held = [compare_values(op, outcome, bound) for outcome in outcomes]
         alternatives: list[int] = []
         before: list[int] = []
@@ -277,28 +277,6 @@ class Events:
         if compare_values(op, nothing, bound):
             alternatives.append(self.negation(self.disjunction(before)))
         return self.disjunction(alternatives)
-
-    def _extreme(self, tensor: Tensor, op: str, bound: Any) -> int:
-        """Return where a MIN or MAX is in a relation to a constant."""
-        beyond = ">" if tensor.monoid.name == "MAX" else "<"
-
-        def some(wanted: str) -> int:
-            return self.disjunction(
-                self.of(k) for k, value in tensor.terms if compare_values(wanted, value, bound)
-            )
-
-        if op in (beyond, beyond + "="):
-            return some(op)
-        if op == "=":
-            return self.conjunction((some("="), self.negation(some(beyond))))
-        if op == "<>":
-            same = self.conjunction((some("="), self.negation(some(beyond))))
-            return self.conjunction((self._any(tensor), self.negation(same)))
-        within = self.negation(some(_NEGATED[op]))
-        return self.conjunction((self._any(tensor), within))
-
-    def _any(self, tensor: Tensor) -> int:
-        return self.disjunction(self.of(annotation) for annotation, _ in tensor.terms)
 
     def _total(self, tensor: Tensor, op: str, bound: Any) -> int | None:
         """Return where a COUNT or SUM of exact numbers is in a relation to a constant.
