@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 
 from tests.local_spark import local_spark
 from tests.selection import run_of, skipped
+from tests.turns import TURNS, Turn
 
 ROOT = Path(__file__).parent.parent
 
@@ -44,6 +45,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption("--slow", action="store_true", help="run the tests marked `slow` too")
     parser.addoption(
+        "--turn",
+        type=int,
+        metavar="N",
+        help=f"of the tests that take long run those of one turn of {TURNS}",
+    )
+    parser.addoption(
         "--quick",
         action="store_true",
         help="run the tests marked `quick` and a sample of those without Spark: a first word",
@@ -53,6 +60,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="let Spark interpret expressions: sooner done for hundreds of small queries",
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if (turn := config.getoption("--turn")) is not None:
+        config.pluginmanager.register(Turn(turn % TURNS))
 
 
 @pytest.hookimpl(tryfirst=True)

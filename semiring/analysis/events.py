@@ -243,7 +243,7 @@ class Events:
     def _of_extreme(self, operand: Any, op: str, bound: Any) -> int | None:
         """Return where a MIN or MAX, or a function of one, is in a relation to a constant.
 
-        The MIN is among the values of which that is true: in runs of the values in order, where
+        The MIN is a value that this is true of: in runs of the values in order, where
         some term of a run is there and none of those before. None: of other operands.
         """
         from semiring.circuit.values import CircuitApplied
