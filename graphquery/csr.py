@@ -98,17 +98,6 @@ def compress(size: int, blocks: Sequence[EdgeBlock]) -> Csr:
     return Csr(offsets, nodes, ports)
 
 
-def distinct(ids: Array) -> Array:
-    """Integers ascending and each once; by sorting, which beats hashing them."""
-    if len(ids) < 2:
-        return ids
-    ids = np.sort(ids)
-    fresh = np.empty(len(ids), dtype=np.bool_)
-    fresh[0] = True
-    np.not_equal(ids[1:], ids[:-1], out=fresh[1:])
-    return ids[fresh]
-
-
 def positions(csr: Csr, ids: Array) -> tuple[slice | Array, Array]:
     """Return the positions of the edges of some nodes, node by node, and the nodes' degrees.
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from graphquery import naming
 from graphquery.build import Around, build
-from graphquery.csr import Csr, distinct, positions
+from graphquery.csr import Csr, positions
 from graphquery.draw import graph_html
 from graphquery.errors import NotInGraphError
 from graphquery.model import EdgeSet, Kind, Segment
@@ -36,6 +36,7 @@ from graphquery.values import values as values_of
 from graphquery.view import GraphStep, GraphView, Neighbours, Overlay, merged, reason
 from semiring.base import Array, Semiring, TokenValuation
 from semiring.door import checked
+from semiring.segments import ascending
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -255,7 +256,7 @@ class ProvenanceGraph(GraphEngine[Selection]):
         UnknownNameError, NotInGraphError
             As :meth:`node`.
         """
-        return distinct(self.ordered(nodes))
+        return ascending(self.ordered(nodes))
 
     def ordered(self, nodes: Nodes) -> Array:
         ids = naming.numbers(self.storage, nodes)

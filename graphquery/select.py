@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from graphquery.csr import distinct
 from graphquery.errors import SelectionError, ValuesError, closest
 from graphquery.model import Kind, Segment
 from graphquery.protocol import Nodes, NodeSelection
@@ -23,6 +22,7 @@ from semiring.array_comparison import compare_arrays
 from semiring.base import Array
 from semiring.comparison import OPERATORS
 from semiring.door import checked
+from semiring.segments import ascending
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph
@@ -77,7 +77,7 @@ class Selection(NodeSelection):
         return pa.table(columns)
 
     def __or__(self, other: Selection) -> Selection:
-        return Selection(self.graph, distinct(np.concatenate([self.ids, self._same(other)])))
+        return Selection(self.graph, ascending(np.concatenate([self.ids, self._same(other)])))
 
     def __and__(self, other: Selection) -> Selection:
         shared = np.intersect1d(self.ids, self._same(other), assume_unique=True)

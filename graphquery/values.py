@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from graphquery.csr import distinct
 from graphquery.errors import StaleValueError, ValuesError
 from graphquery.model import Kind, Port, Segment
 from graphquery.storage import COPIES
@@ -22,6 +21,7 @@ from graphquery.view import Operation
 from semiring.aggregates import aggregate
 from semiring.base import Array
 from semiring.door import checked
+from semiring.segments import ascending
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph
@@ -199,7 +199,7 @@ def _mark(graph: ProvenanceGraph, parent: ProvenanceGraph, marks: DeletionEffect
     if lost.ports is not None:
         subtrahend = lost.ports == Port.SUBTRAHEND
     alternatives = graph.storage.spread(segment.label == "+" for segment in segments)
-    touched = distinct(lost.nodes[alive & ~subtrahend]).astype(np.int64)
+    touched = ascending(lost.nodes[alive & ~subtrahend]).astype(np.int64)
     touched = touched[~alternatives[touched]]
     marks.changed[touched] = True
     marks.changed[reached(graph, touched, forwards=True)] = True

@@ -26,6 +26,29 @@ def ascending(values: Array) -> Array:
     return distinct
 
 
+def union(*parts: Array) -> Array:
+    """Return the integers that are in some arrays, ascending, each once."""
+    return ascending(np.concatenate(parts))
+
+
+def common(values: Array, other: Array) -> Array:
+    """Return the integers that are in both of two arrays, ascending; each has them once."""
+    both: Array = np.intersect1d(values, other, assume_unique=True)
+    return both
+
+
+def outside(values: Array, other: Array) -> Array:
+    """Return the integers of an array that are not in another one; each has them once."""
+    return values[~np.isin(values, other, assume_unique=True)]
+
+
+def others(count: int, numbers: Array) -> Array:
+    """Return the numbers below a count that are not in an array, ascending."""
+    rest = np.ones(count, dtype=np.bool_)
+    rest[numbers] = False
+    return np.flatnonzero(rest)
+
+
 def bounds(sizes: Array) -> Array:
     """Return the offsets, int64, of consecutive segments of some sizes."""
     offsets = np.zeros(len(sizes) + 1, dtype=np.int64)

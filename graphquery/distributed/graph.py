@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from graphquery import naming
 from graphquery.build import positions
-from graphquery.csr import Csr, distinct
+from graphquery.csr import Csr
 from graphquery.distributed import steps
 from graphquery.distributed.delete import removed
 from graphquery.distributed.evaluate import NodeCounts, evaluate
@@ -40,6 +40,7 @@ from graphquery.spark import Frame, GraphTables, Session, read_edges
 from graphquery.storage import Columns, GraphStorage
 from graphquery.values import DeletionEffects
 from semiring.base import Array, Semiring
+from semiring.segments import ascending
 
 if TYPE_CHECKING:
     from graphquery.operations.paths import Path
@@ -205,7 +206,7 @@ class SparkGraph(GraphEngine[SparkSelection]):
             if nodes.graph is not self:
                 check_selection(self, nodes)
             return SparkSelection(self, nodes.nodes)
-        return SparkSelection(self, self.view.given(distinct(ordered(self, nodes))))
+        return SparkSelection(self, self.view.given(ascending(ordered(self, nodes))))
 
     def ordered(self, nodes: Nodes) -> Array:
         return (

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphquery import naming
-from graphquery.csr import distinct
 from graphquery.distributed.nodes import NodeSet
 from graphquery.errors import GraphError, NotInGraphError, SelectionError
 from graphquery.model import Segment
@@ -16,6 +15,7 @@ from graphquery.protocol import NodeSelection
 from graphquery.spark import Frame
 from graphquery.view import reason
 from semiring.base import Array
+from semiring.segments import ascending, outside, union
 
 if TYPE_CHECKING:
     from graphquery.distributed.graph import SparkGraph
@@ -107,7 +107,7 @@ def meeting(segments: Sequence[Segment], conditions: Mapping[str, Any]) -> froze
 def ordered(graph: SparkGraph, nodes: Any) -> Array:
     """Ids, names or arrays of ids as ids of nodes of a graph, in the order given."""
     ids = naming.numbers(graph.storage, nodes)
-    absent = missing(graph, distinct(ids))
+    absent = missing(graph, ascending(ids))
     if len(absent):
         raise NotInGraphError(_reason(graph, int(absent[0])))
     return ids
@@ -122,7 +122,7 @@ def missing(graph: SparkGraph, ids: Array) -> Array:
     left = graph.view.restricted(nodes)
     if left.rows < nodes.rows:
         there = tables.ids(tables.rows(left))
-        absent = np.union1d(absent, np.setdiff1d(ids[shown], there))
+        absent = union(absent, outside(ids[shown], ascending(there)))
     return absent
 
 

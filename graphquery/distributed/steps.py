@@ -18,6 +18,7 @@ from graphquery.spark import EdgeFrame, Frame
 from graphquery.storage import role
 from graphquery.view import Operation
 from semiring.base import Array
+from semiring.segments import union
 
 if TYPE_CHECKING:
     from graphquery.distributed.graph import SparkGraph
@@ -50,7 +51,7 @@ def zoomed_out(view: SparkView, modules: frozenset[str]) -> SparkView:
         absent=view.absent | hidden | dead,
         hidden=gone | dead,
         zoomed=view.zoomed | modules,
-        zoomed_nodes=np.union1d(view.zoomed_nodes, nodes),
+        zoomed_nodes=union(view.zoomed_nodes, nodes),
     )
 
 

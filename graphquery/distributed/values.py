@@ -23,6 +23,7 @@ from graphquery.values import DeletionEffects, is_opaque
 from graphquery.values import values as local_values
 from graphquery.view import NO_IDS, GraphView, Operation, Overlay
 from semiring.base import Array
+from semiring.segments import ascending
 
 if TYPE_CHECKING:
     from graphquery.distributed.graph import SparkGraph
@@ -58,7 +59,7 @@ def brought(view: SparkView, nodes: NodeSet, columns: Columns, limit: int) -> Pr
     levels = view.levels
     ids = _checked(view, nodes, limit)
     edges = _edges(view, nodes, limit)
-    numbers = set(np.unique(levels.segment_of(ids)).tolist())
+    numbers = set(ascending(levels.segment_of(ids)).tolist())
     stored_of = {zoomed: number for number, zoomed in levels.zoomed_of.items()}
     kept = sorted({stored_of.get(number, number) for number in numbers})
     segments = [levels.stored[number] for number in kept]
@@ -192,14 +193,14 @@ def values(graph: SparkGraph, ids: Array, stale: OfStale) -> pa.Array:
     """
     levels, tables = graph.view.levels, graph.tables
     segments = levels.segment_of(ids)
-    for number in np.unique(segments).tolist():
+    for number in ascending(segments).tolist():
         if levels.segments[number].kind is not Kind.VALUE:
             raise ValuesError(
                 f"{graph.name(int(ids[segments == number][0]))} has no value: it is not a v-node."
                 "\nAsk for constants, aggregates or functions' results."
             )
     marks = effects(graph)
-    wanted = tables.given(np.unique(ids))
+    wanted = tables.given(ascending(ids))
     needed = wanted if marks is None else _needed(graph, wanted, marks.changed)
     graph_here = brought(graph.view, needed, graph.columns, graph.bring)
     there = tables.ids(tables.rows(needed))

@@ -15,6 +15,7 @@ from graphquery.errors import GraphError
 from graphquery.spark import EdgeFrame, Frame, GraphTables
 from graphquery.view import NO_IDS, Operation
 from semiring.base import Array
+from semiring.segments import ascending
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,7 +154,7 @@ class SparkView:
 
     def everything(self) -> NodeSet:
         """All nodes of the graph."""
-        zoomed = np.unique(self.levels.segment_of(self.zoomed_nodes)).tolist()
+        zoomed = ascending(self.levels.segment_of(self.zoomed_nodes)).tolist()
         return self.of([*range(len(self.levels.stored)), *zoomed])
 
     def stepped(self, step: SparkStep) -> SparkView:

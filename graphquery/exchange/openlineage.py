@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-
 from graphquery.exchange.openlineage_events import (
     PRODUCER,
     LineageRun,
@@ -27,6 +25,7 @@ from graphquery.graph import ProvenanceGraph
 from graphquery.model import Kind, Segment
 from graphquery.storage import role
 from semiring.base import Array
+from semiring.segments import ascending
 
 if TYPE_CHECKING:
     from openlineage.client.event_v2 import RunEvent
@@ -125,7 +124,7 @@ class _Links:
     def __init__(self, graph: ProvenanceGraph) -> None:
         storage = graph.storage
         ids = graph.ids[graph.ids < storage.count]
-        shown: Array = np.unique(storage.segment_of(ids))
+        shown: Array = ascending(storage.segment_of(ids))
         self.segments = {int(position): storage.segments[int(position)] for position in shown}
         self.before: dict[int, list[int]] = {position: [] for position in self.segments}
         for source, target in storage.links:

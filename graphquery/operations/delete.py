@@ -12,6 +12,7 @@ from graphquery.reduced_nodes import check_whole, is_reduced
 from graphquery.view import GraphStep, GraphView, Neighbours, Operation
 from semiring.base import Array
 from semiring.door import checked
+from semiring.segments import ascending
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph
@@ -116,7 +117,7 @@ def removed(graph: ProvenanceGraph, seeds: Array) -> Array:
             parts.append(frontier)
     result = np.concatenate(parts)
     if is_reduced(graph.storage.segments):
-        check_whole(graph, np.unique(graph.outgoing(result).nodes).astype(np.int64))
+        check_whole(graph, ascending(graph.outgoing(result).nodes).astype(np.int64))
     return result
 
 

@@ -17,6 +17,7 @@ from graphquery.storage import GraphStorage, layers
 from graphquery.view import Neighbours
 from semiring.base import Array, Semiring, TokenValuation
 from semiring.door import checked
+from semiring.segments import ascending
 from semiring.token import Token, format_value
 from semiring.valuation import Valuation
 
@@ -109,7 +110,7 @@ def evaluate(
             ids = ids[~fresh]
             neighbours = Neighbours(neighbours.nodes, neighbours.degrees[~fresh], neighbours.ports)
         kinds = operations[ids]
-        for operation in np.unique(kinds):
+        for operation in ascending(kinds):
             chosen = kinds == operation
             part = neighbours if bool(chosen.all()) else _of(neighbours, chosen)
             values = _combined(semiring, int(operation), annotations, part)

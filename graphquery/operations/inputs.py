@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from graphquery.csr import distinct
 from graphquery.model import Kind
 from graphquery.naming import names
 from graphquery.operations.reach import reached
 from graphquery.storage import GraphStorage
 from semiring.base import Array
 from semiring.door import checked
+from semiring.segments import ascending
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph
@@ -44,7 +44,7 @@ def inputs(graph: ProvenanceGraph, nodes: Nodes) -> pa.Table:
     """
     seeds = graph.resolve(nodes)
     storage = graph.storage
-    behind = distinct(np.concatenate([seeds, reached(graph, seeds, forwards=False)]))
+    behind = ascending(np.concatenate([seeds, reached(graph, seeds, forwards=False)]))
     behind = behind[behind < storage.count]
     tokens = np.fromiter(
         (segment.kind is Kind.TOKEN for segment in storage.segments),

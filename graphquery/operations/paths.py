@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from graphquery.csr import distinct
 from graphquery.errors import GraphError
 from graphquery.operations.reach import unseen
 from semiring.base import Array
 from semiring.door import checked
+from semiring.segments import ascending
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph
@@ -96,7 +96,7 @@ def _shortest(graph: ProvenanceGraph, starts: Array, levels: dict[int, Array]) -
         """Return the nodes with a way to an end, the nearest first, and how far they are from
         it.
         """
-        nodes = distinct(nodes).astype(np.int64)
+        nodes = ascending(nodes).astype(np.int64)
         indices = np.searchsorted(ids, nodes)
         there = ids[np.minimum(indices, len(ids) - 1)] == nodes if len(ids) else indices < 0
         nodes, far = nodes[there], away[indices[there]]

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphquery.csr import distinct
 from graphquery.errors import GraphError
 from graphquery.select import Selection
 from semiring.base import Array
 from semiring.door import checked
+from semiring.segments import ascending
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph
@@ -85,6 +85,6 @@ def unseen(nodes: Array, seen: Array) -> Array:
     """Return the nodes not yet seen, ascending and each once, as int64; they are seen from now
     on.
     """
-    fresh = distinct(nodes[~seen[nodes]])
+    fresh = ascending(nodes[~seen[nodes]])
     seen[fresh] = True
     return fresh.astype(np.int64, copy=False)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphquery.csr import distinct
 from graphquery.model import Kind
 from graphquery.naming import module_names
 from graphquery.operations.delete import delete_ids
@@ -18,6 +17,7 @@ from graphquery.view import NO_IDS, GraphStep, GraphView, Operation, Overlay
 from semiring.base import Array
 from semiring.door import checked
 from semiring.exact import reduce_segments
+from semiring.segments import ascending
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph
@@ -123,7 +123,7 @@ def _repeated(
         return _zoom_out(graph, modules, {} if graph.steps else known) if modules else graph
     parts = [step.seeds]
     parts += [inside for node, inside in step.stands_for.items() if not graph.has(np.array([node]))]
-    seeds = distinct(np.concatenate(parts))
+    seeds = ascending(np.concatenate(parts))
     seeds = seeds[graph.has(seeds)]
     if step.operation is Operation.DELETE:
         return delete_ids(graph, seeds)
@@ -183,7 +183,7 @@ def _hidden(graph: ProvenanceGraph, module: str) -> Array:
             hidden[ids] = reduce_segments(np.logical_or, behind, neighbours.offsets, False)
     hidden[inputs] = False
     hidden[invocations] = False
-    tokens = distinct(graph.incoming(state).nodes)
+    tokens = ascending(graph.incoming(state).nodes)
     kinds = np.fromiter(
         (segment.kind is Kind.TOKEN for segment in storage.segments),
         np.bool_,

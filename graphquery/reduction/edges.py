@@ -10,6 +10,7 @@ import numpy as np
 
 from graphquery.reduction.errors import LabelError, ReductionCycleError
 from semiring.base import Array, Semiring
+from semiring.segments import ascending
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +165,7 @@ def without_loops(edges: Edges, *, strict: bool = True) -> tuple[Edges, Array | 
     if not bool(loops.any()):
         return edges, slice(None)
     if strict:
-        raise cycle(np.unique(edges.source[loops]))
+        raise cycle(ascending(edges.source[loops]))
     return edges.take(~loops), ~loops
 
 

@@ -26,6 +26,7 @@ from graphquery.reduction.reduce import Final
 from graphquery.reduction.shares import Share, joined_shares
 from graphquery.reduction.vertices import VertexRole, Vertices, has, unknown
 from semiring.base import Array, Semiring
+from semiring.segments import ascending
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,14 +233,14 @@ class _Step:
         self.requests = self.requests.take(~rows)
         # Each shard is told once of a vertex, however many of its vertices asked.
         pairs = Edges(self.owner[served.source], served.dest).merged()
-        vertices = np.unique(served.dest[itself[served.dest]])
+        vertices = ascending(served.dest[itself[served.dest]])
         ones = None
         if causes.semiring is not None:
             ones = causes.semiring.ones(len(vertices))
         sent = joined([causes, Edges(vertices, vertices, ones, causes.semiring)], causes.semiring)
         here = no_edges(causes.semiring), np.empty(0, dtype=np.int64)
         has_cause = self._marked(sent.source)
-        for target in np.unique(pairs.source).tolist():
+        for target in ascending(pairs.source).tolist():
             to = self._marked(pairs.dest[pairs.source == target])
             empty = np.flatnonzero(to & ~has_cause)
             if target == self.shard:
@@ -267,7 +268,7 @@ class _Step:
             answers.append(edges)
             nothing.append(empty)
         to = self.owner[self.withdrawn.dest]
-        for target in np.unique(to).tolist():
+        for target in ascending(to).tolist():
             parts.setdefault(target, ([], []))
         none = [np.empty(0, dtype=np.int64)]
         return {

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from graphquery.distributed.levels import Levels, Link
 from graphquery.distributed.nodes import NodeSet
 from semiring.base import Array
+from semiring.segments import ascending
 
 Frame: TypeAlias = DataFrame
 Session: TypeAlias = SparkSession
@@ -125,7 +126,7 @@ class Folder:
         segments = self.levels.segment_of(ids)
         levels = np.array(self.levels.level, dtype=np.int64)[segments]
         parts = {}
-        for level in np.unique(levels).tolist():
+        for level in ascending(levels).tolist():
             chosen = levels == level
             parts[level] = (
                 self._small(

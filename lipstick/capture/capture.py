@@ -10,7 +10,6 @@ from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
@@ -31,9 +30,10 @@ from lipstick.tracking.states import local_folder
 from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.unknown_keys import check_keys
 from rewriter.blocks import topological
-from semiring.analysis.probability import Probabilities
+from semiring.analysis.chances import Probabilities
 from semiring.base import Array, Semiring
 from semiring.door import checked
+from semiring.segments import ascending
 from semiring.token import Token
 from semiring.valuation import Valuation
 
@@ -163,7 +163,7 @@ class Capture(Questions[DataFrame | pa.Table]):
         derivation = self.ancestry.derivation(record)
         for part, rows, identity in located(derivation, tokens):
             made_by = self._part_capture(derivation, part)
-            yield made_by, part.columns, np.unique(made_by.memory.find(identity, len(rows)))
+            yield made_by, part.columns, ascending(made_by.memory.find(identity, len(rows)))
 
     def _part_captures(self, record: RelationRecord) -> list[Capture]:
         """Return the captures of all queries that made a derived relation."""

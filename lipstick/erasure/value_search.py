@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from lipstick.erasure.patterns import Bytes, PatternSet
+from semiring.segments import ascending
 
 SHORTEST_PART = 5
 """Texts of fewer characters are looked for as whole cells alone."""
@@ -136,7 +137,7 @@ class ValueSearch:
     def wanted(self, name: str) -> NDArray[np.int64]:
         """Return the numbers to look for in a column of a name, sorted."""
         found = [self._of_column(owner, name) for owner in self._numbers]
-        return np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
+        return ascending(np.concatenate(found)) if found else np.empty(0, np.int64)
 
     def _of_column(self, owner: int, name: str) -> NDArray[np.int64]:
         numbers = self._numbers[owner]
@@ -204,8 +205,8 @@ class ValueSearch:
 
     def _counted(self, owners: NDArray[np.int64], cells: NDArray[np.int64], often: Any) -> Hits:
         """Yield erased values with the number of cells that have something of theirs."""
-        for owner in np.unique(owners).tolist():
-            own = np.unique(cells[owners == owner])
+        for owner in ascending(owners).tolist():
+            own = ascending(cells[owners == owner])
             yield self._erased[owner], len(own) if often is None else int(often[own].sum())
 
     def _among_members(self, data: Bytes) -> Hits:

@@ -29,6 +29,7 @@ from lipstick.tables.derivation import TUPLE, Derivation, Part
 from lipstick.tracking.naming import ROW_BITS
 from lipstick.tracking.tracker import ROW_COLUMN
 from semiring.arrow import whole
+from semiring.segments import others
 
 MOST = 100_000
 """The number of rows of a capture, and of relations that a query is run over here, at most."""
@@ -121,7 +122,7 @@ def compared_part(
     equal = np.ones(len(stayed), dtype=np.bool_)
     for name in schema.names:
         equal &= same(whole(before.column(name)), whole(after.column(name)))
-    came = np.setdiff1d(np.arange(len(positions)), places[stayed])
+    came = others(len(positions), places[stayed])
     there = pa.concat_tables([after, values.take(pa.array(came))])
     if not derivation.key:
         fresh = -(np.arange(1, len(came) + 1) + (derivation.parts.index(part) << ROW_BITS))

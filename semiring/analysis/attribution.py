@@ -21,6 +21,7 @@ from semiring.analysis.presence import WORD, Presence
 from semiring.analysis.sampling import Estimate, batches, hoeffding, words_needed
 from semiring.base import Array
 from semiring.budget import remaining, within
+from semiring.segments import others
 from semiring.token import Token
 
 _TOGETHER = 1024
@@ -141,7 +142,7 @@ def sampled_shapley(
     count, needed = len(tokens), presence.needed
     if not count:
         return {}
-    rest = np.setdiff1d(np.arange(count), needed)
+    rest = others(count, needed)
     there = np.ones((count, 2), dtype=np.bool_)
     there[:, 0] = False
     nothing, whole = presence.holds(there).tolist()

@@ -12,13 +12,12 @@ from semiring.base import Array
 from semiring.budget import check_budget
 from semiring.circuit.extremes import without_extremes
 from semiring.circuit.gates import TENSOR, TOKEN, TRUTH
-from semiring.circuit.reading import CircuitReading
+from semiring.circuit.reading import CircuitReading, NamedGates
 from semiring.circuit.values import InCircuit
 from semiring.circuit.writing import CircuitWriting
 from semiring.monoid import COUNT
-from semiring.segments import ascending, bounds, owners_of, places_in
+from semiring.segments import ascending, bounds, outside, owners_of, places_in
 from semiring.tensor import Tensor
-from semiring.token import Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class GateColumns:
         The children of every gate as CSR, with their multiplicities, exponents or values. Labels of
         a COUNT are 0: its values do not matter.
     tokens
-        The tokens that occur.
+        The tokens that occur; at the end, tokens that decide nothing.
     """
 
     root: int
@@ -50,7 +49,7 @@ class GateColumns:
     offsets: Array
     child: Array
     label: Array
-    tokens: list[Token]
+    tokens: NamedGates
     _reading: CircuitReading
     _gates: Array
 
@@ -110,15 +109,30 @@ class GateColumns:
         return self._reading.annotation(int(self._gates[gate]))
 
 
+def _made(annotation: Annotation | Tensor) -> tuple[CircuitReading, int] | None:
+    """Return the circuit that something was read from, and its gate; None: it has none."""
+    if isinstance(annotation, InCircuit):
+        return annotation.reading, annotation.gate
+    return getattr(annotation, "origin", None)
+
+
+def token_count(annotation: Annotation) -> int:
+    """Return the number of tokens that occur."""
+    if made := _made(annotation):
+        reading, gate = made
+        return len(reading.token_gates([gate]))
+    return len(annotation.tokens)
+
+
 def gate_columns(annotation: Annotation | Tensor) -> GateColumns:
     """Return the gates of an annotation or tensor."""
-    if isinstance(annotation, InCircuit):
-        reading, root = annotation.reading, annotation.gate
-    elif origin := getattr(annotation, "origin", None):
-        reading, root = origin
+    if made := _made(annotation):
+        reading, root = made
+        occurring = reading.token_gates([root])
     else:
         writing = CircuitWriting(annotation.tokens)
         reading, root = writing.reading, writing.gate(annotation)
+        occurring = 2 + np.arange(len(writing.tokens))
     circuit = reading.circuit
     root = without_extremes(circuit, root)
     store = circuit.gates
@@ -141,7 +155,9 @@ def gate_columns(annotation: Annotation | Tensor) -> GateColumns:
         offsets=offsets,
         child=np.searchsorted(gates, store.child[edges]),
         label=label,
-        tokens=reading.named(gates[tokens]),
+        tokens=NamedGates(
+            reading, np.concatenate([gates[tokens], outside(occurring, gates[tokens])])
+        ),
         _reading=reading,
         _gates=gates,
     )

@@ -55,11 +55,12 @@ def compile_annotation(annotation: Annotation, decisions: int = DECISIONS) -> Ci
     ExactnessError
         When more would be needed.
     """
-    if len(annotation.tokens) <= _SPLIT:
-        return _compiled(annotation, decisions)
-    # Few questions need this module.
+    # Few questions need these modules.
+    from semiring.analysis.columns import token_count
     from semiring.analysis.decomposition import decompose
 
+    if token_count(annotation) <= _SPLIT:
+        return _compiled(annotation, decisions)
     return compile_parts(decompose(annotation), decisions)
 
 

@@ -26,8 +26,8 @@ from semiring.analysis.parts import (
 from semiring.base import Array
 from semiring.budget import check_budget
 from semiring.circuit.gates import CONSTANT, DELTA, MONUS, PRODUCT, SUM, TOKEN
-from semiring.segments import ascending, bounds
-from semiring.token import Token
+from semiring.circuit.reading import NamedGates
+from semiring.segments import ascending, bounds, common, others
 
 ALL, ANY, NOT, TUPLE, TRUTH, PART = range(6)
 """The kinds of nodes: and, or, not, a token, a constant, and a part that is compiled by itself."""
@@ -66,7 +66,7 @@ class Decomposition:
         The parts.
     """
 
-    tokens: list[Token]
+    tokens: NamedGates
     levels: list[TreeLevel]
     classes: list[PartClass]
 
@@ -78,10 +78,7 @@ def decompose(annotation: Annotation) -> Decomposition:
     """
     columns = gate_columns(annotation)
     one = np.zeros(1, dtype=np.int64)
-    parts = decompose_groups(columns, Conjunctions(1, one, one, np.array([2 * columns.root])))
-    # And those that turn out to decide nothing.
-    parts.tokens.extend(sorted(annotation.tokens.difference(parts.tokens)))
-    return parts
+    return decompose_groups(columns, Conjunctions(1, one, one, np.array([2 * columns.root])))
 
 
 def decompose_groups(columns: GateColumns, groups: Conjunctions) -> Decomposition:
@@ -252,9 +249,9 @@ class _Splitting:
                 some.literal[left],
             )
             # A conjunction of nothing else is true, which the next level finds by a constant.
-            missing = np.setdiff1d(np.arange(int(inside.sum())), rest.item)
+            missing = others(int(inside.sum()), rest.item)
             if len(missing):
-                true_groups = np.unique(rest.group[missing])
+                true_groups = ascending(rest.group[missing])
                 keep = ~np.isin(np.arange(len(at)), true_groups)
                 kept = keep[rest.group]
                 item, literal = rest.item, rest.literal
@@ -265,19 +262,19 @@ class _Splitting:
             else:
                 children.append((chosen[at], rest))
             children.append((chosen[at], factors))
-        others = np.flatnonzero(~factored)
-        if len(others):
-            left = chosen_groups(some, others)
+        unfactored = np.flatnonzero(~factored)
+        if len(unfactored):
+            left = chosen_groups(some, unfactored)
             component = self._columns.components(left.item, left.literal, len(left.group))
             of_item, numbers = np.unique(component, return_inverse=True)
             owner_of = np.empty(len(of_item), dtype=np.int64)
             owner_of[numbers] = left.group
-            split = np.bincount(owner_of, minlength=len(others)) > 1
-            kind[chosen[others[split]]] = ANY
+            split = np.bincount(owner_of, minlength=len(unfactored)) > 1
+            kind[chosen[unfactored[split]]] = ANY
             kept = split[owner_of]
             if kept.any():
                 below = chosen_groups(_sorted(len(of_item), numbers, left), np.flatnonzero(kept))
-                children.append((chosen[others[owner_of[kept]]], below))
+                children.append((chosen[unfactored[owner_of[kept]]], below))
         return children
 
     def _conjunctions(
@@ -303,12 +300,12 @@ class _Splitting:
 
     def _share_nothing(self, owner: Array, literal: Array, is_common: Array, count: int) -> Array:
         """Boolean array by group: its common literals share no token, with others neither."""
-        found, others = (
+        found, beside = (
             self._columns.token_pairs(owner[side], literal[side])
             for side in (is_common, ~is_common)
         )
-        keys = [owners << 32 | tokens for owners, tokens in (found, others)]
-        shared = np.intersect1d(keys[0], keys[1])
+        keys = [owners << 32 | tokens for owners, tokens in (found, beside)]
+        shared = common(*map(ascending, keys))
         apart = np.ones(count, dtype=np.bool_)
         apart[shared >> 32] = False
         return apart

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from semiring.analysis.averages import joint_of, quotient
+from semiring.analysis.chances import Weights, independent_chances
 from semiring.analysis.compilation import DECISIONS, compile_annotation
 from semiring.analysis.distribution import (
     aggregated_moments,
@@ -28,12 +29,10 @@ from semiring.analysis.events import Annotation, Events
 from semiring.analysis.evidence import (
     Blocks,
     Given,
-    chosen_apart,
     evidence,
     impossible,
     substituted,
 )
-from semiring.analysis.probability import Weights, weights_of
 from semiring.base import Array
 from semiring.errors import CapabilityError
 from semiring.expression import Expression, sum_of
@@ -126,8 +125,7 @@ def moments(
     the moments are of averages before rounding.
     """
     known = evidence(given)
-    tokens = tensor.tokens | known.tokens
-    instead, chances = chosen_apart(tokens, weights_of(tokens, weights), blocks)
+    instead, chances = independent_chances((tensor, known), weights, blocks)
     if instead is not None:
         known = Expression.of(substituted(known, instead))
         tensor = _formal(tensor.substituted(instead))
@@ -146,7 +144,7 @@ def _formal(operand: Operand) -> Value:
 
 
 def _conditional(
-    tensor: Tensor, chances: dict[Token, float], known: Expression, decisions: int
+    tensor: Tensor, chances: Mapping[Token, float], known: Expression, decisions: int
 ) -> Moments:
     """Of X where the evidence B holds: E[X | B] = E[X·B] / P(B)."""
     whole = float(compile_annotation(known, decisions).probability(chances))
@@ -163,7 +161,7 @@ def _conditional(
     return Moments(mean, max(square - mean * mean, 0.0))
 
 
-def _unconditional(tensor: Tensor, chances: dict[Token, float], decisions: int) -> Moments:
+def _unconditional(tensor: Tensor, chances: Mapping[Token, float], decisions: int) -> Moments:
     name = tensor.monoid.name
     if name in ("MIN", "MAX"):
         return _extreme(tensor, chances, decisions)
@@ -181,7 +179,7 @@ def _unconditional(tensor: Tensor, chances: dict[Token, float], decisions: int) 
 
 
 def _distributed(
-    value: Value, chances: dict[Token, float], known: Expression, decisions: int
+    value: Value, chances: Mapping[Token, float], known: Expression, decisions: int
 ) -> Moments:
     if known.constant_value() == 1:
         found = aggregated_moments(value, chances)
@@ -216,7 +214,7 @@ class _Term:
     annotation: Annotation
 
 
-def _terms(tensor: Tensor, chances: dict[Token, float], decisions: int) -> list[_Term]:
+def _terms(tensor: Tensor, chances: Mapping[Token, float], decisions: int) -> list[_Term]:
     coefficients: dict[frozenset[Token], float] = {}
     other_terms: list[_Term] = []
     for annotation, raw in tensor.terms:
@@ -245,14 +243,14 @@ def _as_polynomial(factors: frozenset[Token]) -> Polynomial:
     return Polynomial({tuple((token, 1) for token in sorted(factors)): 1})
 
 
-def _product(factors: frozenset[Token], chances: dict[Token, float]) -> float:
+def _product(factors: frozenset[Token], chances: Mapping[Token, float]) -> float:
     probability = 1.0
     for token in factors:
         probability *= chances[token]
     return probability
 
 
-def _variance(terms: Sequence[_Term], chances: dict[Token, float], decisions: int) -> float:
+def _variance(terms: Sequence[_Term], chances: Mapping[Token, float], decisions: int) -> float:
     by_token: dict[Token, list[int]] = {}
     for number, term in enumerate(terms):
         for token in term.tokens:
@@ -268,7 +266,7 @@ def _variance(terms: Sequence[_Term], chances: dict[Token, float], decisions: in
     return total
 
 
-def _joint(a: _Term, b: _Term, chances: dict[Token, float], decisions: int) -> float:
+def _joint(a: _Term, b: _Term, chances: Mapping[Token, float], decisions: int) -> float:
     if a.factors is not None and b.factors is not None:
         return _product(a.factors | b.factors, chances)
     both = Expression.of(a.annotation) * b.annotation
@@ -280,7 +278,7 @@ def no_value(tensor: Tensor) -> CapabilityError:
     return CapabilityError(f"{tensor.monoid} has no value in any world: every tuple is absent.")
 
 
-def _average(tensor: Tensor, chances: dict[Token, float], decisions: int) -> Moments:
+def _average(tensor: Tensor, chances: Mapping[Token, float], decisions: int) -> Moments:
     """Of values less their mean, which keeps the variance from being a small difference."""
     events, summands = Events(), []
     values = [float(value) for _, value in tensor.terms]
@@ -294,7 +292,7 @@ def _average(tensor: Tensor, chances: dict[Token, float], decisions: int) -> Mom
     return Moments(center + mean, variance, presence)
 
 
-def _extreme(tensor: Tensor, chances: dict[Token, float], decisions: int) -> Moments:
+def _extreme(tensor: Tensor, chances: Mapping[Token, float], decisions: int) -> Moments:
     """Return the moments of a MIN or MAX by the probabilities that it is one of the first values.
 
     Each value has a switch beside its annotation, so that all are compiled together. Last values do

@@ -133,7 +133,7 @@ class _Looks:
             members = by_class[class_bounds[number] : class_bounds[number + 1]]
             size = int(sizes[part])
             rows = payload[tokens[offsets[members][:, None] + np.arange(size)]]
-            names = [columns.tokens[n] for n in payload[tokens[offsets[part] : offsets[part + 1]]]]
+            names = columns.tokens.at(payload[tokens[offsets[part] : offsets[part + 1]]])
             chosen = chosen_groups(Conjunctions(count, group, item, literal), np.array([part]))
             classes.append(PartClass(self._formal(chosen), names, rows, members))
         return classes

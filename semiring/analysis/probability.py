@@ -6,68 +6,28 @@ which read-once annotations need no decisions for; approximate by sampling.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from semiring.analysis.chances import Weights, independent_chances
 from semiring.analysis.compilation import DECISIONS, compile_annotation
 from semiring.analysis.events import Annotation
 from semiring.analysis.evidence import (
     Blocks,
     Given,
-    chosen_apart,
     evidence,
     impossible,
     substituted,
 )
 from semiring.analysis.presence import WORD
 from semiring.analysis.sampling import Estimate, drawn_worlds, hoeffding, words_needed
-from semiring.errors import ExactnessError, ValuationError
+from semiring.errors import ExactnessError
 from semiring.expression import Expression
-from semiring.semirings.viterbi import Viterbi
 from semiring.token import Token
-
-Weights: TypeAlias = "Callable[[Token], float] | Mapping[Token, float] | float"
-"""The probability of each tuple: a function, a mapping, or one number for all."""
-
-
-class Probabilities(Viterbi):
-    """Numbers from 0 to 1 as probabilities of independent tuples."""
-
-    def check(self, value: Any) -> float:
-        try:
-            return super().check(value)
-        except ValuationError as error:
-            raise ValuationError(
-                f"The weight {value!r} is not a probability: weights are numbers from 0 to 1."
-            ) from error
-
-
-_PROBABILITIES = Probabilities()
 
 _ROUNDS = 16
 """Worlds are drawn so many times as often where few have the evidence."""
-
-
-def weights_of(annotation_tokens: frozenset[Token], weights: Weights) -> dict[Token, float]:
-    """Checked probabilities of some tokens.
-
-    Raises
-    ------
-    ValuationError
-        A token without a probability, or one outside of 0 to 1.
-    """
-    if not isinstance(weights, Mapping) and not callable(weights):
-        return dict.fromkeys(annotation_tokens, _PROBABILITIES.check(weights))
-    checked, weight_of = {}, weights.get if isinstance(weights, Mapping) else weights
-    for token in annotation_tokens:
-        weight = weight_of(token)
-        if weight is None:
-            raise ValuationError(f"No probability is given for {token}.")
-        valid = type(weight) is float and 0.0 <= weight <= 1.0
-        checked[token] = weight if valid else _PROBABILITIES.check(weight)
-    return checked
 
 
 def probability(
@@ -99,11 +59,10 @@ def probability(
     ExactnessError
         When compiling needs more decisions; see `sampled_probability`.
     ValuationError
-        As `weights_of`.
+        As `independent_chances`.
     """
     known = evidence(given)
-    tokens = annotation.tokens | known.tokens
-    instead, chances = chosen_apart(tokens, weights_of(tokens, weights), blocks)
+    instead, chances = independent_chances((annotation, known), weights, blocks)
     annotation, known = substituted(annotation, instead), Expression.of(substituted(known, instead))
     if known.constant_value() == 1:
         return Estimate(_exact(annotation, chances, decisions))
@@ -171,8 +130,7 @@ def sampled_probabilities(
     Annotations that share parts are evaluated together. The confidence is that of each of them.
     """
     known = evidence(given)
-    tokens = known.tokens.union(*(annotation.tokens for annotation in annotations))
-    instead, chances = chosen_apart(tokens, weights_of(tokens, weights), blocks)
+    instead, chances = independent_chances((known, *annotations), weights, blocks)
     annotations = [substituted(annotation, instead) for annotation in annotations]
     evident = substituted(known, instead)
     words = words_needed(error, confidence)

@@ -7,17 +7,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from semiring.analysis.chances import Weights, independent_chances
 from semiring.analysis.distribution import check_number, numbers_of
 from semiring.analysis.evidence import (
     Blocks,
     Given,
-    chosen_apart,
     evidence,
     substituted,
 )
 from semiring.analysis.moments import Moments
 from semiring.analysis.most import most
-from semiring.analysis.probability import Weights, weights_of
 from semiring.analysis.sampling import drawn_worlds, hoeffding, words_needed
 from semiring.base import Array
 from semiring.errors import ExactnessError
@@ -83,8 +82,7 @@ def sampled_moments_of(
     Values that share parts are evaluated together. The confidence is that of each of them.
     """
     known = evidence(given)
-    tokens = known.tokens.union(*(value.tokens for value in values))
-    instead, chances = chosen_apart(tokens, weights_of(tokens, weights), blocks)
+    instead, chances = independent_chances((known, *values), weights, blocks)
     if instead is not None:
         known = Expression.of(substituted(known, instead))
         replacements = [value.substituted(instead) for value in values]

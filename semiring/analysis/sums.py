@@ -18,6 +18,7 @@ from typing import Final
 
 import numpy as np
 
+from semiring.analysis.chances import chance_column
 from semiring.analysis.columns import GateColumns, gate_columns
 from semiring.analysis.compilation import compile_parts
 from semiring.analysis.decomposition import decompose_groups
@@ -59,7 +60,7 @@ def sum_moments(
     events = None if products is None else _events(columns, products)
     if products is None or events is None:
         return None
-    of_tokens = np.array([chances[token] for token in columns.tokens], dtype=np.float64)
+    of_tokens = chance_column(columns.tokens, chances)
     chance_of, covariances = _chances(columns, events, of_tokens, decisions)
     weights = np.ones(len(columns.child))
     if tensor.monoid.name == "SUM":

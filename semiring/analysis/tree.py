@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from semiring.analysis.chances import chance_column
 from semiring.analysis.circuit import Circuit, at_every
 from semiring.analysis.decomposition import (
     ALL,
@@ -28,7 +29,7 @@ from semiring.base import Array
 from semiring.budget import check_budget
 from semiring.circuit.gates import SEEDS, mixed
 from semiring.exact import reduce_segments
-from semiring.segments import owners_of
+from semiring.segments import ascending, owners_of
 from semiring.token import Token
 
 _HELD: Final = 1 << 24
@@ -55,7 +56,7 @@ class Tree:
         self._levels = decomposition.levels
         self.classes = decomposition.classes
         self.circuits = circuits
-        self.tokens = tuple(decomposition.tokens)
+        self.tokens = decomposition.tokens
         self.decisions = sum(circuit.decisions for circuit in circuits)
         self._class_of = np.zeros(sum(len(c.parts) for c in self.classes), dtype=np.int64)
         self._row_of = np.zeros(len(self._class_of), dtype=np.int64)
@@ -73,11 +74,7 @@ class Tree:
         weights
             Per token its probability: numbers, or arrays of them, to ask many at once.
         """
-        given = [weights[token] for token in self.tokens]
-        rows = [weight for weight in given if isinstance(weight, np.ndarray)]
-        if rows:
-            given = [np.broadcast_to(weight, rows[0].shape) for weight in given]
-        return self.probabilities(np.array(given, dtype=np.float64))[0]
+        return self.probabilities(chance_column(self.tokens, weights))[0]
 
     def probabilities(self, chances: Array) -> Array:
         """Return the probabilities of all functions of the first level.
@@ -132,7 +129,7 @@ class Tree:
                 parts = np.flatnonzero((level.kind == PART) & (same == holds))
                 numbers = level.payload[parts]
                 of_class = self._class_of[numbers]
-                for number in np.unique(of_class).tolist():
+                for number in ascending(of_class).tolist():
                     chosen = of_class == number
                     rows = self.classes[number].rows[self._row_of[numbers[chosen]]]
                     yield number, rows, cost[parts[chosen]], holds
@@ -406,8 +403,8 @@ class TreeDeletions:
         tree = self._tree
         level = tree._levels[depth]
         tuples = level.kind[children] == TUPLE
-        numbers = level.payload[children[tuples]].tolist()
-        fixed = frozenset[Token]() if holds else frozenset(tree.tokens[n] for n in numbers)
+        numbers = level.payload[children[tuples]]
+        fixed = frozenset[Token]() if holds else frozenset(tree.tokens.at(numbers))
         lists = [self._some(depth, child, holds=holds) for child in children[~tuples].tolist()]
         for number, sets in enumerate(unions([[fixed], *lists])):
             yield sets
@@ -418,7 +415,7 @@ class TreeDeletions:
         tree = self._tree
         number = int(tree._class_of[part])
         of_class = tree.classes[number]
-        row = of_class.rows[int(tree._row_of[part])].tolist()
-        names = dict(zip(of_class.tokens, (tree.tokens[n] for n in row), strict=True))
+        row = of_class.rows[int(tree._row_of[part])]
+        names = dict(zip(of_class.tokens, tree.tokens.at(row), strict=True))
         sets = self._of_classes[number].sets(self._limit, holds=holds)
         return [frozenset(names[token] for token in deleted) for deleted in sets]

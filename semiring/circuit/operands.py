@@ -198,7 +198,7 @@ class OperandGates:
             alike = np.flatnonzero((gates.kind == APPLIED) & (gates.payload == number))
             edges, _ = gates.edges_of(alike)
             tensors = gates.child[edges][gates.kind[gates.child[edges]] == TENSOR]
-            for place in np.unique(gates.payload[tensors]).tolist():
+            for place in ascending(gates.payload[tensors]).tolist():
                 scalars = self._circuit.scalars[place]
                 if scalars.monoid.idempotent:
                     terms, _ = gates.edges_of(tensors[gates.payload[tensors] == place])

@@ -11,7 +11,7 @@ from semiring.base import Array
 from semiring.circuit.gates import DELTA, MONUS, PRODUCT, SUM, TOKEN, Gates
 from semiring.exact import reduce_segments
 from semiring.ranks import dense_ranks
-from semiring.segments import bounds, owners_of
+from semiring.segments import ascending, bounds, owners_of
 
 SortKey = Callable[[int], Any]
 """From a gate to the sort key of its expression."""
@@ -41,7 +41,7 @@ class CanonicalOrder:
         classes = self._kinds(distinct)
         ranks = np.zeros(len(distinct), dtype=np.int64)
         start = 0
-        for kind in np.unique(classes).tolist():
+        for kind in ascending(classes).tolist():
             chosen = np.flatnonzero(classes == kind)
             inner = self._within(kind, distinct[chosen])
             ranks[chosen] = start + inner

@@ -3,9 +3,9 @@ terms when these are looked at."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast, overload
 
 import numpy as np
 import pyarrow as pa
@@ -59,6 +59,34 @@ Annotation: TypeAlias = Polynomial | Expression
 _ALGEBRA = Expressions()
 
 
+class NamedGates(Sequence[Token]):
+    """The tokens of gates, made when they are looked at."""
+
+    def __init__(self, reading: CircuitReading, gates: Array) -> None:
+        self._reading = reading
+        self._gates = gates
+
+    def __len__(self) -> int:
+        return len(self._gates)
+
+    @overload
+    def __getitem__(self, place: int) -> Token: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Token]: ...
+
+    def __getitem__(self, place: int | slice) -> Token | list[Token]:
+        named = self._reading.named(self._gates[place].reshape(-1))
+        return named if isinstance(place, slice) else named[0]
+
+    def __iter__(self) -> Iterator[Token]:
+        return iter(self._reading.named(self._gates))
+
+    def at(self, places: Array) -> list[Token]:
+        """Return the tokens at some places."""
+        return self._reading.named(self._gates[places])
+
+
 class CircuitReading:
     """The canonical objects of a circuit's gates.
 
@@ -86,8 +114,7 @@ class CircuitReading:
 
     def tokens(self, gates: Array | list[int]) -> frozenset[Token]:
         """Return the tokens below some gates; the last large set is kept."""
-        below = self.circuit.gates.reachable(np.asarray(gates))
-        numbers = below[self.circuit.gates.kind[below] == TOKEN]
+        numbers = self.token_gates(gates)
         key = numbers.tobytes()
         if self._last_tokens[0] == key:
             return self._last_tokens[1]
@@ -95,6 +122,12 @@ class CircuitReading:
         if len(found) > 1000:
             self._last_tokens = (key, found)
         return found
+
+    def token_gates(self, gates: Array | list[int]) -> Array:
+        """Return the gates of the tokens below some gates."""
+        below = self.circuit.gates.reachable(np.asarray(gates))
+        numbers: Array = below[self.circuit.gates.kind[below] == TOKEN]
+        return numbers
 
     def named(self, gates: Array) -> list[Token]:
         """The tokens of gates, each made once."""

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphquery import csr
-from graphquery.csr import Csr, EdgeBlock, compress, distinct, positions
+from graphquery.csr import Csr, EdgeBlock, compress, positions
 
 
 @st.composite
@@ -113,9 +113,3 @@ def test_positions(drawn: tuple[int, list[EdgeBlock]], data: st.DataObject) -> N
     ]
     assert adjacency.nodes[index].tolist() == [node for part in expected for node in part]
     assert degrees.tolist() == [len(part) for part in expected]
-
-
-@given(st.lists(st.integers(0, 9)))
-def test_distinct(items: list[int]) -> None:
-    """Ascending, each once."""
-    assert distinct(np.array(items, dtype=np.int64)).tolist() == sorted(set(items))

@@ -6,12 +6,14 @@ import random
 from functools import partial
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from semiring import COUNT, MAX, MIN, SUM, Expression, Polynomial, Tensor, Token, compare, delta
 from semiring.analysis import (
     banzhaf,
     compile_annotation,
+    moments,
     probability,
     repairs,
     responsibility,
@@ -19,6 +21,8 @@ from semiring.analysis import (
 )
 from semiring.analysis.decomposition import decompose
 from semiring.analysis.tree import Tree
+from semiring.circuit.circuit import AnnotationCircuit
+from semiring.circuit.reading import CircuitReading
 from semiring.semirings import Counting
 from tests.oracle.brute_force import Game
 from tests.semiring.formal import applied
@@ -174,3 +178,18 @@ def test_conjunctions_that_are_equal_but_for_exponents_are_one(monkeypatch):
     monkeypatch.setattr(COMPILATION, 0)
     a, b = (Polynomial.token(Token("t", name)) for name in "ab")
     assert probability(delta(a * b + a * a * b), 0.5).value == 0.25
+
+
+def test_one_probability_of_all_needs_no_token_for_each():
+    def refused(numbers):
+        raise AssertionError(f"{len(numbers)} tokens are made")
+
+    circuit = AnnotationCircuit(600)
+    reading = CircuitReading(circuit, refused)
+    gates = circuit.tokens(np.arange(600))
+    pairs = circuit.times(gates[:300], gates[300:])
+    (made,) = reading.annotations(circuit.delta(circuit.sum(pairs, np.array([0, 300]))))
+    assert probability(made, 0.1).value == pytest.approx(1 - 0.99**300)
+    (tensor,) = circuit.tensors(SUM, pairs, pa.array(range(300)), np.array([0, 300]))
+    total = reading.tensor(int(tensor))
+    assert moments(total, 0.1).mean == pytest.approx(0.01 * sum(range(300)))

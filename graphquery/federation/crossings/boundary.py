@@ -33,6 +33,7 @@ from graphquery.federation.crossings.sketches import Sketches, union
 from graphquery.federation.errors import WireError
 from graphquery.operations.reach import unseen
 from semiring.base import Array
+from semiring.segments import ascending
 
 _GAPS_HEAD = struct.Struct("<IB")
 LARGEST = 1 << 62
@@ -137,7 +138,7 @@ def encoded_edges(
     classes = _classes(degrees)
     of_edge = np.repeat(classes, degrees)
     parts = [
-        encode_gaps(gaps[of_edge == each]) for each in np.unique(classes[classes > 0]).tolist()
+        encode_gaps(gaps[of_edge == each]) for each in ascending(classes[classes > 0]).tolist()
     ]
     head = _EDGES_HEAD.pack(len(degrees), len(told))
     return b"".join([head, sizes.astype("<u4").tobytes(), told, many, *parts])
@@ -171,7 +172,7 @@ def decoded_edges(data: bytes, channels: int, most: int) -> tuple[Array, Array, 
     classes = _classes(degrees)
     of_edge = np.repeat(classes, degrees)
     gaps = np.zeros(total, dtype=np.int64)
-    for each in np.unique(classes[classes > 0]).tolist():
+    for each in ascending(classes[classes > 0]).tolist():
         chosen = of_edge == each
         gaps[chosen], place = decode_gaps(data, place, int(chosen.sum()))
     if place != len(data) or float(gaps.astype(np.float64).sum()) >= LARGEST:
@@ -403,12 +404,12 @@ class BoundaryGraph:
                 number = self._number[channel]
                 base, end = self._bases[number], self._bases[number + 1]
                 parts.append(base + numbers[numbers < end - base])
-        return np.unique(np.concatenate(parts))
+        return ascending(np.concatenate(parts))
 
     def _rows(self, ids: Array) -> dict[str, Array]:
         rows_by_channel = {}
         owners = np.searchsorted(self._bases, ids, side="right") - 1
-        for number in np.unique(owners).tolist():
+        for number in ascending(owners).tolist():
             rows = ids[owners == number] - self._bases[number]
             channel = self.channels[number]
             rows = rows[rows < self._counts.get(channel, self.size)]

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-import numpy as np
 import pyarrow as pa
 
 from graphquery.federation.crossings.boundary import relation_bytes, sketches_of
@@ -31,6 +30,7 @@ from graphquery.store.snapshot import Snapshot
 from graphquery.store.transaction import Transaction
 from graphquery.store.writer import Writer
 from semiring.base import Array
+from semiring.segments import ascending
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ def import_rows(
 def ancestor_channels(snapshot: Snapshot, relation: BoundaryRelation) -> tuple[str, ...]:
     """Return the channels that rows of a channel are made from, at any distance."""
     exported, taken = exports_of(snapshot.records), imports_of(snapshot.records)
-    used = np.unique(relation.source_channels).tolist()
+    used = ascending(relation.source_channels).tolist()
     direct = [relation.channels[number] for number in used if number < len(relation.channels) - 1]
     behind = dict.fromkeys(direct)
     for channel in direct:

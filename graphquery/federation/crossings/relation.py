@@ -18,6 +18,7 @@ from graphquery.operations.reach import reached
 from graphquery.store.crossing import Import, ImportPart, exports, imports
 from graphquery.store.snapshot import Snapshot
 from semiring.base import Array
+from semiring.segments import ascending
 
 _MIXED = np.uint64(0x9E3779B97F4A7C15)
 
@@ -90,7 +91,7 @@ def _eliminate(
 
 
 def _distinct(count: int, sources: Array, targets: Array) -> tuple[Array, Array]:
-    keys = np.unique(targets.astype(np.int64) * count + sources)
+    keys = ascending(targets.astype(np.int64) * count + sources)
     return keys % max(1, count), keys // max(1, count)
 
 
@@ -217,7 +218,7 @@ def _contracted(
         np.concatenate([sources[inside], exported_ids[ends]]).astype(np.int64),
         np.concatenate([adjacent.nodes[inside], count + ends]).astype(np.int64),
     )
-    left = np.unique(targets[targets < count])
+    left = ascending(targets[targets < count])
     left = left[~kept[left]]
     hubs = np.full(count, -1, dtype=np.int64)
     hubs[left] = len(exported_ids) + np.arange(len(left))

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from graphquery.federation.errors import WireError
 from semiring.base import Array
+from semiring.segments import ascending
 
 Rows: TypeAlias = Mapping[str, Array]
 """By channel, int64 rows, ascending and each once."""
@@ -24,7 +25,7 @@ def union(parts: Iterable[Rows]) -> dict[str, Array]:
     for part in parts:
         for channel, numbers in part.items():
             rows_by_channel.setdefault(channel, []).append(numbers)
-    joined = {channel: np.unique(np.concatenate(each)) for channel, each in rows_by_channel.items()}
+    joined = {channel: ascending(np.concatenate(each)) for channel, each in rows_by_channel.items()}
     return {channel: numbers for channel, numbers in joined.items() if len(numbers)}
 
 
@@ -100,7 +101,7 @@ def from_table(channels: Any, table: pa.Table | None) -> tuple[dict[str, Array],
     if len(row) and (int(number.max()) >= len(channels) or int(row.min()) < 0):
         raise WireError("A crossing row is of no channel, or negative.")
     rows, places = {}, {}
-    for channel_number in np.unique(number).tolist():
+    for channel_number in ascending(number).tolist():
         chosen = np.flatnonzero(number == channel_number)
         chosen = chosen[np.argsort(row[chosen], kind="stable")]
         numbers = row[chosen]

@@ -18,6 +18,7 @@ from graphquery.federation.wire import requests
 from graphquery.federation.wire.messages import WireMessage
 from graphquery.federation.wire.transport import RequestFailure
 from semiring.base import Array
+from semiring.segments import union
 
 
 @dataclass(slots=True)
@@ -224,7 +225,7 @@ def _improved(best: Budgets, parts: Iterable[Budgets]) -> Budgets:
     for part in parts:
         for channel, (rows, left) in part.items():
             known_rows, known_left = best.get(channel, (rows[:0], left[:0]))
-            every = np.union1d(known_rows, rows)
+            every = union(known_rows, rows)
             before = np.full(len(every), -1, dtype=np.int64)
             before[np.searchsorted(every, known_rows)] = known_left
             now = before.copy()

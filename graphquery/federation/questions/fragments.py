@@ -22,6 +22,7 @@ from graphquery.graph import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Segment
 from graphquery.naming import ZOOMED_SUFFIX
 from semiring.base import Array
+from semiring.segments import ascending
 
 ORDINAL = "ordinal"
 """The key of nodes that have none: their ordinal in their store."""
@@ -219,7 +220,7 @@ class _Join:
         for name, kept in (("entries", self.entries), ("exits", self.exits)):
             channels, table = reply.header[name], reply.tables[name]
             number, row, node = (table.column(c).to_numpy() for c in ("channel", "row", "node"))
-            for each in np.unique(number).tolist():
+            for each in ascending(number).tolist():
                 chosen = number == each
                 kept.setdefault(channels[each], []).append((row[chosen], ids[node[chosen]]))
 

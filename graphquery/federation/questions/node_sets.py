@@ -17,6 +17,7 @@ from graphquery.federation.errors import WireError
 from graphquery.federation.serving.site import Site
 from graphquery.graph import ProvenanceGraph
 from semiring.base import Array
+from semiring.segments import union
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +44,7 @@ class StoredNodes:
         for segment_number, ordinals in other.ordinals.items():
             known = ordinals_by_segment.get(segment_number)
             ordinals_by_segment[segment_number] = (
-                ordinals if known is None else np.union1d(known, ordinals)
+                ordinals if known is None else union(known, ordinals)
             )
         return StoredNodes(ordinals_by_segment, {**self.names, **other.names})
 

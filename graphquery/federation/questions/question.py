@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from graphquery.federation.crossings import rows as crossing
 from graphquery.federation.crossings.boundary import BoundaryGraph
 from graphquery.federation.crossings.rows import Rows
@@ -17,6 +15,7 @@ from graphquery.federation.wire.messages import WireMessage
 from graphquery.federation.wire.replies import fault
 from graphquery.federation.wire.transport import RequestExchange, RequestFailure, printable
 from semiring.base import Array
+from semiring.segments import union
 
 SEPARATOR = "::"
 
@@ -140,7 +139,7 @@ class Question:
         for each in missing:
             key = (each.store, each.reason, each.channel)
             known = self.missing.get(key)
-            rows = each.rows if known is None else np.union1d(known.rows, each.rows)
+            rows = each.rows if known is None else union(known.rows, each.rows)
             message = each.message
             self.missing[key] = MissingPart(each.store, each.reason, each.channel, rows, message)
 

@@ -21,6 +21,7 @@ from graphquery.graph import ProvenanceGraph
 from graphquery.model import Kind
 from graphquery.operations.reach import reached, unseen
 from semiring.base import Array
+from semiring.segments import ascending, union
 
 
 def boundary(
@@ -69,7 +70,7 @@ def reach(
     elif distance is not None:
         budgets = np.zeros(len(starts), dtype=np.int64)
     if budgets is None:
-        ids = np.unique(np.concatenate([named, starts]))
+        ids = ascending(np.concatenate([named, starts]))
         nodes_reached, left_of = reached(graph, ids, forwards=forwards), None
     else:
         budget = 0 if distance is None else int(distance)
@@ -100,8 +101,8 @@ def ends(
     site: Site, graph: ProvenanceGraph, header: Mapping[str, Any], tables: Mapping[str, pa.Table]
 ) -> WireMessage:
     """See :func:`graphquery.federation.wire.requests.ends`."""
-    sources = np.unique(site.resolve(graph, names_in(header, "sources")))
-    targets = np.unique(site.resolve(graph, names_in(header, "targets")))
+    sources = ascending(site.resolve(graph, names_in(header, "sources")))
+    targets = ascending(site.resolve(graph, names_in(header, "targets")))
     after = reached(graph, sources, forwards=True) if len(sources) else sources
     before = reached(graph, targets, forwards=False) if len(targets) else targets
     out = site.outgoing.rows_of(after) if len(after) else {}
@@ -126,12 +127,12 @@ def between(
     check_rows(exits, site.outgoing.channels)
     targets = site.resolve(graph, names_in(header, "targets"))
     sources = site.resolve(graph, names_in(header, "sources"))
-    ends = np.unique(np.concatenate([targets, site.outgoing.nodes(exits)[0]]))
+    ends = ascending(np.concatenate([targets, site.outgoing.nodes(exits)[0]]))
     wanted = np.zeros(graph.storage.size, dtype=np.bool_)
     wanted[ends] = True
     wanted[reached(graph, ends, forwards=False)] = True
     if header.get("sources") is not None:
-        starts = np.unique(np.concatenate([sources, site.incoming.nodes(entries)[0]]))
+        starts = ascending(np.concatenate([sources, site.incoming.nodes(entries)[0]]))
         after = np.zeros(graph.storage.size, dtype=np.bool_)
         after[starts] = True
         after[reached(graph, starts, forwards=True)] = True
@@ -272,7 +273,7 @@ def _within(
     frontier = np.empty(0, np.int64)
     for budget in range(int(budgets.max(initial=0)), 0, -1):
         fresh = np.flatnonzero(started == budget)
-        frontier = np.union1d(frontier, fresh)
+        frontier = union(frontier, fresh)
         near = graph.outgoing(frontier) if forwards else graph.incoming(frontier)
         frontier = unseen(near.nodes, seen)
         layers.append(frontier)

@@ -36,6 +36,7 @@ from graphquery.store.format import FORMAT_FILE, LOG
 from semiring import semirings
 from semiring.base import Array, Semiring
 from semiring.errors import ExactnessError, LipstickError
+from semiring.segments import ascending
 
 SEMIRINGS: Mapping[str, Semiring[Any]] = {
     each.name: each for each in semirings.ALL if each.dtype != np.dtype(object)
@@ -67,7 +68,7 @@ def remove(
     rows, _ = crossing.from_table(header["channels"], tables.get("rows"))
     check_rows(rows, site.incoming.channels)
     dead, _ = site.incoming.nodes(rows)
-    gone = removed(graph, np.unique(np.concatenate([named, dead])))
+    gone = removed(graph, ascending(np.concatenate([named, dead])))
     reply: dict[str, Any] = {"gone": np.isin(judged, gone).tolist()}
     reply["channels"], table = crossing.to_table(site.outgoing.rows_of(gone))
     reply_tables = {"rows": table}

@@ -21,6 +21,7 @@ from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from graphquery.store.crossing import Export, Import, exports, imports
 from graphquery.store.snapshot import Snapshot
 from semiring.base import Array
+from semiring.segments import ascending
 
 _IN = "\0in "
 _OUT = "\0out "
@@ -73,7 +74,7 @@ class Crossings:
         rows_by_channel = {}
         for number, channel in enumerate(self.channels):
             part = slice(int(self.bases[number]), int(self.bases[number + 1]))
-            rows = np.unique(self.rows[part][chosen[part]])
+            rows = ascending(self.rows[part][chosen[part]])
             if len(rows):
                 rows_by_channel[channel] = rows
         return rows_by_channel

@@ -12,7 +12,7 @@ import pyarrow as pa
 from lipstick.engines.memory.keys import KeyTable, distinct
 from lipstick.errors import CaptureError
 from semiring.base import Array
-from semiring.segments import expand
+from semiring.segments import ascending, expand
 
 _LARGEST = 2**62
 
@@ -153,7 +153,7 @@ class TokenIndex:
     def rows(self, tokens: Sequence[pa.Array]) -> Array:
         """The members whose token is one of these, sorted; see :meth:`pairs`."""
         wanted = self._codes(tokens)
-        positions, _ = self._index.rows(np.unique(wanted[wanted >= 0]))
+        positions, _ = self._index.rows(ascending(wanted[wanted >= 0]))
         return np.sort(positions) if len(positions) else positions
 
     def pairs(self, tokens: Sequence[pa.Array]) -> tuple[Array, Array]:

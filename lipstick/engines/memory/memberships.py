@@ -32,6 +32,7 @@ from rewriter.interpret import (
     unify,
 )
 from semiring.base import Array
+from semiring.segments import ascending
 
 
 class Asking(Protocol):
@@ -131,7 +132,7 @@ class Membership:
         if not len(wanted):
             return NOTHING
         if not self.stable:
-            return everywhere(np.unique(scenarios_of(wanted)), every(count))
+            return everywhere(ascending(scenarios_of(wanted)), every(count))
         rows, owners = self._referring.rows(positions_of(wanted))
         suspects = beside(wanted[owners], rows)
         new = self._new(inner)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from semiring.base import Array
+from semiring.segments import ascending
 
 _BITS = 32
 _POSITION = (1 << _BITS) - 1
@@ -51,12 +52,7 @@ def union(*parts: Array) -> Array:
     filled = [part for part in parts if len(part)]
     if not filled:
         return NOTHING
-    places: Array = filled[0] if len(filled) == 1 else np.concatenate(filled)
-    if not bool((places[1:] > places[:-1]).all()):
-        # Several times faster than numpy.unique, which hashes.
-        places = np.sort(places)
-        places = places[np.diff(places, prepend=-1) > 0]
-    return places
+    return ascending(filled[0] if len(filled) == 1 else np.concatenate(filled))
 
 
 def matches(places: Array, among: Array) -> tuple[Array, Array]:

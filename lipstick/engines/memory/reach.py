@@ -268,7 +268,7 @@ def dependents(engine: Engine, relation: str, keys: Sequence[pa.Array]) -> Array
         Positions, ascending; None where window functions decide the lineage. O(members).
     """
     root = engine.root.name
-    reached = reach(engine, np.unique(engine.base(root).ordered), scalars=True)
+    reached = reach(engine, ascending(engine.base(root).ordered), scalars=True)
     hits: dict[str, Array] = {}
     for name in reversed(reached):
         rows, of_block = engine.rows(name), reached[name]

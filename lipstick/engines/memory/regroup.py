@@ -23,6 +23,7 @@ from lipstick.engines.memory.state import Context
 from rewriter.emit import MEMBERS
 from rewriter.interpret import Resolve
 from semiring.base import Array
+from semiring.segments import ascending
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.groups import GroupRows
@@ -98,7 +99,7 @@ class _Regrouping:
         self._columns = resolve or (lambda places: rows.members.resolve(places, context))
         order = np.argsort(lost.groups, kind="stable")
         old = lost.groups[order]
-        self._groups = union(old[np.diff(old, prepend=-1) > 0], np.unique(gained.groups))
+        self._groups = union(old[np.diff(old, prepend=-1) > 0], ascending(gained.groups))
         self._lost, self._lost_places = lost.members[order], np.searchsorted(self._groups, old)
         self._gained = gained.members
         self._gained_places = np.searchsorted(self._groups, gained.groups)

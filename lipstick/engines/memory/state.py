@@ -35,7 +35,7 @@ from rewriter.interpret import (
 )
 from semiring.base import Array
 from semiring.ranks import ranked
-from semiring.segments import expand
+from semiring.segments import ascending, expand
 
 Take: TypeAlias = Callable[[str, Array], pa.Array]
 """From the name of a column of a block's rows, and places, to values."""
@@ -266,7 +266,7 @@ class Supposed(State):
             When the block yields more than one row in a scenario.
         """
         if name not in self._singles:
-            numbers = np.unique(scenarios_of(union(self.changed, self.flipped)))
+            numbers = ascending(scenarios_of(union(self.changed, self.flipped)))
             before = np.flatnonzero(self.base.present)
             candidates = union(everywhere(numbers, before), self.flipped)
             rows = candidates[self.there(candidates)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from lipstick.engines.memory.index import argsort
 from semiring.base import Array
-from semiring.segments import bounds, expand
+from semiring.segments import ascending, bounds, expand
 
 _CHUNK = 256
 
@@ -98,7 +98,7 @@ class ChunkedSums:
         ranks = self._ranks(lost)
         chunk = np.searchsorted(self._starts, ranks, side="right") - 1
         stands = starts[owners] + chunk - first[owners]
-        touched = np.unique(stands)
+        touched = ascending(stands)
         if len(touched):
             places, segment = expand(self._starts[chunks[touched]], self._stops[chunks[touched]])
             kept = self._values[places]

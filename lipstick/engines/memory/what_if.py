@@ -12,6 +12,7 @@ from lipstick.engines.memory.places import contains, positions_of, scenarios_of
 from lipstick.engines.memory.state import State, same, spread
 from lipstick.questions.what_if import CHANGE, SCENARIO, WhatIf, WhatIfMany
 from semiring.base import Array
+from semiring.segments import ascending, others
 
 
 def what_if(engine: Engine, new: State) -> WhatIf[pa.Table]:
@@ -57,7 +58,7 @@ def _paired(engine: Engine, again: Engine) -> pa.Table:
     names = engine.root.identity
     keys = KeyTable([after.take(name, new_rows) for name in names], len(new_rows))
     places = keys.find([before.take(name, rows) for name in names], len(rows))
-    added = np.setdiff1d(np.arange(len(new_rows)), places)
+    added = others(len(new_rows), places[places >= 0])
     is_old = np.arange(len(rows) + len(added)) < len(rows)
     is_new = np.append(places >= 0, np.ones(len(added), dtype=np.bool_))
     old = _side(engine, before, np.append(rows, np.zeros_like(added)), is_old)
@@ -98,7 +99,7 @@ def _side(engine: Engine, state: State, rows: Array, there: Array) -> pa.StructA
 
 def what_if_many(engine: Engine, labels: pa.Array, found: Changes) -> WhatIfMany:
     """Return the hypothetical answers in scenarios; `found` has the rows that differ."""
-    touched = len(np.unique(scenarios_of(found.places)))
+    touched = len(ascending(scenarios_of(found.places)))
     return WhatIfMany(
         labels,
         "annotations",

@@ -55,7 +55,7 @@ from rewriter.interpret import (
     windowed,
 )
 from semiring.base import Array
-from semiring.segments import expand
+from semiring.segments import ascending, expand
 
 _COUNTED = ("row_number", "rank")
 _DENSE = "dense_rank"
@@ -154,7 +154,7 @@ class WindowRows(MemberRows):
         partitions = {_texts(call.partition): call for call in window.calls}
         if len(partitions) > 1:
             # Partitions of one window overlap those of another.
-            scenarios = np.unique(scenarios_of(suspects))
+            scenarios = ascending(scenarios_of(suspects))
             together = everywhere(scenarios, np.flatnonzero(self.base_present()))
         else:
             (call,) = partitions.values()
@@ -369,7 +369,7 @@ class WindowRows(MemberRows):
         """
         call = self._only_call(name)
         assert call is not None
-        rows = np.union1d(rows, positions)
+        rows = union(rows, positions)
         placement = self._placed(call, rows)
         at = placement.place[np.searchsorted(rows, positions)]
         ranges = extent(call, placement)

@@ -17,6 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from semiring.base import Array
+from semiring.segments import ascending
 
 SWEEPS = 6
 """The number of times that layers are gone through, forth and back."""
@@ -340,9 +341,8 @@ def _layered(
     across = float((x + wide).max(initial=0.0))
     best: tuple[float, Array, Array, Array, Array] | None = None
     for number in range(1, BANDS + 1 if across > WIDEST else 2):
-        cuts = np.unique(
-            [np.abs(np.array(left) - across * k / number).argmin() for k in range(1, number)]
-        )
+        middles = across * np.arange(1, number) / number
+        cuts = ascending(np.abs(np.array(left) - middles[:, None]).argmin(axis=1))
         band = np.searchsorted(cuts, of_node, side="right")
         apart = band[ends[:, 1]] - band[ends[:, 0]]
         over = apart > 0

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from graphquery import ProvenanceGraph, Segment
-from graphquery.csr import distinct
 from graphquery.values import effects
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.cells import cell
@@ -19,6 +18,7 @@ from lipstick.explorer.graphs.node_values import changed
 from lipstick.explorer.graphs.outline import Outline
 from lipstick.explorer.graphs.picture import crumbs_of, inner_name
 from semiring.base import Array
+from semiring.segments import ascending, common, outside, union
 
 NODES = 40
 """Nodes of a segment that are drawn at once."""
@@ -49,7 +49,7 @@ def segment(
         picture.add("bundle", f"{after:,} after", parent=whole, focus=focus)
     picture.own(whole, np.array([position]))
     for ends, other in ((outline.sources, outline.targets), (outline.targets, outline.sources)):
-        for near in np.unique(other[ends == position]).tolist():
+        for near in ascending(other[ends == position]).tolist():
             if picture.owner[near] >= 0:
                 continue
             beside = outline.segments[near]
@@ -86,7 +86,7 @@ def neighbourhood(
         for _ in range(steps):
             budget.check()
             near = graph.outgoing(frontier) if forwards else graph.incoming(frontier)
-            fresh = distinct(near.nodes).astype(np.int64)
+            fresh = ascending(near.nodes).astype(np.int64)
             fresh = np.array([n for n in fresh.tolist() if n not in seen], dtype=np.int64)
             seen.update(fresh.tolist())
             total += len(fresh)
@@ -97,7 +97,7 @@ def neighbourhood(
             ):
                 drawn.setdefault(drawn_node, box)
             owners = np.repeat(frontier, near.degrees)
-            rest = np.setdiff1d(fresh, chosen)
+            rest = outside(fresh, chosen)
             for name, count in _by_segment(graph, rest):
                 key = (name, forwards)
                 label = f"{count:,} more"
@@ -231,14 +231,14 @@ def marked(
     start = graph.resolve(np.array(nodes, dtype=np.int64))
     if mode in ("ancestors", "descendants"):
         reached = graph.ancestors(start) if mode == "ancestors" else graph.descendants(start)
-        return _lit(graph, np.union1d(reached.ids, start))
+        return _lit(graph, union(reached.ids, start))
     if mode == "path":
         if len(nodes) != 2:
             raise ExploreError("A path is between two nodes: give both.")
         first, last = (np.array([node], dtype=np.int64) for node in nodes)
-        between = np.intersect1d(
-            np.union1d(graph.descendants(first).ids, first),
-            np.union1d(graph.ancestors(last).ids, last),
+        between = common(
+            union(graph.descendants(first).ids, first),
+            union(graph.ancestors(last).ids, last),
         )
         return _lit(graph, between)
     if mode != "delete":
@@ -287,7 +287,7 @@ def _waves(graph: ProvenanceGraph, start: Array, gone: Array) -> Array:
     frontier, at = start, 0
     while len(frontier):
         nodes_ahead = graph.outgoing(frontier).nodes
-        frontier = distinct(nodes_ahead[inside[nodes_ahead]]).astype(np.int64)
+        frontier = ascending(nodes_ahead[inside[nodes_ahead]]).astype(np.int64)
         inside[frontier] = False
         at += 1
         wave[np.searchsorted(gone, frontier)] = at

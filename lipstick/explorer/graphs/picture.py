@@ -18,6 +18,7 @@ from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.graphs.boxes import MOST, Focus, Marks, Picture, counted
 from lipstick.explorer.graphs.outline import NONE, Outline
 from semiring.base import Array
+from semiring.segments import ascending, outside
 
 INVOCATIONS = 36
 """Invocations of a module that are shown at once."""
@@ -61,7 +62,7 @@ def everything(outline: Outline, marks: Marks | None, executions: Array | None) 
         sort = "module" if module else "input" if token else "segment"
         box = picture.add(sort, name, lines=lines, focus=focus)
         picture.own(box, members[group])
-    rest = np.setdiff1d(present, shown)
+    rest = outside(present, shown)
     if len(rest):
         left = int(nodes[rest].sum())
         label = f"{len(rest):,} more modules"
@@ -75,9 +76,9 @@ def module(
 ) -> dict[str, Any]:
     """The invocations of a module, in the order of executions, and what is around them."""
     inside = _of_module(outline, name)
-    numbers = np.unique(outline.invocation[inside & (outline.invocation != NONE)])
+    numbers = ascending(outline.invocation[inside & (outline.invocation != NONE)])
     if executions is not None:
-        numbers = np.unique(outline.invocation[inside & executions & (outline.invocation != NONE)])
+        numbers = ascending(outline.invocation[inside & executions & (outline.invocation != NONE)])
     picture = Picture(outline=outline, marks=marks)
     whole = picture.add("module", name, whole=True, grid=True)
     start = max(0, min(start, len(numbers) - 1))
@@ -236,7 +237,7 @@ def _around(
     shown = picture.owner >= 0
     near: dict[tuple[str, int], set[int]] = {}
     for ends, other in ((outline.sources, outline.targets), (outline.targets, outline.sources)):
-        for position in np.unique(other[shown[ends] & ~shown[other]]).tolist():
+        for position in ascending(other[shown[ends] & ~shown[other]]).tolist():
             name, number = part_of[position]
             if name not in leave_out:
                 near.setdefault((name, number), set()).add(position)

@@ -28,6 +28,7 @@ from semiring.arrow import decoded
 from semiring.base import Array
 from semiring.budget import spent
 from semiring.door import checked
+from semiring.segments import ascending
 
 Tables: TypeAlias = Mapping[str, pa.Table]
 Runs: TypeAlias = Callable[[Tables], Sequence[pa.Table]]
@@ -141,7 +142,7 @@ class NumberedTuples:
                 places = KeyTable(columns, table.num_rows).find(theirs, tokens[name].num_rows)
                 found.append(places[places >= 0] + start)
             start += table.num_rows
-        return np.unique(np.concatenate(found))
+        return ascending(np.concatenate(found))
 
 
 class DifferingWorlds:
@@ -294,7 +295,7 @@ def _behind(
             mask = np.zeros(memory.answer().num_rows, dtype=np.bool_)
             mask[rows[pair]] = True
             found.append(tuples.numbers(memory.lineage(mask)))
-    return np.unique(np.concatenate(found))
+    return ascending(np.concatenate(found))
 
 
 def _smallest(worlds: DifferingWorlds, gone: Array) -> tuple[Array, Minimal]:

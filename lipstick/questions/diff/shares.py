@@ -19,6 +19,7 @@ from lipstick.questions.why.measure import as_numbers
 from rewriter.interpret import AggregateCall, UninterpretableError
 from semiring.arrow import decoded
 from semiring.base import Array
+from semiring.segments import ascending
 
 _WHOLE = 1 << 53
 """Sums of whole numbers below it are exact as float64."""
@@ -364,7 +365,7 @@ def _distinct_count(columns: Sequence[Sequence[pa.Array]], sides: Sides) -> Divi
 def _common_multiple(numbers: Array, times: int) -> int:
     """Return a common multiple of numbers; 1 if so many of its parts are not exact float64."""
     unit = 1
-    for number in np.unique(numbers[numbers > 0]).tolist():
+    for number in ascending(numbers[numbers > 0]).tolist():
         unit = lcm(unit, number)
         if unit * times >= _WHOLE:
             return 1

@@ -60,6 +60,7 @@ from rewriter.scalars.aggregates import name_of
 from semiring.arrow import decoded
 from semiring.base import Array
 from semiring.ranks import ranked
+from semiring.segments import ascending
 
 Cells = dict[tuple[str, str, ValueRole], list[pa.Table]]
 """By relation, column and role, the tokens of rows."""
@@ -149,14 +150,14 @@ class CellTracer:
         """Add the cells behind a column of the rows that a generator makes."""
         inner, owners = self._engine.blocks[rows.inner], rows.owners[positions]
         if name in rows.passed:
-            self.trace(inner, rows.passed[name], np.unique(owners), role)
+            self.trace(inner, rows.passed[name], ascending(owners), role)
             return
         if name == rows.place:
             return
         array = next(each.scalar for each in inner.outputs if each.name == ARRAY)
         written = elements(replace(rows.generator, argument=array))
         if written is None or split_windows(array)[1]:
-            self.trace(inner, ARRAY, np.unique(owners), ValueRole.COMPUTED.then(role))
+            self.trace(inner, ARRAY, ascending(owners), ValueRole.COMPUTED.then(role))
             return
         of_inner = self._engine.rows(inner.name)
         assert isinstance(of_inner, MemberRows)
@@ -183,7 +184,7 @@ class CellTracer:
         source = window.row_of_value(positions)
         if source is not None:
             found = source >= 0
-            self._read(block, members, uses(own[0]), np.unique(source[found]), role)
+            self._read(block, members, uses(own[0]), ascending(source[found]), role)
             if window.call.ignores_nulls:
                 among = window.rows_within(extent(window.call, window.placement), positions)
                 self._read(block, members, deciding_uses(own[0]), among, role)
@@ -253,13 +254,13 @@ class CellTracer:
         result = results.take(pa.array(owners))
         is_chosen = same(values[0], decoded(result).cast(values[0].type))
         is_chosen &= _extremes(values[1:], owners, least=name_of(call) == "min_by")
-        chosen = np.unique(positions[is_chosen])
+        chosen = ascending(positions[is_chosen])
         for use in aggregate_uses(call):
             own = positions if use.role is ValueRole.CHOSEN else chosen
-            self._read(block, members, iter((use,)), np.unique(own), role)
+            self._read(block, members, iter((use,)), ascending(own), role)
         if len(values) == 1:
             # Any other value may become the extreme.
-            self._read(block, members, aggregate_uses(call), np.unique(positions), ValueRole.CHOSEN)
+            self._read(block, members, aggregate_uses(call), ascending(positions), ValueRole.CHOSEN)
 
     @staticmethod
     def _values(evaluate: Callable[..., Vector], members: Members, positions: Array) -> pa.Array:
@@ -298,7 +299,7 @@ class CellTracer:
         else:
             found = members.references.of(lookup, positions)  # type: ignore[arg-type]
             found = found[found >= 0]
-        self.trace(lookup.block, name, np.unique(found), role)
+        self.trace(lookup.block, name, ascending(found), role)
 
     def _of_core(
         self,

@@ -28,6 +28,7 @@ from lipstick.questions.why.sources import SourceRows, read_columns
 from rewriter.analysis.value_columns import updated_columns
 from semiring.arrow import decoded
 from semiring.base import Array
+from semiring.segments import others
 
 if TYPE_CHECKING:
     from lipstick.questions.what_if import WhatIf
@@ -175,8 +176,8 @@ def _usual(
         if is_number(column.type):
             yield from _changes(source, name, wrong)
         return
-    for others in (np.setdiff1d(rows, wrong), np.setdiff1d(np.arange(len(column)), rows)):
-        values = column.take(pa.array(others)).drop_null()
+    for beside in (np.setdiff1d(rows, wrong), others(len(column), rows)):
+        values = column.take(pa.array(beside)).drop_null()
         counts = values.filter(pc.invert(pc.is_in(values, value_set=own))).value_counts()
         if len(counts):
             usual = counts.field("values")[int(counts.field("counts").to_numpy().argmax())]

@@ -18,6 +18,7 @@ from lipstick.questions.why.measure import Measure, column_of
 from lipstick.questions.why.pipeline import measured
 from lipstick.questions.why.shares import shapley_shares
 from lipstick.questions.why.sources import SourceRows, chosen_relation, read_source
+from semiring.segments import ascending
 
 _IN_MEMORY = 20_000_000
 """The number of captured rows up to which tuples are left out in memory."""
@@ -139,7 +140,7 @@ def quarantined_rows(
     else:
         # All rows made the value; to be set aside are those that explain it.
         found = np.concatenate([source.find(tokens) for _, tokens in reasons] or [_NO_ROWS])
-    rows = np.unique(found[found >= 0])
+    rows = ascending(found[found >= 0])
     texts = np.full(len(rows), "", dtype=object)
     for text, tokens in reasons:
         holds = np.isin(rows, source.find(tokens))

@@ -28,6 +28,7 @@ from rewriter.blocks import GROUP
 from rewriter.interpret import Interpreted, UninterpretableError, Vector, comparison, interpret
 from semiring.base import Array
 from semiring.budget import check_budget
+from semiring.segments import ascending
 
 _COUNTED = 100_000
 """Sets that are counted one by one at most."""
@@ -124,7 +125,7 @@ def _products(groups: Sequence[_Choices]) -> Iterator[Array]:
     while True:
         check_budget()
         parts = [g.rows[list(g.places[n])] for g, n in zip(groups, numbers, strict=True)]
-        yield np.unique(np.concatenate(parts)) if parts else np.zeros(0, dtype=np.int64)
+        yield ascending(np.concatenate(parts)) if parts else np.zeros(0, dtype=np.int64)
         at = len(groups) - 1
         while at >= 0 and numbers[at] + 1 >= len(groups[at].places):
             numbers[at] = 0
@@ -160,7 +161,7 @@ def _groups(measure: Measure, source: SourceRows, limit: int) -> list[_Choices]:
         positions = measure.positions
         if positions is None:
             positions = np.flatnonzero(rows.base.present)
-        failing = np.unique(source.rows_of(rows.members, scan)[positions])
+        failing = ascending(source.rows_of(rows.members, scan)[positions])
         failing = failing[failing >= 0]
         return [_Choices(len(failing), 1, failing, [tuple(range(len(failing)))])]
     return list(_of_groups(measure, source, rows, scan, limit))

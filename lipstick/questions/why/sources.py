@@ -25,6 +25,7 @@ from rewriter.blocks import Kind, ScanSource, topological
 from rewriter.interpret import aggregate_call, interpret
 from semiring.arrow import decoded
 from semiring.base import Array
+from semiring.segments import ascending
 
 Read: TypeAlias = Callable[[Sequence[str], Array | None], pa.Table]
 """Reads columns of a relation, of rows by sorted positions or of all."""
@@ -104,7 +105,7 @@ class SourceRows:
         names
             Of columns, nested ones too where the source is read here; None: all that are not.
         """
-        ordered = np.unique(rows)
+        ordered = ascending(rows)
         table = self._read(self.schema.names if names is None else names, ordered)
         plain = pa.table([decoded(c.combine_chunks()) for c in table.columns], table.column_names)
         return plain.take(pa.array(np.searchsorted(ordered, rows)))

@@ -22,6 +22,7 @@ from lipstick.systems.dbt.manifest import DbtNode
 from lipstick.systems.dbt.project import Refusal
 from lipstick.tracking.naming import free_name
 from rewriter.dialect import emit, literal_of
+from semiring.segments import ascending
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -229,7 +230,7 @@ def trace_versions(tracked: TrackedProject, versions: SnapshotVersions) -> list[
             frame = view.annotated(node, select=select)
             if isinstance(frame, Refusal):
                 raise DbtError(f"{snapshot.title} cannot be traced: {frame.reason}")
-            found = np.unique(frame.capture.memory.answer()[ROW].to_numpy())
+            found = ascending(frame.capture.memory.answer()[ROW].to_numpy())
             if not len(found):
                 return
             at = {} if state is None else state.versions

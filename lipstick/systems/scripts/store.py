@@ -19,6 +19,7 @@ from lipstick.systems.scripts.graph import ScriptGraph
 from lipstick.systems.scripts.model import ScriptNode
 from lipstick.systems.scripts.script_text import Script
 from semiring.base import Array
+from semiring.segments import ascending
 
 _VALUES = "nodes"
 _EDGES = "edges"
@@ -46,7 +47,7 @@ class StoredProvenance:
     def reached(self, ids: Array, *, forwards: bool) -> list[int]:
         """The script's nodes on paths from or to some, these among them, ascending."""
         reached = self.graph.descendants(ids) if forwards else self.graph.ancestors(ids)
-        numbers = self.numbers[np.unique(np.concatenate([ids, reached.ids]))]
+        numbers = self.numbers[ascending(np.concatenate([ids, reached.ids]))]
         result: list[int] = np.sort(numbers[numbers > 0]).tolist()
         return result
 

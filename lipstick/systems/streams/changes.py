@@ -19,6 +19,7 @@ from lipstick.systems.streams.recording import Recording
 from lipstick.systems.streams.source import ticks_of
 from semiring.base import Array
 from semiring.door import checked
+from semiring.segments import others
 
 Name = int | tuple[Any, int]
 """An event of a source: its number, or with a key the key's value and the number."""
@@ -102,7 +103,7 @@ def changed_batch(
     batch = Batch(batch.keys, table)
     removed = [_place(batch.keys, name, codes, sid) for name in changes.removed.get(sid, ())]
     if removed:
-        batch = batch.take(np.setdiff1d(np.arange(len(batch)), removed))
+        batch = batch.take(others(len(batch), np.array(removed)))
     added = changes.added.get(sid)
     if added is None or not added.num_rows:
         return batch

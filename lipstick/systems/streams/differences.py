@@ -11,7 +11,7 @@ from lipstick.systems.streams.keys import Keys, search
 from lipstick.systems.streams.operators.merge import trigger_rank
 from lipstick.systems.streams.recording import InMemory, Recording
 from semiring.base import Array
-from semiring.segments import bounds
+from semiring.segments import ascending, bounds
 
 
 def matched(keys: Keys, other_keys: Keys, rank: Array | None = None) -> tuple[Array, Array]:
@@ -67,7 +67,7 @@ def _differing_ranges(lists: Lists, other: Lists) -> Array | None:
     """
     lengths, other_lengths = lists.high - lists.low, other.high - other.low
     shared = (lengths == other_lengths) & (lengths > 0)
-    shifts = np.unique((other.low - lists.low)[shared])
+    shifts = ascending((other.low - lists.low)[shared])
     names = lists.members.schema.names == other.members.schema.names
     if len(shifts) > 1 or lists.newest_first != other.newest_first or not names:
         return None

@@ -13,6 +13,7 @@ from lipstick.systems.streams.errors import UnknownStreamError
 from lipstick.systems.streams.keys import Keys, search
 from semiring.base import Array
 from semiring.door import checked
+from semiring.segments import ascending
 
 if TYPE_CHECKING:
     from lipstick.systems.streams.recording import Recording
@@ -73,7 +74,7 @@ def resolve(recording: Recording, events: Events) -> Keys:
             + (f" of {events.key!r}" if keyed else "")
             + ".\nIts numbers start from 1; lipstick stream show tells how many there are."
         )
-    return keys.take(np.unique(index))
+    return keys.take(ascending(index))
 
 
 def _in_period(recording: Recording, sid: str, events: Events) -> Keys:

@@ -16,6 +16,7 @@ import pyarrow as pa
 from lipstick.systems.streams.keys import Keys, first_of_time
 from lipstick.systems.streams.operator_state import StageState
 from semiring.base import Array
+from semiring.segments import ascending
 
 
 def key_columns(keys: Keys) -> tuple[pa.Table, int | None]:
@@ -82,7 +83,7 @@ def blocks(keys: Keys, size: int) -> Iterator[EventBlock]:
     # Outputs of one trigger are told apart by their order: they stay together.
     groups = first_of_time(keys.code, keys.trigger)
     places = np.arange(0, len(keys), size)
-    starts = np.unique(groups[np.searchsorted(groups, places, "right") - 1]).tolist()
+    starts = ascending(groups[np.searchsorted(groups, places, "right") - 1]).tolist()
     for start, stop in zip(starts, [*starts[1:], len(keys)], strict=True):
         yield EventBlock(start, ranges_of(keys.slice(start, stop)))
 

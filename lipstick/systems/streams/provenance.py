@@ -19,7 +19,7 @@ from lipstick.systems.streams.operators.base import Spans, at_trigger
 from lipstick.systems.streams.recording import Recording
 from semiring.base import Array
 from semiring.door import checked
-from semiring.segments import expand
+from semiring.segments import ascending, expand
 
 _WINDOWS = ("time_window", "length_window")
 _JOINS = ("time_join", "length_join")
@@ -279,7 +279,7 @@ def provenance_graph(recording: Recording, events: Events) -> ProvenanceGraph:
     walk_back(recording, events.sid, EventRanges.of(keys), None, links)
     parts: dict[str, list[Keys]] = {}
     for link in links:
-        places = np.unique(expand(link.low, link.high)[0])
+        places = ascending(expand(link.low, link.high)[0])
         parts.setdefault(link.source, []).append(link.inputs.take(places))
     met = {sid: distinct_keys(each) for sid, each in parts.items()}
     start = graph.original(events.sid)

@@ -8,7 +8,7 @@ from lipstick.systems.streams.keys import Keys, search
 from lipstick.systems.streams.operators.base import Reach
 from lipstick.systems.streams.recording import Recording
 from semiring.base import Array
-from semiring.segments import bounds
+from semiring.segments import ascending, bounds
 
 
 def within_reach(recording: Recording, sid: str, outputs: Keys, reach: Reach) -> Keys:
@@ -34,7 +34,7 @@ def _last_before(recording: Recording, sid: str, outputs: Keys, count: int) -> K
         parts = parts.take(chosen)
     # Parts are in the order they were written in, in which every key's events ascend; other keys
     # may have given a later part an earlier time. So: the last part that begins by the trigger.
-    trigger = np.unique(outputs.trigger)
+    trigger = ascending(outputs.trigger)
     earliest = np.minimum.accumulate(parts.first_t[::-1])[::-1]
     last = np.searchsorted(earliest, trigger, "right") - 1
     last = last[last >= 0]

@@ -20,6 +20,7 @@ from lipstick.systems.streams.operator_state import StageState
 from lipstick.systems.streams.source import Disorder
 from semiring.base import Array
 from semiring.door import checked
+from semiring.segments import ascending
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +80,7 @@ class Parts:
 
     def has_code(self, codes: Array) -> Array:
         """Return the mask of the parts that may have an event of some codes."""
-        codes = np.unique(codes)
+        codes = ascending(codes)
         return self._meet("code", codes, codes)
 
     def _meet(self, of: str, starts: Array, ends: Array) -> Array:

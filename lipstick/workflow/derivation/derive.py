@@ -79,6 +79,7 @@ from rewriter.algebra import Scalar
 from rewriter.blocks import GROUP, UNION
 from rewriter.interpret import Interpreted, interpret
 from semiring.base import Array
+from semiring.segments import ascending
 
 
 def derive(
@@ -289,7 +290,7 @@ def deciding(reading: QueryReading, rows: Rows) -> Array:
     if isinstance(rows, GroupRows) and _changeable(reading, rows, keys):
         alive = rows.members.base_alive
         members = every(rows.members.count) if alive is None else np.flatnonzero(alive)
-        return np.unique(rows.grouping.moved(members).groups)
+        return ascending(rows.grouping.moved(members).groups)
     return np.sort(rows.base.sequence) if is_cut(reading, rows) else NOTHING
 
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 from graphquery.model import EdgeSet, Kind, Ordinals, Port, Segment
 from lipstick.workflow.execution.tables import take
 from semiring.base import Array
+from semiring.segments import ascending
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +275,7 @@ class InvocationTrace:
         for pool in self.pools:
             edges += self._entering(pool)
         for sources, target, targets, port in self._edges:
-            for number in np.unique(sources.pools).tolist():
+            for number in ascending(sources.pools).tolist():
                 of_pool = np.flatnonzero(sources.pools == number)
                 source, end = self.pools[number].segment, self.pools[target].segment
                 edges.append(

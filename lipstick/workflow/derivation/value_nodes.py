@@ -54,6 +54,7 @@ from rewriter.interpret import (
     interpret,
 )
 from semiring.base import Array
+from semiring.segments import ascending
 
 _MOST = 1 << 20
 """So many pairs of a row and one that it sees have edges of their own."""
@@ -474,7 +475,7 @@ def kept(
         rows = np.flatnonzero(nodes.ordinals >= 0)
         if not len(rows):
             continue
-        pools = np.unique(nodes.pools[rows])
+        pools = ascending(nodes.pools[rows])
         first = trace.pools[int(pools[0])]
         ordered = bool((nodes.ordinals[rows] == np.arange(len(rows))).all())
         whole = first.used is None and first.segment.count == len(rows)

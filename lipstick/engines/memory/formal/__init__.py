@@ -40,6 +40,7 @@ from semiring.columns import Columns
 from semiring.columns.arrays import ArrayColumns
 from semiring.monoid import MAX
 from semiring.polynomial import Polynomial
+from semiring.segments import others
 from semiring.semirings.counting import Counting
 from semiring.tensor import Tensor
 from semiring.valuation import Valuation
@@ -182,7 +183,7 @@ class Formal:
         """
         root = self.engine.root.name
         ordered = self.engine.base(root).ordered
-        absent = np.setdiff1d(every(self.domains.size(root)), ordered)
+        absent = others(self.domains.size(root), ordered)
         choices = self._choices()
         nothing = (None,) * len(self.engine.root.outputs)
         for of_answer, positions in ((True, ordered), (False, absent)):

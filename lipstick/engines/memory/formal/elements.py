@@ -20,7 +20,7 @@ from semiring.analysis.most import most
 from semiring.base import Array
 from semiring.circuit.gates import ONE, PLAIN
 from semiring.circuit.values import CircuitAggregated, CircuitApplied, CircuitChoice
-from semiring.segments import bounds, places_of
+from semiring.segments import ascending, bounds, places_of
 from semiring.value import Operand, Value
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Elements:
         part = None if name == rows.place else rows.made.index(name)
         whole = len(rows.made) == 1 and not rows.generator.inline
         gates = self._formal.circuit.zeros(len(positions))
-        for place in np.unique(places).tolist():
+        for place in ascending(places).tolist():
             chosen = places == place
             function = Element(place, part, whole=whole)
             arrays = known.arrays[owners[chosen]]

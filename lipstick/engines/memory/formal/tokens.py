@@ -19,7 +19,7 @@ from semiring.columns import Columns, Source, columns_of
 from semiring.expression import Expression
 from semiring.key_index import KeyIndex
 from semiring.polynomial import Polynomial
-from semiring.segments import bounds
+from semiring.segments import ascending, bounds
 from semiring.semirings.expressions import Expressions
 from semiring.token import Token
 from semiring.valuation import Valuation
@@ -83,7 +83,7 @@ class TokenNumbers:
         named: list[Token] = []
         relations = np.searchsorted(self._starts, numbers, side="right") - 1
         order = np.argsort(relations, kind="stable")
-        for relation in np.unique(relations).tolist():
+        for relation in ascending(relations).tolist():
             name = self._names[relation]
             own = numbers[order][relations[order] == relation] - self._starts[relation]
             naming = self._engine.manifest.relations[name].naming

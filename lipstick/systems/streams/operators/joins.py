@@ -38,7 +38,7 @@ from lipstick.systems.streams.operators.base import (
 )
 from lipstick.systems.streams.operators.mapping import checked_mask, name_of
 from semiring.base import Array
-from semiring.segments import bounds, expand
+from semiring.segments import ascending, bounds, expand
 
 Condition = Callable[[pa.Table, pa.Table], Any] | tuple[tuple[str, str], ...] | None
 """The condition of a match: a predicate of two tables with a row for each pair; pairs of columns
@@ -304,7 +304,7 @@ def _steps(sizes: Array) -> list[tuple[int, int]]:
     if not len(sizes) or not int(ends[-1]):
         return []
     cuts = np.searchsorted(ends, np.arange(PAIRS, int(ends[-1]) + PAIRS, PAIRS), "left") + 1
-    stops = np.unique(np.minimum(cuts, len(sizes))).tolist()
+    stops = ascending(np.minimum(cuts, len(sizes))).tolist()
     return list(zip([0, *stops[:-1]], stops, strict=True))
 
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -30,6 +29,7 @@ from lipstick.systems.streams.structured.batch_rows import (
     by_source,
     result_table,
 )
+from semiring.segments import ascending
 
 REPLY = "document string, results array<binary>"
 """The columns of the one row that a worker answers: JSON, and a table for each of `results`."""
@@ -126,7 +126,7 @@ class Work:
         if not given:
             return
         table = pa.Table.from_batches(given)
-        partitions = np.unique(table.column(PARTITION).to_numpy())
+        partitions = ascending(table.column(PARTITION).to_numpy())
         if len(partitions) != 1:
             raise StreamError(f"A task got rows of partitions {partitions.tolist()}, not of one.")
         try:
