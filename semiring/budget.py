@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
-from semiring.errors import ExactnessError
+from semiring.errors import BudgetError
 
 T = TypeVar("T")
 
@@ -68,7 +68,7 @@ def call_within(seconds: float | None, function: Callable[[], T]) -> T:
 
     Raises
     ------
-    ExactnessError
+    BudgetError
         When the budget is spent, or the call takes more than half of the free memory.
     """
     budget = _inner(seconds)
@@ -87,7 +87,7 @@ def call_within(seconds: float | None, function: Callable[[], T]) -> T:
         # No reason: the budget that is spent is one around this one.
         if watch.reason is None or not _is_of_budget(error):
             raise
-        raise ExactnessError(watch.reason) from None
+        raise BudgetError(watch.reason) from None
     finally:
         _current.reset(token)
 
@@ -139,12 +139,12 @@ def check_budget() -> None:
 
     Raises
     ------
-    ExactnessError
+    BudgetError
         When the budget is spent.
     """
     budget = _current.get()
     if budget is not None and spent():
-        raise ExactnessError(_too_long(budget))
+        raise BudgetError(_too_long(budget))
 
 
 def _too_long(budget: _Budget) -> str:

@@ -35,3 +35,7 @@ class AnnotationError(LipstickError):
 
 class ExactnessError(LipstickError):
     """An exact value that does not fit the type it was asked to be returned in."""
+
+
+class BudgetError(ExactnessError):
+    """A question whose budget of seconds or memory was spent before its answer was exact."""

@@ -49,6 +49,23 @@ def others(count: int, numbers: Array) -> Array:
     return np.flatnonzero(rest)
 
 
+def renumbered(values: Array, count: int) -> tuple[Array, Array]:
+    """Return the distinct ones of some numbers below a count, ascending, and the place of each
+    number among them; by a table as long as the count."""
+    there = np.zeros(count, dtype=np.bool_)
+    there[values] = True
+    places: Array = there.cumsum() - 1
+    return np.flatnonzero(there), places[values]
+
+
+def stable_order(values: Array) -> Array:
+    """Return the places of integers in ascending order, of equal ones the first one first."""
+    if bool((values[1:] >= values[:-1]).all()):
+        return np.arange(len(values))
+    order: Array = np.argsort(values, kind="stable")
+    return order
+
+
 def bounds(sizes: Array) -> Array:
     """Return the offsets, int64, of consecutive segments of some sizes."""
     offsets = np.zeros(len(sizes) + 1, dtype=np.int64)

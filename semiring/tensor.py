@@ -6,6 +6,7 @@ Source: Amsterdamer, Deutch, Tannen, *Provenance for Aggregate Queries*, PODS 20
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from numbers import Number
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from semiring.base import Semiring, TokenValuation, token_values
@@ -79,6 +80,11 @@ class Tensor(Value):
     def values(self) -> list[Any]:
         """Return the values of the terms, in their order, without making their annotations."""
         return [value for _, value in self._terms]
+
+    @property
+    def has_numbers(self) -> bool:
+        """True if all values are numbers."""
+        return all(isinstance(value, Number) for value in self.values())
 
     @property
     def simple_tensors(self) -> tuple[tuple[Annotation, Any], ...]:

@@ -14,7 +14,7 @@ from lipstick.display.progress_line import progress
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.errors import NeedsSparkError
 from semiring.budget import call_within, remaining, uncollected, within
-from semiring.errors import ArgumentError, ExactnessError
+from semiring.errors import ArgumentError, BudgetError, ExactnessError
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -31,6 +31,9 @@ _USED: Final = 0.9
 
 _LARGEST: Final = 0.5
 """The share that one row may take: what it is made of is often that of others too."""
+
+_LAST: Final = 0.75
+"""The share of what is left that rows which took too long have, before worlds are drawn."""
 
 Method: TypeAlias = Literal["auto", "exact", "sample"]
 """The method for hard questions: exact, sampling, or exact unless that is too hard."""
@@ -198,7 +201,8 @@ def _answered_together(
     made: dict[int, Any] = {}
 
     def make(number: int) -> None:
-        made[number] = rows[number][1]()
+        if number not in made:
+            made[number] = rows[number][1]()
 
     def answer(number: int) -> None:
         make(number)
@@ -206,12 +210,23 @@ def _answered_together(
 
     with progress(after=_SILENT) as line, uncollected():
         half = None if (left := remaining()) is None else left / 2
-        for number in range(len(rows)) if method == "auto" else ():
-            line(f"row {number + 1:,} of {len(rows):,}")
-            left = None if half is None else max((remaining() or 0.0) - half, 0.0)
-            share = left and left * max(1 / (len(rows) - number), _LARGEST)
-            with suppress(ExactnessError):
-                call_within(share, partial(answer, number))
+        waiting = list(range(len(rows))) if method == "auto" else []
+        # A row that takes more than its share waits for the time that the others leave.
+        for turn in range(2):
+            late: list[int] = []
+            for place, number in enumerate(waiting):
+                line(f"row {number + 1:,} of {len(rows):,}")
+                left = remaining()
+                if left is not None:
+                    left = _LAST * left if turn else max(left - (half or 0.0), 0.0)
+                share = left and left * max(1 / (len(waiting) - place), 0 if turn else _LARGEST)
+                try:
+                    call_within(share, partial(answer, number))
+                except BudgetError:
+                    late.append(number)
+                except ExactnessError:
+                    pass
+            waiting = late
         for number in range(len(rows)):
             if number not in made:
                 left = None if unknown is None else remaining()

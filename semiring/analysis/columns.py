@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from semiring.circuit.reading import CircuitReading, NamedGates
 from semiring.circuit.values import InCircuit
 from semiring.circuit.writing import CircuitWriting
 from semiring.monoid import COUNT
-from semiring.segments import ascending, bounds, outside, owners_of, places_in
+from semiring.segments import ascending, bounds, outside, owners_of, places_in, renumbered
 from semiring.tensor import Tensor
 
 
@@ -57,11 +56,11 @@ class GateColumns:
         """Return the edges of gates, one gate after the other, and the CSR offsets of the gates."""
         return places_in(self.offsets, gates)
 
-    def values(self, tensor: int) -> list[Any]:
-        """Return the values of the terms of a tensor."""
+    def doubles(self, tensor: int) -> Array:
+        """Return the values of the terms of a tensor, which are numbers, as doubles."""
         edges, _ = self.edges_of(np.array([tensor]))
         scalars = self._reading.circuit.scalars[int(self.payload[tensor])]
-        return list(scalars.values(self.label[edges]))
+        return scalars.doubles(self.label[edges])
 
     def _below(self, literals: Array) -> tuple[Array, Array]:
         """Return pairs of a place among distinct literals' gates, and a token below it."""
@@ -80,16 +79,18 @@ class GateColumns:
 
     def token_pairs(self, owner: Array, literal: Array) -> tuple[Array, Array]:
         """Return pairs of an owner of literals and a token that one of these depends on."""
-        gates = ascending(literal // 2)
+        gates, at = renumbered(literal // 2, len(self.kind))
+        if (self.kind[gates] == TOKEN).all():
+            return owner, self.payload[literal // 2]
         place, token = self._below(2 * gates)
         offsets = bounds(np.bincount(place, minlength=len(gates)))
-        entries, own = places_in(offsets, np.searchsorted(gates, literal // 2))
+        entries, own = places_in(offsets, at)
         return np.repeat(owner, np.diff(own)), token[entries]
 
     def components(self, owner: Array, literal: Array, count: int) -> Array:
         """Return a number for every owner, the same where they are connected by tokens."""
         owners, tokens = self.token_pairs(owner, literal)
-        distinct, token = np.unique(tokens, return_inverse=True)
+        distinct, token = renumbered(tokens, len(self.tokens))
         parent = np.arange(count + len(distinct))
         token = token + count
         while True:
@@ -137,6 +138,8 @@ def gate_columns(annotation: Annotation | Tensor) -> GateColumns:
     root = without_extremes(circuit, root)
     store = circuit.gates
     gates = store.reachable(np.array([root]))
+    number = np.zeros(len(store), dtype=np.int64)
+    number[gates] = np.arange(len(gates))
     kind, payload = store.kind[gates], store.payload[gates].astype(np.int64)
     edges, offsets = store.edges_of(gates)
     label = store.label[edges].copy()
@@ -147,13 +150,13 @@ def gate_columns(annotation: Annotation | Tensor) -> GateColumns:
     payload[counts] = of_counts[0] if of_counts else 0
     label[counts[owners_of(offsets)]] = 0
     return GateColumns(
-        root=int(np.searchsorted(gates, root)),
+        root=int(number[root]),
         kind=kind,
         truth=(store.flags[gates] & TRUTH) != 0,
         depth=store.depth[gates],
         payload=payload,
         offsets=offsets,
-        child=np.searchsorted(gates, store.child[edges]),
+        child=number[store.child[edges]],
         label=label,
         tokens=NamedGates(
             reading, np.concatenate([gates[tokens], outside(occurring, gates[tokens])])

@@ -27,7 +27,7 @@ from semiring.base import Array
 from semiring.budget import check_budget
 from semiring.circuit.gates import CONSTANT, DELTA, MONUS, PRODUCT, SUM, TOKEN
 from semiring.circuit.reading import NamedGates
-from semiring.segments import ascending, bounds, common, others
+from semiring.segments import ascending, bounds, common, others, renumbered, stable_order
 
 ALL, ANY, NOT, TUPLE, TRUTH, PART = range(6)
 """The kinds of nodes: and, or, not, a token, a constant, and a part that is compiled by itself."""
@@ -205,7 +205,7 @@ class _Splitting:
             group, item, literal = compacted(group, item, literal, ~dropped & ~empty)
         kept_groups = ~true[group]
         group, item, literal = compacted(group, item, literal, kept_groups)
-        order = np.argsort(group, kind="stable")
+        order = stable_order(group)
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
         keys = ascending(place[item] << 32 | literal)
@@ -219,9 +219,11 @@ class _Splitting:
         own_sizes = sizes[chosen]
         owner = some.group[some.item]
         # Literals that all conjunctions of a group have.
-        keys, places, times = np.unique(
-            owner << 32 | some.literal, return_inverse=True, return_counts=True
-        )
+        if len(chosen) == 1:
+            keys, places = renumbered(some.literal, 2 * len(self._columns.kind))
+        else:
+            keys, places = np.unique(owner << 32 | some.literal, return_inverse=True)
+        times = np.bincount(places, minlength=len(keys))
         common = times == own_sizes[keys >> 32]
         is_common = common[places]
         factored = np.zeros(len(chosen), dtype=np.bool_)
@@ -256,8 +258,8 @@ class _Splitting:
                 kept = keep[rest.group]
                 item, literal = rest.item, rest.literal
                 group, item, literal = compacted(rest.group, item, literal, kept)
-                renumbered = np.cumsum(keep) - 1
-                rest = Conjunctions(int(keep.sum()), renumbered[group], item, literal)
+                number = np.cumsum(keep) - 1
+                rest = Conjunctions(int(keep.sum()), number[group], item, literal)
                 children.append((chosen[at[keep]], rest))
             else:
                 children.append((chosen[at], rest))
@@ -266,7 +268,7 @@ class _Splitting:
         if len(unfactored):
             left = chosen_groups(some, unfactored)
             component = self._columns.components(left.item, left.literal, len(left.group))
-            of_item, numbers = np.unique(component, return_inverse=True)
+            of_item, numbers = renumbered(component, len(left.group))
             owner_of = np.empty(len(of_item), dtype=np.int64)
             owner_of[numbers] = left.group
             split = np.bincount(owner_of, minlength=len(unfactored)) > 1
@@ -284,7 +286,7 @@ class _Splitting:
         some = chosen_groups(groups, chosen)
         entries = np.arange(len(some.literal))
         component = self._columns.components(entries, some.literal, len(entries))
-        distinct, numbers = np.unique(component, return_inverse=True)
+        distinct, numbers = renumbered(component, len(entries))
         owner_of = np.empty(len(distinct), dtype=np.int64)
         owner_of[numbers] = some.group[some.item]
         split = np.bincount(owner_of, minlength=len(chosen)) > 1
@@ -292,7 +294,7 @@ class _Splitting:
         kept = split[owner_of]
         if not kept.any():
             return []
-        order = np.argsort(numbers, kind="stable")
+        order = stable_order(numbers)
         parts = Conjunctions(
             len(distinct), np.arange(len(distinct)), numbers[order], some.literal[order]
         )
@@ -313,11 +315,11 @@ class _Splitting:
 
 def _sorted(count: int, group: Array, groups: Conjunctions) -> Conjunctions:
     """Return conjunctions with other groups, in the order of these."""
-    order = np.argsort(group, kind="stable")
+    order = stable_order(group)
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     item = place[groups.item]
-    by_item = np.argsort(item, kind="stable")
+    by_item = stable_order(item)
     return Conjunctions(count, group[order], item[by_item], groups.literal[by_item])
 
 
@@ -335,7 +337,7 @@ def _joined(children: list[tuple[Array, Conjunctions]]) -> tuple[Array, Conjunct
         [p.item + s for (_, p), s in zip(children, item_starts[:-1], strict=True)]
     )
     literal = np.concatenate([part.literal for _, part in children])
-    order = np.argsort(owners, kind="stable")
+    order = stable_order(owners)
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.arange(len(order))
     return owners[order], _sorted(

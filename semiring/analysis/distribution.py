@@ -194,6 +194,13 @@ def numbers_of(values: Sequence[Any]) -> Array:
     return np.array([math.nan if value is None else float(value) for value in values])
 
 
+def check_numbers(tensor: Tensor) -> None:
+    """Raise CapabilityError for a tensor with a value that has no mean."""
+    if not tensor.has_numbers:
+        for value in tensor.values():
+            check_number(value)
+
+
 def check_number(value: Any) -> None:
     """Raise CapabilityError for a plain value that has no mean: a text, a date, a list."""
     if not isinstance(value, Number):

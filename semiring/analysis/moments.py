@@ -20,7 +20,7 @@ from semiring.analysis.compilation import DECISIONS, compile_annotation
 from semiring.analysis.distribution import (
     aggregated_moments,
     check_counted,
-    check_number,
+    check_numbers,
     counted_events,
     distribution,
     numbers_of,
@@ -131,8 +131,7 @@ def moments(
         tensor = _formal(tensor.substituted(instead))
     if not isinstance(tensor, Tensor):
         return _distributed(tensor, chances, known, decisions)
-    for value in tensor.values():
-        check_number(value)
+    check_numbers(tensor)
     if known.constant_value() != 1:
         return _conditional(tensor, chances, known, decisions)
     return _unconditional(tensor, chances, decisions)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from semiring.analysis.chances import Weights, independent_chances
-from semiring.analysis.distribution import check_number, numbers_of
+from semiring.analysis.distribution import check_numbers, numbers_of
 from semiring.analysis.evidence import (
     Blocks,
     Given,
@@ -91,8 +91,8 @@ def sampled_moments_of(
             for new, value in zip(replacements, values, strict=True)
         ]
     for value in values:
-        for number in value.values() if isinstance(value, Tensor) else ():
-            check_number(number)
+        if isinstance(value, Tensor):
+            check_numbers(value)
     samples, total, drawn = [], 0, 0
     for worlds in drawn_worlds(chances, words_needed(error, confidence), seed):
         seen = worlds.holds(known)

@@ -28,7 +28,7 @@ from semiring.budget import check_budget
 from semiring.circuit.gates import CONSTANT, DELTA, MONUS, PRODUCT, SUM, TOKEN
 from semiring.circuit.order import list_ranks
 from semiring.exact import reduce_segments
-from semiring.segments import ascending, bounds, owners_of, places_in, places_of
+from semiring.segments import ascending, bounds, owners_of, places_in, places_of, renumbered
 from semiring.tensor import Tensor
 from semiring.token import Token
 
@@ -64,7 +64,7 @@ def sum_moments(
     chance_of, covariances = _chances(columns, events, of_tokens, decisions)
     weights = np.ones(len(columns.child))
     if tensor.monoid.name == "SUM":
-        weights = np.array([float(value) for value in columns.values(columns.root)])
+        weights = columns.doubles(columns.root)
     chance = reduce_segments(np.multiply, chance_of[events.event], events.offsets, 1.0)
     amounts = weights[products.term] * products.times * chance
     variance = _variance(events, amounts, chance, chance_of, covariances)
@@ -147,12 +147,17 @@ class _Events:
 
 def _events(columns: GateColumns, products: _Products) -> _Events | None:
     """Return products as products of events; None where these are too many."""
-    gates = ascending(products.factor)
-    component = np.arange(len(gates))
-    if (columns.kind[gates] != TOKEN).any():
-        numbers = columns.components(component, 2 * gates, len(gates))
-        _, component = np.unique(numbers, return_inverse=True)
-    row, place = owners_of(products.offsets), np.searchsorted(gates, products.factor)
+    gates, place = renumbered(products.factor, len(columns.kind))
+    numbers = np.arange(len(gates))
+    if (columns.kind[gates] == TOKEN).all():
+        if int(np.diff(products.offsets).max(initial=0)) > _FACTORS:
+            return None
+        none, every = np.zeros(0, dtype=np.int64), np.arange(len(gates) + 1)
+        alone = np.zeros_like(numbers)
+        return _Events(products.offsets, place, numbers, alone, every, 2 * gates, none)
+    numbers = columns.components(numbers, 2 * gates, len(gates))
+    _, component = renumbered(numbers, len(gates))
+    row = owners_of(products.offsets)
     order = np.lexsort((place, component[place], row))
     row, place = row[order], place[order]
     starts = np.ones(len(row), dtype=np.bool_)

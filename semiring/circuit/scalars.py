@@ -54,6 +54,28 @@ class Scalars:
         assert scale is not None
         return [exact_scale(number, Decimal(1).scaleb(-scale)) for number in unscaled]
 
+    @property
+    def are_numbers(self) -> bool:
+        """True if all values are numbers, by their type."""
+        kind = self.kind
+        return (
+            self.sample is None
+            and kind is not None
+            and (
+                pa.types.is_integer(kind)
+                or pa.types.is_decimal128(kind)
+                or pa.types.is_floating(kind)
+            )
+        )
+
+    def doubles(self, labels: Array) -> Array:
+        """Return the values of some labels, which are numbers, rounded to doubles."""
+        if (scale := self.scale) is not None:
+            return labels / 10.0**scale
+        if self.sample is None and pa.types.is_floating(self.kind):
+            return _floats(labels)
+        return np.array([float(value) for value in self.values(labels)], dtype=np.float64)
+
     def values(self, labels: Array) -> list[Any]:
         """Return the values of some labels."""
         if isinstance(self.sample, list):
@@ -66,8 +88,7 @@ class Scalars:
             integers = integers_to_decimal(labels, kind.precision, kind.scale)
             return cast(list[Any], integers.to_pylist())
         if pa.types.is_floating(kind):
-            bits = np.where(labels < 0, labels ^ np.int64(INT64_MAX), labels)
-            return cast(list[Any], bits.view(np.float64).tolist())
+            return cast(list[Any], _floats(labels).tolist())
         if pa.types.is_boolean(kind):
             return cast(list[Any], (labels != 0).tolist())
         if pa.types.is_date32(kind):
@@ -76,6 +97,11 @@ class Scalars:
         return cast(
             list[Any], (column.view(kind) if pa.types.is_timestamp(kind) else column).to_pylist()
         )
+
+
+def _floats(labels: Array) -> Array:
+    bits: Array = np.where(labels < 0, labels ^ np.int64(INT64_MAX), labels)
+    return bits.view(np.float64)
 
 
 def is_simple(kind: pa.DataType) -> bool:

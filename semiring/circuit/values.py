@@ -311,6 +311,10 @@ class CircuitTensor(InCircuit, Tensor):
         return cast(list[Any], self._scalars().values(self._edges()[1]))
 
     @property
+    def has_numbers(self) -> bool:
+        return bool(self._scalars().are_numbers)
+
+    @property
     def _terms(self) -> Any:  # type: ignore[override]
         if self._made is None:
             gates, places = self._edges()
