@@ -33,7 +33,7 @@ _LARGEST: Final = 0.5
 """The share that one row may take: what it is made of is often that of others too."""
 
 _LAST: Final = 0.75
-"""The share of what is left that rows which took too long have, before worlds are drawn."""
+"""The share of the rest for rows that took too long, before worlds are drawn."""
 
 Method: TypeAlias = Literal["auto", "exact", "sample"]
 """The method for hard questions: exact, sampling, or exact unless that is too hard."""

@@ -56,9 +56,12 @@ def sum_moments(
     look alike are compiled once.
     """
     columns = gate_columns(tensor)
-    products = _products(columns)
-    events = None if products is None else _events(columns, products)
-    if products is None or events is None:
+    terms, _ = columns.edges_of(np.array([columns.root]))
+    products = products_of(columns, columns.child[terms])
+    events = None
+    if _are_events(columns, products.factor).all():
+        events = _events(columns, products)
+    if events is None:
         return None
     of_tokens = chance_column(columns.tokens, chances)
     chance_of, covariances = _chances(columns, events, of_tokens, decisions)
@@ -75,8 +78,8 @@ def sum_moments(
 
 
 @dataclass(frozen=True, slots=True)
-class _Products:
-    """The products in the terms of a tensor: terms, multiplicities, and factors as CSR."""
+class Products:
+    """The products in some terms: terms, multiplicities, and distinct factors as CSR."""
 
     term: Array
     times: Array
@@ -84,10 +87,9 @@ class _Products:
     factor: Array
 
 
-def _products(columns: GateColumns) -> _Products | None:
-    """Return the products of a tensor; None where sums are multiplied."""
-    edges, _ = columns.edges_of(np.array([columns.root]))
-    term, gate, times = np.arange(len(edges)), columns.child[edges], np.ones(len(edges))
+def products_of(columns: GateColumns, gate: Array) -> Products:
+    """Return the products that some gates are sums of; a factor may be a sum again."""
+    term, times = np.arange(len(gate)), np.ones(len(gate))
     while (sums := columns.kind[gate] == SUM).any():
         edges, own = columns.edges_of(gate[sums])
         inner = np.repeat(np.flatnonzero(sums), np.diff(own))
@@ -103,9 +105,7 @@ def _products(columns: GateColumns) -> _Products | None:
     factor = np.concatenate([columns.child[edges], gate[alone]])
     keys = ascending(row << 32 | factor)
     row, factor = keys >> 32, keys & 0xFFFFFFFF
-    if not _are_events(columns, factor).all():
-        return None
-    return _Products(term, times, bounds(np.bincount(row, minlength=len(gate))), factor)
+    return Products(term, times, bounds(np.bincount(row, minlength=len(gate))), factor)
 
 
 def _are_events(columns: GateColumns, gates: Array) -> Array:
@@ -145,7 +145,7 @@ class _Events:
     pair: Array
 
 
-def _events(columns: GateColumns, products: _Products) -> _Events | None:
+def _events(columns: GateColumns, products: Products) -> _Events | None:
     """Return products as products of events; None where these are too many."""
     gates, place = renumbered(products.factor, len(columns.kind))
     numbers = np.arange(len(gates))

@@ -7,7 +7,7 @@ Moore, Suciu, *The Complexity of Causality and Responsibility for Query Answers*
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import combinations, islice, product
+from itertools import combinations, islice, pairwise, product
 from math import comb, prod
 
 import numpy as np
@@ -128,10 +128,27 @@ def _minimal(annotation: Annotation) -> Witnesses:
     inner = annotation.operand if isinstance(annotation, Delta) else annotation
     if isinstance(inner, Polynomial):
         sets = {frozenset(token for token, _ in monomial) for monomial, _ in inner.terms}
-        if len({len(each) for each in sets}) <= 1:
-            return frozenset(sets)  # sets of one size do not absorb each other
+    else:
+        sets = _token_sets(inner)
+    if sets and len({len(each) for each in sets}) == 1:
+        return frozenset(sets)  # sets of one size do not absorb each other
     minimal: Witnesses = annotation.evaluate(_POSBOOL)
     return minimal
+
+
+def _token_sets(annotation: Expression) -> set[Witness]:
+    """Return the tokens of the products that an annotation adds up; nothing of another one."""
+    from semiring.analysis.columns import gate_columns
+    from semiring.analysis.sums import products_of
+    from semiring.circuit.gates import TOKEN
+
+    columns = gate_columns(annotation)
+    products = products_of(columns, np.array([columns.root]))
+    if not (columns.kind[products.factor] == TOKEN).all():
+        return set()
+    tokens = columns.tokens.at(columns.payload[products.factor])
+    sets = (frozenset(tokens[start:stop]) for start, stop in pairwise(products.offsets.tolist()))
+    return {each for each, times in zip(sets, products.times.tolist(), strict=True) if times}
 
 
 def _at_worst(annotation: Annotation) -> Annotation:
