@@ -17,6 +17,7 @@ from semiring.circuit.writing import CircuitWriting
 from semiring.monoid import COUNT
 from semiring.segments import ascending, bounds, outside, owners_of, places_in, renumbered
 from semiring.tensor import Tensor
+from semiring.value import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,19 +111,19 @@ class GateColumns:
         return self._reading.annotation(int(self._gates[gate]))
 
 
-def _made(annotation: Annotation | Tensor) -> tuple[CircuitReading, int] | None:
+def _made(annotation: Annotation | Value) -> tuple[CircuitReading, int] | None:
     """Return the circuit that something was read from, and its gate; None: it has none."""
     if isinstance(annotation, InCircuit):
         return annotation.reading, annotation.gate
     return getattr(annotation, "origin", None)
 
 
-def token_count(annotation: Annotation) -> int:
+def token_count(of: Annotation | Value) -> int:
     """Return the number of tokens that occur."""
-    if made := _made(annotation):
+    if made := _made(of):
         reading, gate = made
         return len(reading.token_gates([gate]))
-    return len(annotation.tokens)
+    return len(of.tokens)
 
 
 def gate_columns(annotation: Annotation | Tensor) -> GateColumns:

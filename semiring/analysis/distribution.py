@@ -69,9 +69,13 @@ def distribution(
         of windows and of other aggregates than SUM, COUNT, MIN, MAX and AVG, when they depend on
         more than sixteen tuples.
     """
-    tokens = value.tokens | given.tokens
-    if len(tokens) <= _ENUMERATED:
-        return _enumerated(value, chances, given, sorted(tokens))
+    # Few questions need this module.
+    from semiring.analysis.columns import token_count
+
+    if max(token_count(value), token_count(given)) <= _ENUMERATED:
+        tokens = value.tokens | given.tokens
+        if len(tokens) <= _ENUMERATED:
+            return _enumerated(value, chances, given, sorted(tokens))
     slots: dict[Value | Expression, int] = {}
     _collect(value, slots)
     for part in slots:
