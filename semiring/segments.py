@@ -28,7 +28,10 @@ def ascending(values: Array) -> Array:
 
 def union(*parts: Array) -> Array:
     """Return the integers that are in some arrays, ascending, each once."""
-    return ascending(np.concatenate(parts))
+    filled = [part for part in parts if len(part)]
+    if not filled:
+        return np.zeros(0, dtype=np.int64)
+    return ascending(filled[0] if len(filled) == 1 else np.concatenate(filled))
 
 
 def common(values: Array, other: Array) -> Array:

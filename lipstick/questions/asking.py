@@ -162,8 +162,8 @@ def answer_rows(
     unknown
         The answer about a row whose annotation, or whose samples, take all of the time.
     together
-        In place of `sampled`: answers for all rows that are not answered exactly, in the second
-        half of the time.
+        In place of `sampled`: answers for all rows that are not answered exactly, in the time
+        that is left.
 
     Raises
     ------
@@ -211,7 +211,7 @@ def _answered_together(
     with progress(after=_SILENT) as line, uncollected():
         half = None if (left := remaining()) is None else left / 2
         waiting = list(range(len(rows))) if method == "auto" else []
-        # A row that takes more than its share waits for the time that the others leave.
+        # A row that takes more than its share is asked again in the time that the others leave.
         for turn in range(2):
             late: list[int] = []
             for place, number in enumerate(waiting):

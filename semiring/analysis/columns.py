@@ -15,7 +15,7 @@ from semiring.circuit.reading import CircuitReading, NamedGates
 from semiring.circuit.values import InCircuit
 from semiring.circuit.writing import CircuitWriting
 from semiring.monoid import COUNT
-from semiring.segments import ascending, bounds, outside, owners_of, places_in, renumbered
+from semiring.segments import ascending, bounds, others, outside, owners_of, places_in, renumbered
 from semiring.tensor import Tensor
 from semiring.value import Value
 
@@ -129,14 +129,12 @@ def token_count(of: Annotation | Value) -> int:
 def gate_columns(annotation: Annotation | Tensor) -> GateColumns:
     """Return the gates of an annotation or tensor."""
     if made := _made(annotation):
-        reading, root = made
-        occurring = reading.token_gates([root])
+        reading, whole = made
     else:
         writing = CircuitWriting(annotation.tokens)
-        reading, root = writing.reading, writing.gate(annotation)
-        occurring = 2 + np.arange(len(writing.tokens))
+        reading, whole = writing.reading, writing.gate(annotation)
     circuit = reading.circuit
-    root = without_extremes(circuit, root)
+    root = without_extremes(circuit, whole)
     store = circuit.gates
     gates = store.reachable(np.array([root]))
     number = np.zeros(len(store), dtype=np.int64)
@@ -146,6 +144,11 @@ def gate_columns(annotation: Annotation | Tensor) -> GateColumns:
     label = store.label[edges].copy()
     tokens = np.flatnonzero(kind == TOKEN)
     payload[tokens] = np.arange(len(tokens))
+    named = gates[tokens]
+    if not made:
+        named = np.append(named, others(2 + len(writing.tokens), np.append([0, 1], named)))
+    elif root != whole:
+        named = np.append(named, outside(reading.token_gates([whole]), named))
     of_counts = [n for n, scalars in enumerate(circuit.scalars) if scalars.monoid == COUNT]
     counts = (kind == TENSOR) & np.isin(payload, of_counts)
     payload[counts] = of_counts[0] if of_counts else 0
@@ -159,9 +162,7 @@ def gate_columns(annotation: Annotation | Tensor) -> GateColumns:
         offsets=offsets,
         child=number[store.child[edges]],
         label=label,
-        tokens=NamedGates(
-            reading, np.concatenate([gates[tokens], outside(occurring, gates[tokens])])
-        ),
+        tokens=NamedGates(reading, named),
         _reading=reading,
         _gates=gates,
     )

@@ -224,8 +224,8 @@ class _Splitting:
         else:
             keys, places = np.unique(owner << 32 | some.literal, return_inverse=True)
         times = np.bincount(places, minlength=len(keys))
-        common = times == own_sizes[keys >> 32]
-        is_common = common[places]
+        in_all = times == own_sizes[keys >> 32]
+        is_common = in_all[places]
         factored = np.zeros(len(chosen), dtype=np.bool_)
         factored[owner[is_common]] = True
         children: list[tuple[Array, Conjunctions]] = []
@@ -236,7 +236,7 @@ class _Splitting:
             at = np.flatnonzero(factored)
             kind[chosen[at]] = ALL
             number = np.cumsum(factored) - 1
-            of_common = common & factored[keys >> 32]
+            of_common = in_all & factored[keys >> 32]
             group_of = number[keys[of_common] >> 32]
             factors = Conjunctions(
                 len(at), np.arange(len(at)), group_of, keys[of_common] & 0xFFFFFFFF

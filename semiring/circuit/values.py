@@ -312,7 +312,7 @@ class CircuitTensor(InCircuit, Tensor):
 
     @property
     def has_numbers(self) -> bool:
-        return bool(self._scalars().are_numbers)
+        return bool(self._scalars().are_numbers) or super().has_numbers
 
     @property
     def _terms(self) -> Any:  # type: ignore[override]

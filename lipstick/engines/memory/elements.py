@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory.member_rows import MemberRows
-from lipstick.engines.memory.places import beside, matches, pack, positions_of, scenarios_of, union
+from lipstick.engines.memory.places import beside, matches, pack, positions_of, scenarios_of
 from lipstick.engines.memory.rows import Rows
 from lipstick.engines.memory.scenarios import Deleted
 from lipstick.engines.memory.state import Context, State, Supposed
@@ -21,7 +21,7 @@ from rewriter.blocks import Block, Generator
 from rewriter.passes.split_generators import ARRAY
 from semiring.arrow import decoded
 from semiring.base import Array
-from semiring.segments import bounds, entries_of, expand, list_layout, places_of
+from semiring.segments import bounds, entries_of, expand, list_layout, places_of, union
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,7 @@ from lipstick.engines.memory.member_groups import MemberGroups
 from lipstick.engines.memory.members import Members, rescaled
 from lipstick.engines.memory.memberships import all_hold
 from lipstick.engines.memory.patch import Patch, PatchedTake
-from lipstick.engines.memory.places import (
-    beside,
-    contains,
-    everywhere,
-    matches,
-    positions_of,
-    union,
-)
+from lipstick.engines.memory.places import beside, contains, everywhere, matches, positions_of
 from lipstick.engines.memory.regroup import Moved, Regrouped, ResolveIn, regroup
 from lipstick.engines.memory.rows import Rows
 from lipstick.engines.memory.scenarios import Deleted
@@ -41,6 +34,7 @@ from rewriter.blocks import GROUP, Block
 from rewriter.emit import PRESENT
 from rewriter.interpret import Resolve, aggregate_call, from_arrow, interpret
 from semiring.base import Array
+from semiring.segments import union
 
 
 class GroupRows(Rows):

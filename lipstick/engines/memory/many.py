@@ -10,12 +10,13 @@ import pyarrow as pa
 
 from lipstick.engines.memory import order
 from lipstick.engines.memory.engine import Engine
-from lipstick.engines.memory.places import contains, pack, positions_of, scenarios_of, union
+from lipstick.engines.memory.places import contains, pack, positions_of, scenarios_of
 from lipstick.engines.memory.scenarios import Deleted, Scenarios, Updates
 from lipstick.engines.memory.state import SORT, State, sort_keys
 from lipstick.engines.memory.updates import evaluate_update
 from rewriter.blocks import Block
 from semiring.base import Array
+from semiring.segments import union
 
 _FIRST = 1_000
 """So many scenarios are evaluated first, to see how many rows they touch."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lipstick.engines.memory.index import TokenIndex
-from lipstick.engines.memory.places import pack, union
+from lipstick.engines.memory.places import pack
 from lipstick.engines.memory.scenarios import Deleted
 from lipstick.engines.memory.store import Dataset
 from rewriter.blocks import Block
 from semiring.base import Array
+from semiring.segments import union
 
 
 class MemberTokens:

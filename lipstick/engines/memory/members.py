@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from lipstick.engines.memory.member_tokens import MemberTokens
 from lipstick.engines.memory.memberships import Membership, all_hold, present_at
-from lipstick.engines.memory.places import NOTHING, contains, everywhere, positions_of, union
+from lipstick.engines.memory.places import NOTHING, contains, everywhere, positions_of
 from lipstick.engines.memory.references import References
 from lipstick.engines.memory.state import Context, State
 from lipstick.engines.memory.store import OPEN_WITH_SPARK, Dataset, every
@@ -26,6 +26,7 @@ from rewriter.interpret import (
     interpret,
 )
 from semiring.base import Array
+from semiring.segments import union
 
 ValueLookup: TypeAlias = Callable[[Block, Sequence[str], pa.Table], pa.Table]
 """From a block, member columns of it and members' tokens to the columns, row for row."""

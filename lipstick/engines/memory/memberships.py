@@ -11,14 +11,7 @@ import pyarrow as pa
 
 from lipstick.engines.memory.index import SortedIndex
 from lipstick.engines.memory.keys import KeyTable
-from lipstick.engines.memory.places import (
-    NOTHING,
-    beside,
-    everywhere,
-    positions_of,
-    scenarios_of,
-    union,
-)
+from lipstick.engines.memory.places import NOTHING, beside, everywhere, positions_of, scenarios_of
 from lipstick.engines.memory.state import Context, State, known_values, needs_spark, spread
 from lipstick.engines.memory.store import every
 from rewriter.blocks import OuterLookup, Semi
@@ -32,7 +25,7 @@ from rewriter.interpret import (
     unify,
 )
 from semiring.base import Array
-from semiring.segments import ascending
+from semiring.segments import ascending, union
 
 
 class Asking(Protocol):

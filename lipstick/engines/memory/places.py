@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from semiring.base import Array
-from semiring.segments import ascending
 
 _BITS = 32
 _POSITION = (1 << _BITS) - 1
@@ -45,14 +44,6 @@ def everywhere(scenarios: Array, positions: Array) -> Array:
     """Return the places of positions in every one of some scenarios, sorted as these are."""
     places: Array = pack(scenarios[:, None], positions[None, :]).ravel()
     return places
-
-
-def union(*parts: Array) -> Array:
-    """Return the places that are in some arrays, sorted, each once."""
-    filled = [part for part in parts if len(part)]
-    if not filled:
-        return NOTHING
-    return ascending(filled[0] if len(filled) == 1 else np.concatenate(filled))
 
 
 def matches(places: Array, among: Array) -> tuple[Array, Array]:

@@ -17,13 +17,12 @@ from lipstick.engines.memory.places import (
     pack,
     positions_of,
     scenarios_of,
-    union,
 )
 from lipstick.engines.memory.state import Context
 from rewriter.emit import MEMBERS
 from rewriter.interpret import Resolve
 from semiring.base import Array
-from semiring.segments import ascending
+from semiring.segments import ascending, union
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.groups import GroupRows

@@ -19,7 +19,6 @@ from lipstick.engines.memory.places import (
     pack,
     positions_of,
     scenarios_of,
-    union,
 )
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.errors import CaptureError, NeedsSparkError
@@ -35,7 +34,7 @@ from rewriter.interpret import (
 )
 from semiring.base import Array
 from semiring.ranks import ranked
-from semiring.segments import ascending, expand
+from semiring.segments import ascending, expand, union
 
 Take: TypeAlias = Callable[[str, Array], pa.Array]
 """From the name of a column of a block's rows, and places, to values."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from lipstick.engines.memory.members import rescaled
 from lipstick.engines.memory.memberships import all_hold
-from lipstick.engines.memory.places import beside, everywhere, positions_of, union
+from lipstick.engines.memory.places import beside, everywhere, positions_of
 from lipstick.engines.memory.rows import Rows
 from lipstick.engines.memory.scenarios import Deleted
 from lipstick.engines.memory.state import Context, State, Supposed, resolver, spread
@@ -19,6 +19,7 @@ from rewriter.blocks import UNION, Block
 from rewriter.emit import BRANCH
 from rewriter.interpret import Resolve, cast, from_arrow, interpret, unify
 from semiring.base import Array
+from semiring.segments import union
 
 
 class UnionRows(Rows):

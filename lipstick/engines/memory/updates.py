@@ -12,7 +12,7 @@ from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.lossless import Declared, lossless
 from lipstick.engines.memory.members import Members
-from lipstick.engines.memory.places import matches, pack, positions_of, union
+from lipstick.engines.memory.places import matches, pack, positions_of
 from lipstick.engines.memory.regroup import Moved
 from lipstick.engines.memory.scenarios import Updated
 from lipstick.engines.memory.state import State, overlay
@@ -22,6 +22,7 @@ from rewriter.analysis.value_columns import updated_columns
 from rewriter.blocks import MEMBER
 from rewriter.interpret import Resolve, Vector, from_arrow
 from semiring.base import Array
+from semiring.segments import union
 
 
 @dataclass(frozen=True, slots=True)

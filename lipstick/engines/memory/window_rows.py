@@ -21,7 +21,6 @@ from lipstick.engines.memory.places import (
     pack,
     positions_of,
     scenarios_of,
-    union,
 )
 from lipstick.engines.memory.state import (
     SORT,
@@ -55,7 +54,7 @@ from rewriter.interpret import (
     windowed,
 )
 from semiring.base import Array
-from semiring.segments import ascending, expand
+from semiring.segments import ascending, expand, union
 
 _COUNTED = ("row_number", "rank")
 _DENSE = "dense_rank"

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from lipstick.engines.memory.places import beside, contains, pack, positions_of, scenarios_of, union
+from lipstick.engines.memory.places import beside, contains, pack, positions_of, scenarios_of
 from lipstick.engines.memory.scenarios import Deleted, Scenarios, Updated, Updates
+from semiring.segments import union
 from tests.lipstick.engines.memory.test_failures import DATABASE
 from tests.oracle.written import written
 
