@@ -17,7 +17,7 @@ from pathlib import Path
 
 import networkx as nx
 
-from tests.file_sizes import PACKAGES, ROOT, package_files
+from tests.sizes import PACKAGES, ROOT, package_files
 
 LARGEST_CIRCLE = 14
 """Modules of the largest circle of imports, at most. When it falls, lower the number."""

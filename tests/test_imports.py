@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.file_sizes import ROOT
 from tests.imports import LARGEST_CIRCLE, SESSION_MODULES, largest_circle, problems
+from tests.sizes import ROOT
 
 
 def test_the_largest_circle(tmp_path: Path) -> None:

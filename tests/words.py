@@ -15,8 +15,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tests.file_sizes import ROOT, package_files
 from tests.imports import statements
+from tests.sizes import ROOT, package_files
 
 LISTED = ROOT / "tests" / "words.txt"
 
