@@ -15,8 +15,7 @@ from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
 
 from tests.local_spark import local_spark
-from tests.selection import run_of, skipped
-from tests.turns import TURNS, Turn
+from tests.selection import Resumed, leave_out, run_of
 
 ROOT = Path(__file__).parent.parent
 
@@ -43,12 +42,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="make the `spark` fixture a Spark Connect session over a server in this process",
     )
-    parser.addoption("--slow", action="store_true", help="run the tests marked `slow` too")
+    parser.addoption("--all", action="store_true", help="run all tests there are, in all cases")
     parser.addoption(
         "--turn",
         type=int,
         metavar="N",
-        help=f"of the tests that take long run those of one turn of {TURNS}",
+        help="run the samples of turn N, and of the tests that take long those of that turn alone; "
+        "without it the samples are those of the number of commits",
+    )
+    parser.addoption("--part", metavar="K/N", help="run one of N parts of the tests")
+    parser.addoption(
+        "--resume",
+        type=Path,
+        metavar="FILE",
+        help="leave out the tests that have passed as FILE has it, and add those that pass",
     )
     parser.addoption(
         "--quick",
@@ -63,24 +70,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if (turn := config.getoption("--turn")) is not None:
-        config.pluginmanager.register(Turn(turn % TURNS))
+    if file := config.getoption("--resume"):
+        config.pluginmanager.register(Resumed(file))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    over_connect = config.getoption("--spark-connect")
     skips = {
         "classic": pytest.mark.skip(reason="needs the JVM of a classic session"),
         "connect": pytest.mark.skip(reason="needs --spark-connect"),
-        "slow": pytest.mark.skip(reason="needs --slow"),
-        "slow_over_connect": pytest.mark.skip(reason="needs --slow over Spark Connect"),
     }
-    del skips["connect" if over_connect else "classic"]
-    if not over_connect or config.getoption("--slow"):
-        del skips["slow_over_connect"]
-    if config.getoption("--slow"):
-        del skips["slow"]
+    del skips["connect" if config.getoption("--spark-connect") else "classic"]
     items[:] = run_of(items, config)
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
@@ -88,9 +88,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for name, skip in skips.items():
             if item.get_closest_marker(name):
                 item.add_marker(skip)
-    if "slow" in skips:
-        for item in skipped(items, config):
-            item.add_marker(skips["slow"])
+    leave_out(items, config)
 
 
 # Thousands of collected tests live as long as the run: no collection of garbage looks at them.

@@ -1,7 +1,7 @@
 """``python -m tests.mutation SOURCE... --tests TEST... --output FILE``: which mutants die.
 
 A run that was stopped goes on where it was. ``--survivors OTHER`` puts the survivors of another
-run to these tests, and ``--option=--slow`` hands an option to pytest, for tests of a wider choice.
+run to these tests, and ``--option=--all`` hands an option to pytest, for tests of a wider choice.
 ``--compare OTHER`` says which mutants of another run's file died there and survive in FILE.
 """
 

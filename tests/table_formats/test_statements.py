@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.errors import LipstickError, UnsupportedError
+from tests.selection import takes
 from tests.support_page.table_statements import (
     FOLLOWED,
     FORMATS,
@@ -87,10 +88,9 @@ def _rows(lake: SparkSession, table: str) -> list[tuple[object, ...]]:
 def test_statements_have_the_outcomes_of_the_page(
     lake: SparkSession, fresh: Callable[[str], str], format: str, request: pytest.FixtureRequest
 ) -> None:
-    """All of them with --slow, else every seventh, and the last among them."""
+    """All of them with ``--all``, else every seventh, which change from turn to turn."""
     number, tried = FORMATS.index(format), list(TABLE_STATEMENTS)
-    if not request.config.getoption("--slow"):
-        tried = tried[5::7]
+    tried = [text for place, text in enumerate(tried) if takes(request, 7, place)]
     expected = {text: TABLE_STATEMENTS[text][number] for text in tried}
     found = outcomes(lake, format, fresh(format), expected)
     assert dict(zip(expected, found, strict=True)) == expected

@@ -21,6 +21,7 @@ from lipstick.explorer.explorer import ExplorerSource, open_source
 from tests.graphquery.dealership import dealership
 from tests.lipstick.explorer.stores import store_generated
 from tests.lipstick.stored import store_graph
+from tests.selection import takes
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -159,7 +160,7 @@ def numbers(captures: Path, stores: Path) -> dict[str, int]:
 def page(browser: Any, served: Served, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A fresh page of the explorer."""
     for fresh in opened(browser, served.url):
-        fresh.thorough = bool(request.config.getoption("--slow", default=False))
+        fresh.thorough = takes(request, 8)
         yield fresh
 
 
@@ -215,7 +216,7 @@ def shows(page: Any, selector: str, wanted: Iterable[str]) -> None:
 
 
 def accessible(page: Page, *, always: bool = False) -> None:
-    """Nothing that axe takes for an obstacle; it takes seconds, so most pages wait for --slow."""
+    """Axe finds no obstacle on the page; it takes seconds, so most pages wait for their turn."""
     if not (always or page.thorough):
         return
     from axe_playwright_python.sync_playwright import Axe

@@ -17,6 +17,7 @@ from lipstick.explorer.conditions import read_condition
 from lipstick.explorer.explorer import ExplorerSource
 from lipstick.explorer.opening import sources_of
 from tests.lipstick.explorer.conftest import accessible, ask, opened, shot
+from tests.selection import takes
 
 pytestmark = [pytest.mark.classic, pytest.mark.engines("memory")]
 
@@ -129,7 +130,7 @@ def test_a_filter_that_leaves_nothing_asks_why(
     """From the filter to the operator are two clicks, and a third to what would bring the row."""
     with Served(Explorer(sources_of(frame))) as served:
         for fresh in opened(browser, served.url):
-            fresh.thorough = bool(request.config.getoption("--slow", default=False))
+            fresh.thorough = takes(request, 8)
             page = fresh.open()
             page.fill("[aria-label='Filter id']", "3")
             page.get_by_role("button", name="Why not?").click()

@@ -1,7 +1,7 @@
 """Both oracles over random queries, as text and, more briefly, as data frames.
 
 ``LIPSTICK_GENERATED`` sets how many (1; none over Connect), ``LIPSTICK_SEED`` the first seed (20);
-hundreds are sooner done with ``--interpreted``. With ``--slow`` Spark answers every deletion, else
+hundreds are sooner done with ``--interpreted``. With ``--all`` Spark answers every deletion, else
 one of those that memory answers.
 A failure names the command that shows its database and query.
 """
@@ -65,7 +65,7 @@ class Run:
 @pytest.fixture(scope="module")
 def run(pytestconfig: pytest.Config) -> Run:
     """What the seeds of this run came to so far."""
-    return Run(bool(pytestconfig.getoption("--slow")))
+    return Run(bool(pytestconfig.getoption("--all")))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -237,7 +237,7 @@ UNLIKE = {
 
 
 def often(cases: Iterable[str]) -> list[Any]:
-    """The cases, of which some are asked with ``--slow`` alone."""
+    """The cases, of which some come seldom."""
     return [
         pytest.param(
             case,

@@ -16,6 +16,7 @@ from tests.lipstick.stages.test_settings import setting
 from tests.oracle.bag import PROVENANCE
 from tests.oracle.rows import assert_same_bag, assert_same_schema, from_spark
 from tests.oracle.small import Oracles, oracles, small
+from tests.selection import takes
 
 CORPUS: Final = (
     "SELECT id, x FROM r ORDER BY 1 DESC LIMIT 2",
@@ -102,7 +103,7 @@ SETTINGS: Final[dict[str, tuple[str, ...]]] = {
 
 FLIPS: Final = [(name, value) for name, values in SETTINGS.items() for value in values]
 SHARE: Final = 6
-"""Without `--slow` every so many of the statements, others for each setting."""
+"""A turn takes every so many of the statements, others for each setting."""
 
 
 @pytest.fixture(scope="module")
@@ -131,15 +132,15 @@ def test_a_flipped_setting(
     held: Oracles, name: str, value: str, request: pytest.FixtureRequest
 ) -> None:
     """An error of Spark's, in reading or in running, is one of the annotated query too."""
-    first = 0 if request.config.getoption("--slow") else FLIPS.index((name, value)) % SHARE
-    step = 1 if request.config.getoption("--slow") else SHARE
+    first = FLIPS.index((name, value))
+    corpus = [sql for place, sql in enumerate(CORPUS) if takes(request, SHARE, place - first)]
     with ExitStack() as flipped:
         for session in (held.ls.spark, held.plain.spark):
             flipped.enter_context(setting(session, name, value))
             if name == "spark.sql.ansi.doubleQuotedIdentifiers":
                 flipped.enter_context(setting(session, "spark.sql.ansi.enabled", "true"))
         wrong = []
-        for sql in CORPUS[first::step]:
+        for sql in corpus:
             try:
                 _hold(held, sql)
             except UnsupportedError as error:

@@ -32,6 +32,7 @@ from lipstick.systems.streams import Events, Stored, ancestors
 from tests.lipstick.explorer.conftest import HOSTILE, Page, accessible, opened, shot, shows, texts
 from tests.lipstick.explorer.stores import store_generated
 from tests.lipstick.explorer.systems import recorded
+from tests.selection import takes
 
 SOURCE = "sales::orders:o1"
 
@@ -135,7 +136,7 @@ def kinds(paths: dict[str, Path]) -> Iterator[Served]:
 def page(browser: Any, kinds: Served, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A fresh page."""
     for fresh_page in opened(browser, kinds.url):
-        fresh_page.thorough = bool(request.config.getoption("--slow", default=False))
+        fresh_page.thorough = takes(request, 8)
         yield fresh_page
 
 
