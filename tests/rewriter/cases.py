@@ -19,8 +19,8 @@ a plan as JSON, and then sections with what comes of it::
     -- advised
     SELECT a FROM t
 
-``expected`` is the text that it becomes, ``blocks`` how a query is cut, where a case has this
-section; ``error`` is the refusal, and ``advised`` the query that its advice leads to.
+``expected`` is the text that it becomes, ``blocks`` how a query is cut; ``error`` is the
+refusal, and ``advised`` the query that its advice leads to.
 
 ``LIPSTICK_UPDATE_CASES=1`` writes what the code says now; read the difference before keeping it.
 """

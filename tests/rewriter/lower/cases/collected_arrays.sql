@@ -77,30 +77,6 @@ b0: group, identity model_5 (stable)
 
 -- title: collected single row
 SELECT collect_list(n)[0] AS first FROM (SELECT sum(price) AS n FROM cars)
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`price` AS `price`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`sum_price` AS `n`
-  FROM (
-    SELECT
-      SUM(m.`price`) AS `sum_price`
-    FROM `b1_members` AS m
-  ) AS g
-)
-SELECT
-  g.`collect_list_n`[0] AS `first`,
-  g.`_prov`
-FROM (
-  SELECT
-    COLLECT_LIST(b1.`n`) AS `collect_list_n`,
-    COLLECT_LIST(NAMED_STRUCT('b1', TRUE, 'collect_list_n_value', b1.`n`)) AS `_prov`
-  FROM `b1` AS b1
-) AS g
 -- blocks
 b1: group, identity nothing (not stable)
   core:
@@ -117,29 +93,6 @@ b0: group, identity nothing (not stable)
 
 -- title: collected without order
 SELECT model, size(collect_list(price)) AS n, array_sort(collect_list(price)) AS prices, collect_list(price) AS shown FROM cars GROUP BY model
--- expected
-WITH `b0_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`model` AS `model_3`,
-    cars.`price` AS `price`
-  FROM `cars` AS cars
-)
-SELECT
-  g.`model_3` AS `model_2`,
-  SIZE(g.`collect_list_price`) AS `n`,
-  ARRAY_SORT(g.`collect_list_price`) AS `prices`,
-  g.`collect_list_price` AS `shown`,
-  g.`_prov`
-FROM (
-  SELECT
-    m.`model_3` AS `model_3`,
-    COLLECT_LIST(m.`price`) AS `collect_list_price`,
-    COLLECT_LIST(NAMED_STRUCT('cars', m.`car_id`, 'collect_list_price_value', m.`price`)) AS `_prov`
-  FROM `b0_members` AS m
-  GROUP BY
-    m.`model_3`
-) AS g
 -- blocks
 b0: group, identity model_3 (stable)
   core:
@@ -157,50 +110,6 @@ b0: group, identity model_3 (stable)
 
 -- title: explode collected
 SELECT d.model, e.price FROM (SELECT model, collect_list(struct(price, dealer)) AS cars FROM cars WHERE price > 3 GROUP BY model HAVING count(*) > 1) d LATERAL VIEW inline(d.cars) e AS price, dealer
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`model` AS `model_3`,
-    STRUCT(cars.`price` AS `price`, cars.`dealer` AS `dealer`) AS `collect_list_struct_price_as_price_deale`
-  FROM `cars` AS cars
-  WHERE
-    cars.`price` > 3
-), `b1` AS (
-  SELECT
-    g.`model_3` AS `model_3`,
-    g.`model_3` AS `model_2`,
-    g.`collect_list_struct_price_as_price_deale` AS `cars`
-  FROM (
-    SELECT
-      m.`model_3` AS `model_3`,
-      COLLECT_LIST(m.`collect_list_struct_price_as_price_deale`) AS `collect_list_struct_price_as_price_deale`,
-      COUNT(*) AS `count`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`model_3`
-  ) AS g
-  WHERE
-    g.`count` > 1
-), `b0_members` AS (
-  SELECT
-    cars_2.`car_id` AS `car_id`,
-    b1.`model_3` AS `b1_model_3`,
-    b1.`model_2` AS `model_4`,
-    cars_2.`price` AS `price_3`
-  FROM `b1` AS b1, `cars` AS cars_2
-  WHERE
-    cars_2.`price` > 3
-    AND b1.`model_3` IS NOT DISTINCT FROM cars_2.`model`
-    AND NOT STRUCT(cars_2.`price` AS `price`, cars_2.`dealer` AS `dealer`) IS NULL
-)
-SELECT
-  m.`model_4` AS `model_4`,
-  m.`price_3` AS `price_3`,
-  NAMED_STRUCT('cars_2', m.`car_id`, 'b1', b1.`model_3`) AS `_prov`
-FROM `b0_members` AS m, `b1` AS b1
-WHERE
-  m.`b1_model_3` IS NOT DISTINCT FROM b1.`model_3`
 -- blocks
 b1: group, identity model_3 (stable)
   core:
@@ -301,104 +210,86 @@ WHERE
       b2_value.`avg_g_p`
     FROM `b2` AS b2_value
   )
+-- blocks
+b1: group, identity model_2 (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: model_2 := cars.`model`
+    store: collect_list_struct_price_as_price_deale := STRUCT(cars.`price` AS `price`, cars.`dealer` AS `dealer`)
+  token: cars as cars in car_id
+  key: model_2 := m.`model_2`
+  aggregate: collect_list_struct_price_as_price_deale := COLLECT_LIST(m.`collect_list_struct_price_as_price_deale`)
+  output: m_2 := g.`model_2` (stable)
+  output: cars_2 := g.`collect_list_struct_price_as_price_deale`
+b2: group, identity nothing (not stable)
+  core:
+    potential: b1 as b1
+    scan: cars as cars_2
+    where: b1.`model_2` IS NOT DISTINCT FROM cars_2.`model`
+    where: NOT STRUCT(cars_2.`price` AS `price`, cars_2.`dealer` AS `dealer`) IS NULL
+    store: car_id := cars_2.`car_id`
+    store: b1_model_2 := b1.`model_2`
+    store: price := cars_2.`price`
+  token: cars as cars_2 in car_id
+  lookup: b1 as b1, b1_model_2 <=> model_2
+  aggregate: avg_p_4 := AVG(m.`price`)
+  output: avg_g_p := g.`avg_p_4`
+b0: rows, identity car_id, b1_2_model_2 (stable)
+  core:
+    potential: b1 as b1_2
+    scan: cars as cars_4
+    where: b1_2.`model_2` IS NOT DISTINCT FROM cars_4.`model`
+    where: NOT STRUCT(cars_4.`price` AS `price`, cars_4.`dealer` AS `dealer`) IS NULL
+    store: car_id := cars_4.`car_id`
+    store: b1_2_model_2 := b1_2.`model_2`
+    store: price := cars_4.`price`
+    store: m_6 := b1_2.`m_2`
+  token: cars as cars_4 in car_id
+  lookup: b1 as b1_2, b1_2_model_2 <=> model_2
+  lookup: b2 as b2_value, scalar
+  condition: m.`price` > b2_value.`avg_g_p`
+  key: car_id := m.`car_id`
+  key: b1_2_model_2 := m.`b1_2_model_2`
+  output: m_6 := m.`m_6` (stable)
+  output: p_5 := m.`price` (stable)
 
 -- title: explode collected set
 SELECT explode(dealers) AS dealer FROM (SELECT collect_set(dealer) AS dealers FROM cars GROUP BY model)
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`model` AS `model_2`,
-    cars.`dealer` AS `dealer`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`model_2` AS `model_2`,
-    g.`collect_set_dealer` AS `dealers`
-  FROM (
-    SELECT
-      m.`model_2` AS `model_2`,
-      COLLECT_SET(m.`dealer`) AS `collect_set_dealer`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`model_2`
-  ) AS g
-), `b2_members` AS (
-  SELECT
-    cars_2.`car_id` AS `car_id`,
-    cars_2.`model` AS `model_2__key`,
-    cars_2.`dealer` AS `dealer_2`
-  FROM `cars` AS cars_2
-), `b2` AS (
-  SELECT
-    g.`model_2__key` AS `model_2__key`,
-    g.`dealer_2` AS `dealer_2`
-  FROM (
-    SELECT
-      m.`model_2__key` AS `model_2__key`,
-      m.`dealer_2` AS `dealer_2`
-    FROM `b2_members` AS m
-    GROUP BY
-      m.`model_2__key`,
-      m.`dealer_2`
-  ) AS g
-)
-SELECT
-  b2.`dealer_2` AS `dealer_3`,
-  NAMED_STRUCT('b1', b1.`model_2`, 'b2', NAMED_STRUCT('_1', b2.`model_2__key`, '_2', b2.`dealer_2`)) AS `_prov`
-FROM `b1` AS b1, `b2` AS b2
-WHERE
-  b1.`model_2` IS NOT DISTINCT FROM b2.`model_2__key` AND NOT b2.`dealer_2` IS NULL
+-- blocks
+b1: group, identity model_2 (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: model_2 := cars.`model`
+    store: dealer := cars.`dealer`
+  token: cars as cars in car_id
+  key: model_2 := m.`model_2`
+  aggregate: collect_set_dealer := COLLECT_SET(m.`dealer`)
+  output: dealers := g.`collect_set_dealer`
+b2: group, identity model_2__key, dealer_2 (stable)
+  core:
+    scan: cars as cars_2
+    store: car_id := cars_2.`car_id`
+    store: model_2__key := cars_2.`model`
+    store: dealer_2 := cars_2.`dealer`
+  token: cars as cars_2 in car_id
+  key: model_2__key := m.`model_2__key`
+  key: dealer_2 := m.`dealer_2`
+  output: model_2__key := g.`model_2__key` (stable)
+  output: dealer_2 := g.`dealer_2` (stable)
+b0: rows, identity b1_model_2, b2_model_2__key, b2_dealer_2 (stable)
+  lookup: b1 as b1, free
+  lookup: b2 as b2, free
+  condition: b1.`model_2` IS NOT DISTINCT FROM b2.`model_2__key`
+  condition: NOT b2.`dealer_2` IS NULL
+  key: b1_model_2 := b1.`model_2`
+  key: b2_model_2__key := b2.`model_2__key`
+  key: b2_dealer_2 := b2.`dealer_2`
+  output: dealer_3 := b2.`dealer_2` (stable)
 
 -- title: explode collected with places
 SELECT d.model, e.at, e.price FROM (SELECT model, collect_list(price) AS prices FROM cars GROUP BY model) d LATERAL VIEW posexplode(d.prices) e AS at, price
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`model` AS `model_3`,
-    cars.`price` AS `price`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`model_3` AS `model_3`,
-    g.`model_3` AS `model_2`,
-    g.`collect_list_price` AS `prices`
-  FROM (
-    SELECT
-      m.`model_3` AS `model_3`,
-      ARRAY_COMPACT(
-        TRANSFORM(
-          ARRAY_SORT(
-            COLLECT_LIST(NAMED_STRUCT('value', m.`price`, 'key0', m.`car_id`)),
-            (l, r) -> CASE
-              WHEN l.key0 IS NULL AND NOT r.key0 IS NULL
-              THEN -1
-              WHEN NOT l.key0 IS NULL AND r.key0 IS NULL
-              THEN 1
-              WHEN l.key0 < r.key0
-              THEN -1
-              WHEN l.key0 > r.key0
-              THEN 1
-              ELSE 0
-            END
-          ),
-          e -> e.value
-        )
-      ) AS `collect_list_price`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`model_3`
-  ) AS g
-)
-SELECT
-  b1.`model_2` AS `model_4`,
-  generated.`at` AS `at_2`,
-  generated.`price_2` AS `price_3`,
-  NAMED_STRUCT('b1', b1.`model_3`) AS `_prov`
-FROM `b1` AS b1
-LATERAL VIEW
-POSEXPLODE(b1.`prices`) generated AS `at`, `price_2`
 -- blocks
 b1: group, identity model_3 (stable)
   core:
@@ -422,32 +313,15 @@ b0: rows, identity b1_model_3, at (not stable)
 
 -- title: listed different values
 SELECT dealer, listagg(DISTINCT price, '|') AS p FROM cars GROUP BY dealer
--- expected
-WITH `b0_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`dealer` AS `dealer_3`,
-    cars.`price` AS `price`
-  FROM `cars` AS cars
-)
-SELECT
-  g.`dealer_3` AS `dealer_2`,
-  g.`listagg_distinct_price` AS `p`,
-  g.`_prov`
-FROM (
-  SELECT
-    m.`dealer_3` AS `dealer_3`,
-    LISTAGG(DISTINCT SUBSTRING(m.`price`, 1), '|') WITHIN GROUP (ORDER BY
-      SUBSTRING(m.`price`, 1) ASC) AS `listagg_distinct_price`,
-    COLLECT_LIST(
-      NAMED_STRUCT(
-        'cars',
-        m.`car_id`,
-        'listagg_distinct_price_value',
-        NAMED_STRUCT('_1', SUBSTRING(m.`price`, 1), '_2', '|', '_3', SUBSTRING(m.`price`, 1))
-      )
-    ) AS `_prov`
-  FROM `b0_members` AS m
-  GROUP BY
-    m.`dealer_3`
-) AS g
+-- blocks
+b0: group, identity dealer_3 (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: dealer_3 := cars.`dealer`
+    store: price := cars.`price`
+  token: cars as cars in car_id
+  key: dealer_3 := m.`dealer_3`
+  aggregate: listagg_distinct_price := LISTAGG(DISTINCT SUBSTRING(m.`price`, 1), '|') WITHIN GROUP (ORDER BY SUBSTRING(m.`price`, 1) ASC)
+  output: dealer_2 := g.`dealer_3` (stable)
+  output: p := g.`listagg_distinct_price`

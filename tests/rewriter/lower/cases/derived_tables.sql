@@ -66,39 +66,6 @@ b0: rows, identity dealer, b1_dealer_4 (stable)
 
 -- title: derived joined on aggregate
 SELECT c.model FROM cars c JOIN (SELECT dealer, max(price) AS p FROM cars GROUP BY dealer) g ON c.price = g.p
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars_2.`car_id` AS `car_id`,
-    cars_2.`dealer` AS `dealer_4`,
-    cars_2.`price` AS `price`
-  FROM `cars` AS cars_2
-), `b1` AS (
-  SELECT
-    g.`dealer_4` AS `dealer_4`,
-    g.`dealer_4` AS `dealer_3`,
-    g.`max_price_2` AS `p`
-  FROM (
-    SELECT
-      m.`dealer_4` AS `dealer_4`,
-      MAX(m.`price`) AS `max_price_2`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`dealer_4`
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`price` AS `price`,
-    cars.`model` AS `model_3`
-  FROM `cars` AS cars
-)
-SELECT
-  m.`model_3` AS `model_3`,
-  NAMED_STRUCT('cars', m.`car_id`, 'b1', b1.`dealer_4`) AS `_prov`
-FROM `b0_members` AS m, `b1` AS b1
-WHERE
-  m.`price` = b1.`p`
 -- blocks
 b1: group, identity dealer_4 (stable)
   core:
@@ -126,41 +93,6 @@ b0: rows, identity car_id, b1_dealer_4 (not stable)
 
 -- title: derived joined on key
 SELECT d.city, g.n FROM dealers d JOIN (SELECT dealer, count(*) AS n FROM cars GROUP BY dealer) g ON d.dealer = g.dealer
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`dealer` AS `dealer_4`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`dealer_4` AS `dealer_4`,
-    g.`dealer_4` AS `dealer_3`,
-    g.`count` AS `n`
-  FROM (
-    SELECT
-      m.`dealer_4` AS `dealer_4`,
-      COUNT(*) AS `count`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`dealer_4`
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    dealers.`dealer` AS `dealer`,
-    b1.`dealer_4` AS `b1_dealer_4`,
-    dealers.`city` AS `city_2`
-  FROM `dealers` AS dealers, `b1` AS b1
-  WHERE
-    dealers.`dealer` = b1.`dealer_3`
-)
-SELECT
-  m.`city_2` AS `city_2`,
-  b1.`n` AS `n_2`,
-  NAMED_STRUCT('dealers', m.`dealer`, 'b1', b1.`dealer_4`) AS `_prov`
-FROM `b0_members` AS m, `b1` AS b1
-WHERE
-  m.`b1_dealer_4` IS NOT DISTINCT FROM b1.`dealer_4`
 -- blocks
 b1: group, identity dealer_4 (stable)
   core:
@@ -189,34 +121,6 @@ b0: rows, identity dealer, b1_dealer_4 (stable)
 
 -- title: derived of aggregate without keys
 SELECT c.model, t.m FROM cars c, (SELECT max(price) AS m FROM cars) t WHERE c.price = t.m
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars_2.`car_id` AS `car_id`,
-    cars_2.`price` AS `price`
-  FROM `cars` AS cars_2
-), `b1` AS (
-  SELECT
-    g.`max_price_2` AS `m`
-  FROM (
-    SELECT
-      MAX(m.`price`) AS `max_price_2`
-    FROM `b1_members` AS m
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`price` AS `price`,
-    cars.`model` AS `model_3`
-  FROM `cars` AS cars
-)
-SELECT
-  m.`model_3` AS `model_3`,
-  b1.`m` AS `m_2`,
-  NAMED_STRUCT('cars', m.`car_id`, 'b1', TRUE) AS `_prov`
-FROM `b0_members` AS m, `b1` AS b1
-WHERE
-  m.`price` = b1.`m`
 -- blocks
 b1: group, identity nothing (not stable)
   core:
@@ -294,45 +198,6 @@ b0: group, identity n_3 (not stable)
 
 -- title: nested by key
 SELECT dealer, count(*) AS n FROM (SELECT dealer, model, sum(price) AS p FROM cars GROUP BY dealer, model) g GROUP BY dealer
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`dealer` AS `dealer_3`,
-    cars.`model` AS `model_3`,
-    cars.`price` AS `price`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`dealer_3` AS `dealer_3`,
-    g.`model_3` AS `model_3`,
-    g.`dealer_3` AS `dealer_2`,
-    g.`model_3` AS `model_2`,
-    g.`sum_price` AS `p`
-  FROM (
-    SELECT
-      m.`dealer_3` AS `dealer_3`,
-      m.`model_3` AS `model_3`,
-      SUM(m.`price`) AS `sum_price`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`dealer_3`,
-      m.`model_3`
-  ) AS g
-)
-SELECT
-  g.`dealer_5` AS `dealer_4`,
-  g.`count` AS `n`,
-  g.`_prov`
-FROM (
-  SELECT
-    b1.`dealer_2` AS `dealer_5`,
-    COUNT(*) AS `count`,
-    COLLECT_LIST(NAMED_STRUCT('b1', NAMED_STRUCT('_1', b1.`dealer_3`, '_2', b1.`model_3`))) AS `_prov`
-  FROM `b1` AS b1
-  GROUP BY
-    b1.`dealer_2`
-) AS g
 -- blocks
 b1: group, identity dealer_3, model_3 (stable)
   core:
@@ -357,64 +222,42 @@ b0: group, identity dealer_5 (stable)
 
 -- title: nested joined with free aggregate
 SELECT d.city FROM dealers d JOIN (SELECT g.dealer FROM (SELECT dealer, sum(price) AS p FROM cars GROUP BY dealer) g, (SELECT avg(price) AS a FROM cars) t WHERE g.p > t.a GROUP BY g.dealer) h ON d.dealer = h.dealer
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`dealer` AS `dealer_4`,
-    cars.`price` AS `price`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`dealer_4` AS `dealer_4`,
-    g.`dealer_4` AS `dealer_3`,
-    g.`sum_price` AS `p`
-  FROM (
-    SELECT
-      m.`dealer_4` AS `dealer_4`,
-      SUM(m.`price`) AS `sum_price`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`dealer_4`
-  ) AS g
-), `b2_members` AS (
-  SELECT
-    cars_2.`car_id` AS `car_id`,
-    cars_2.`price` AS `price`
-  FROM `cars` AS cars_2
-), `b2` AS (
-  SELECT
-    g.`avg_price_2` AS `a`
-  FROM (
-    SELECT
-      AVG(m.`price`) AS `avg_price_2`
-    FROM `b2_members` AS m
-  ) AS g
-), `b3` AS (
-  SELECT
-    g.`dealer_7` AS `dealer_7`,
-    g.`dealer_7` AS `dealer_6`
-  FROM (
-    SELECT
-      b1.`dealer_3` AS `dealer_7`
-    FROM `b1` AS b1, `b2` AS b2
-    WHERE
-      b1.`p` > b2.`a`
-    GROUP BY
-      b1.`dealer_3`
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    dealers.`dealer` AS `dealer`,
-    b3.`dealer_7` AS `b3_dealer_7`,
-    dealers.`city` AS `city_2`
-  FROM `dealers` AS dealers, `b3` AS b3
-  WHERE
-    dealers.`dealer` = b3.`dealer_6`
-)
-SELECT
-  m.`city_2` AS `city_2`,
-  NAMED_STRUCT('dealers', m.`dealer`, 'b3', b3.`dealer_7`) AS `_prov`
-FROM `b0_members` AS m, `b3` AS b3
-WHERE
-  m.`b3_dealer_7` IS NOT DISTINCT FROM b3.`dealer_7`
+-- blocks
+b1: group, identity dealer_4 (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: dealer_4 := cars.`dealer`
+    store: price := cars.`price`
+  token: cars as cars in car_id
+  key: dealer_4 := m.`dealer_4`
+  aggregate: sum_price := SUM(m.`price`)
+  output: dealer_3 := g.`dealer_4` (stable)
+  output: p := g.`sum_price`
+b2: group, identity nothing (not stable)
+  core:
+    scan: cars as cars_2
+    store: car_id := cars_2.`car_id`
+    store: price := cars_2.`price`
+  token: cars as cars_2 in car_id
+  aggregate: avg_price_2 := AVG(m.`price`)
+  output: a := g.`avg_price_2`
+b3: group, identity dealer_7 (stable)
+  lookup: b1 as b1, free
+  lookup: b2 as b2, free
+  condition: b1.`p` > b2.`a`
+  key: dealer_7 := b1.`dealer_3`
+  output: dealer_6 := g.`dealer_7` (stable)
+b0: rows, identity dealer, b3_dealer_7 (stable)
+  core:
+    scan: dealers as dealers
+    potential: b3 as b3
+    where: dealers.`dealer` = b3.`dealer_6`
+    store: dealer := dealers.`dealer`
+    store: b3_dealer_7 := b3.`dealer_7`
+    store: city_2 := dealers.`city`
+  token: dealers as dealers in dealer
+  lookup: b3 as b3, b3_dealer_7 <=> dealer_7
+  key: dealer := m.`dealer`
+  key: b3_dealer_7 := m.`b3_dealer_7`
+  output: city_2 := m.`city_2` (stable)

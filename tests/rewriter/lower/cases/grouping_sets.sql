@@ -58,38 +58,6 @@ b0: group, identity grouping_set, n_3 (not stable, 2 grouping sets)
 
 -- title: rollup
 SELECT dealer, model, sum(price) AS total, grouping(model) AS g FROM cars GROUP BY ROLLUP (dealer, model) HAVING dealer IS NOT NULL AND sum(price) > 2
--- expected
-WITH `b0_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`dealer` AS `dealer_3`,
-    cars.`model` AS `model_3`,
-    cars.`price` AS `price`
-  FROM `cars` AS cars
-)
-SELECT
-  g.`dealer_3` AS `dealer_2`,
-  g.`model_3` AS `model_2`,
-  g.`sum_price` AS `total`,
-  CASE WHEN g.`grouping_set` IN (1, 2) THEN 1Y ELSE 0Y END AS `g`,
-  g.`_prov`
-FROM (
-  SELECT
-    expanded.`number` AS `grouping_set`,
-    CASE WHEN expanded.`number` IN (0, 1) THEN m.`dealer_3` END AS `dealer_3`,
-    CASE WHEN expanded.`number` IN (0) THEN m.`model_3` END AS `model_3`,
-    SUM(m.`price`) AS `sum_price`,
-    COLLECT_LIST(NAMED_STRUCT('cars', m.`car_id`, 'sum_price_value', m.`price`)) AS `_prov`
-  FROM `b0_members` AS m
-  LATERAL VIEW
-  EXPLODE(ARRAY(0, 1, 2)) expanded AS `number`
-  GROUP BY
-    expanded.`number`,
-    CASE WHEN expanded.`number` IN (0, 1) THEN m.`dealer_3` END,
-    CASE WHEN expanded.`number` IN (0) THEN m.`model_3` END
-) AS g
-WHERE
-  g.`dealer_3` IS NOT NULL AND g.`sum_price` > 2
 -- blocks
 b0: group, identity grouping_set, dealer_3, model_3 (stable, 3 grouping sets)
   core:
@@ -113,58 +81,6 @@ b0: group, identity grouping_set, dealer_3, model_3 (stable, 3 grouping sets)
 
 -- title: rollup in join
 SELECT t.dealer, t.n, d.city FROM (SELECT dealer, count(*) AS n FROM cars GROUP BY dealer WITH ROLLUP HAVING count(*) > 1) t JOIN dealers d ON t.dealer <=> d.dealer WHERE t.n < 9
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`dealer` AS `dealer_3`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`grouping_set` AS `grouping_set`,
-    g.`dealer_3` AS `dealer_3`,
-    g.`dealer_3` AS `dealer_2`,
-    g.`count` AS `n`
-  FROM (
-    SELECT
-      expanded.`number` AS `grouping_set`,
-      CASE WHEN expanded.`number` IN (0) THEN m.`dealer_3` END AS `dealer_3`,
-      COUNT(*) AS `count`
-    FROM `b1_members` AS m
-    LATERAL VIEW
-    EXPLODE(ARRAY(0, 1)) expanded AS `number`
-    GROUP BY
-      expanded.`number`,
-      CASE WHEN expanded.`number` IN (0) THEN m.`dealer_3` END
-  ) AS g
-  WHERE
-    g.`count` > 1
-), `b0_members` AS (
-  SELECT
-    dealers.`dealer` AS `dealer`,
-    b1.`grouping_set` AS `b1_grouping_set`,
-    b1.`dealer_3` AS `b1_dealer_3`,
-    b1.`dealer_2` AS `dealer_5`,
-    dealers.`city` AS `city_2`
-  FROM `b1` AS b1, `dealers` AS dealers
-  WHERE
-    b1.`dealer_2` IS NOT DISTINCT FROM dealers.`dealer`
-)
-SELECT
-  m.`dealer_5` AS `dealer_5`,
-  b1.`n` AS `n_2`,
-  m.`city_2` AS `city_2`,
-  NAMED_STRUCT(
-    'dealers',
-    m.`dealer`,
-    'b1',
-    NAMED_STRUCT('_1', b1.`grouping_set`, '_2', b1.`dealer_3`)
-  ) AS `_prov`
-FROM `b0_members` AS m, `b1` AS b1
-WHERE
-  m.`b1_grouping_set` IS NOT DISTINCT FROM b1.`grouping_set`
-  AND m.`b1_dealer_3` IS NOT DISTINCT FROM b1.`dealer_3`
-  AND b1.`n` < 9
 -- blocks
 b1: group, identity grouping_set, dealer_3 (stable, 2 grouping sets)
   core:

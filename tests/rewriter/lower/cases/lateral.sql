@@ -109,71 +109,61 @@ b0: rows, identity car_id, b1_car_id_3_3 (stable)
 
 -- title: lateral rows
 SELECT c.model, t.buyer FROM cars c, LATERAL (SELECT buyer FROM bids b WHERE b.car_id = c.car_id) t
--- expected
-WITH `b0_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    bids.`bid` AS `bid`,
-    bids.`buyer` AS `buyer`,
-    cars.`model` AS `model_2`
-  FROM `cars` AS cars, `bids` AS bids
-  WHERE
-    bids.`car_id` = cars.`car_id`
-)
-SELECT
-  m.`model_2` AS `model_2`,
-  m.`buyer` AS `buyer_3`,
-  NAMED_STRUCT('cars', m.`car_id`, 'bids', NAMED_STRUCT('_1', m.`bid`, '_2', m.`buyer`)) AS `_prov`
-FROM `b0_members` AS m
+-- blocks
+b0: rows, identity car_id, bid, buyer (stable)
+  core:
+    scan: cars as cars
+    scan: bids as bids
+    where: bids.`car_id` = cars.`car_id`
+    store: car_id := cars.`car_id`
+    store: bid := bids.`bid`
+    store: buyer := bids.`buyer`
+    store: model_2 := cars.`model`
+  token: cars as cars in car_id
+  token: bids as bids in bid, buyer
+  key: car_id := m.`car_id`
+  key: bid := m.`bid`
+  key: buyer := m.`buyer`
+  output: model_2 := m.`model_2` (stable)
+  output: buyer_3 := m.`buyer` (stable)
 
 -- title: lateral top
 SELECT c.model, t.buyer FROM cars c, LATERAL (SELECT buyer FROM bids b WHERE b.car_id = c.car_id LIMIT 2) t
--- expected
-WITH `b1_members` AS (
-  SELECT
-    bids.`bid` AS `bid`,
-    bids.`buyer` AS `buyer`,
-    outer_.`car_id_3` AS `car_id_3_2`
-  FROM `bids` AS bids, (
-    SELECT DISTINCT
-      cars_2.`car_id` AS `car_id_3`
-    FROM `cars` AS cars_2
-  ) AS outer_
-  WHERE
-    bids.`car_id` = outer_.`car_id_3`
-), `b1` AS (
-  SELECT
-    m.`bid` AS `bid`,
-    m.`buyer` AS `buyer`,
-    m.`car_id_3_2` AS `car_id_3_2__id`,
-    m.`buyer` AS `buyer_3`,
-    m.`car_id_3_2` AS `car_id_3_2`,
-    ROW_NUMBER() OVER (PARTITION BY m.`car_id_3_2` ORDER BY NULL, m.`bid` ASC, m.`buyer` ASC) AS `row_number_2`
-  FROM `b1_members` AS m
-), `b0_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    b1.`bid` AS `b1_bid`,
-    b1.`buyer` AS `b1_buyer`,
-    b1.`car_id_3_2__id` AS `b1_car_id_3_2__id`,
-    cars.`model` AS `model_3`,
-    b1.`buyer_3` AS `buyer_5`
-  FROM `cars` AS cars, `b1` AS b1
-  WHERE
-    b1.`car_id_3_2` IS NOT DISTINCT FROM cars.`car_id`
-)
-SELECT
-  m.`model_3` AS `model_3`,
-  m.`buyer_5` AS `buyer_5`,
-  NAMED_STRUCT(
-    'cars',
-    m.`car_id`,
-    'b1',
-    NAMED_STRUCT('_1', b1.`bid`, '_2', b1.`buyer`, '_3', b1.`car_id_3_2__id`)
-  ) AS `_prov`
-FROM `b0_members` AS m, `b1` AS b1
-WHERE
-  m.`b1_bid` IS NOT DISTINCT FROM b1.`bid`
-  AND m.`b1_buyer` IS NOT DISTINCT FROM b1.`buyer`
-  AND m.`b1_car_id_3_2__id` IS NOT DISTINCT FROM b1.`car_id_3_2__id`
-  AND b1.`row_number_2` <= 2
+-- blocks
+b1: rows, identity bid, buyer, car_id_3_2__id (stable)
+  core:
+    scan: bids as bids
+    values: outer_:
+      scan: cars as cars_2
+      store: car_id_3 := cars_2.`car_id`
+    where: bids.`car_id` = outer_.`car_id_3`
+    store: bid := bids.`bid`
+    store: buyer := bids.`buyer`
+    store: car_id_3_2 := outer_.`car_id_3`
+  token: bids as bids in bid, buyer
+  key: bid := m.`bid`
+  key: buyer := m.`buyer`
+  key: car_id_3_2__id := m.`car_id_3_2`
+  output: buyer_3 := m.`buyer` (stable)
+  output: car_id_3_2 := m.`car_id_3_2` (stable)
+  output: row_number_2 := ROW_NUMBER() OVER (PARTITION BY m.`car_id_3_2` ORDER BY NULL, m.`bid` ASC, m.`buyer` ASC)
+b0: rows, identity car_id, b1_bid, b1_buyer, b1_car_id_3_2__id (stable)
+  core:
+    scan: cars as cars
+    potential: b1 as b1
+    where: b1.`car_id_3_2` IS NOT DISTINCT FROM cars.`car_id`
+    store: car_id := cars.`car_id`
+    store: b1_bid := b1.`bid`
+    store: b1_buyer := b1.`buyer`
+    store: b1_car_id_3_2__id := b1.`car_id_3_2__id`
+    store: model_3 := cars.`model`
+    store: buyer_5 := b1.`buyer_3`
+  token: cars as cars in car_id
+  lookup: b1 as b1, b1_bid <=> bid, b1_buyer <=> buyer, b1_car_id_3_2__id <=> car_id_3_2__id
+  condition: b1.`row_number_2` <= 2
+  key: car_id := m.`car_id`
+  key: b1_bid := m.`b1_bid`
+  key: b1_buyer := m.`b1_buyer`
+  key: b1_car_id_3_2__id := m.`b1_car_id_3_2__id`
+  output: model_3 := m.`model_3` (stable)
+  output: buyer_5 := m.`buyer_5` (stable)

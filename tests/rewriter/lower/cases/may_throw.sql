@@ -72,26 +72,6 @@ b0: rows, identity dealer, b1_dealer_3 (stable)
 
 -- title: raising after limit
 SELECT 100 / price AS share FROM (SELECT price FROM cars ORDER BY car_id LIMIT 2) t
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`price` AS `price_3`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    m.`car_id` AS `car_id`,
-    m.`price_3` AS `price_3`
-  FROM `b1_members` AS m
-  ORDER BY
-    m.`car_id` ASC,
-    m.`car_id` ASC
-  LIMIT 2
-)
-SELECT
-  100 / b1.`price_3` AS `share`,
-  NAMED_STRUCT('b1', b1.`car_id`) AS `_prov`
-FROM `b1` AS b1
 -- blocks
 b1: rows, identity car_id (stable)
   core:
@@ -110,37 +90,6 @@ b0: rows, identity b1_car_id (stable)
 
 -- title: raising after subquery
 SELECT c.car_id FROM cars c WHERE c.price > (SELECT min(price) FROM cars) AND 100 / c.price > 2
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`price` AS `price`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`min_price_2` AS `min_price`
-  FROM (
-    SELECT
-      MIN(m.`price`) AS `min_price_2`
-    FROM `b1_members` AS m
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    cars_2.`car_id` AS `car_id`,
-    cars_2.`price` AS `price`
-  FROM `cars` AS cars_2
-)
-SELECT
-  m.`car_id` AS `car_id_3`,
-  NAMED_STRUCT('cars_2', m.`car_id`) AS `_prov`
-FROM `b0_members` AS m
-WHERE
-  m.`price` > (
-    SELECT
-      b1_value.`min_price`
-    FROM `b1` AS b1_value
-  )
-  AND 100 / m.`price` > 2
 -- blocks
 b1: group, identity nothing (not stable)
   core:
@@ -164,46 +113,6 @@ b0: rows, identity car_id (stable)
 
 -- title: raising in core after having
 SELECT d.city, 100 / (d.rating - t.dealer) AS share FROM (SELECT dealer FROM cars GROUP BY dealer HAVING count(*) <> 1) t JOIN dealers d ON d.dealer = t.dealer
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`dealer` AS `dealer_3`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`dealer_3` AS `dealer_3`,
-    g.`dealer_3` AS `dealer_2`
-  FROM (
-    SELECT
-      m.`dealer_3` AS `dealer_3`,
-      COUNT(*) AS `count`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`dealer_3`
-  ) AS g
-  WHERE
-    g.`count` <> 1
-), `b0_members` AS (
-  SELECT
-    dealers.`dealer` AS `dealer`,
-    b1.`dealer_3` AS `b1_dealer_3`,
-    dealers.`city` AS `city_2`,
-    dealers.`rating` AS `rating`,
-    b1.`dealer_2` AS `dealer_2`
-  FROM `b1` AS b1, `dealers` AS dealers
-  WHERE
-    dealers.`dealer` = b1.`dealer_2`
-)
-SELECT
-  m.`city_2` AS `city_2`,
-  100 / (
-    m.`rating` - m.`dealer_2`
-  ) AS `share`,
-  NAMED_STRUCT('dealers', m.`dealer`, 'b1', b1.`dealer_3`) AS `_prov`
-FROM `b0_members` AS m, `b1` AS b1
-WHERE
-  m.`b1_dealer_3` IS NOT DISTINCT FROM b1.`dealer_3`
 -- blocks
 b1: group, identity dealer_3 (stable)
   core:
@@ -327,41 +236,6 @@ b0: rows, identity dealer, b2_share_2 (stable)
 
 -- title: overflow after condition of tail
 SELECT c.model FROM (SELECT rating, count(*) AS n FROM dealers GROUP BY rating) d JOIN cars c ON d.n > c.price AND d.rating + 1 = c.car_id
--- expected
-WITH `b1_members` AS (
-  SELECT
-    dealers.`dealer` AS `dealer`,
-    dealers.`rating` AS `rating_3`
-  FROM `dealers` AS dealers
-), `b1` AS (
-  SELECT
-    g.`rating_3` AS `rating_3`,
-    g.`rating_3` AS `rating_2`,
-    g.`count` AS `n`
-  FROM (
-    SELECT
-      m.`rating_3` AS `rating_3`,
-      COUNT(*) AS `count`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`rating_3`
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    b1.`rating_3` AS `b1_rating_3`,
-    cars.`price` AS `price`,
-    cars.`model` AS `model_2`
-  FROM `b1` AS b1, `cars` AS cars
-  WHERE
-    b1.`rating_2` + 1 = cars.`car_id`
-)
-SELECT
-  m.`model_2` AS `model_2`,
-  NAMED_STRUCT('cars', m.`car_id`, 'b1', b1.`rating_3`) AS `_prov`
-FROM `b0_members` AS m, `b1` AS b1
-WHERE
-  m.`b1_rating_3` IS NOT DISTINCT FROM b1.`rating_3` AND b1.`n` > m.`price`
 -- blocks
 b1: group, identity rating_3 (stable)
   core:

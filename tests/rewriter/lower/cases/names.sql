@@ -21,140 +21,94 @@ FROM (
     ) AS `_prov`
   FROM `b0_members` AS m
 ) AS g
+-- blocks
+b0: group, identity nothing (not stable)
+  core:
+    scan: cars as cars
+    scan: cars as cars_2
+    scan: cars_2 as cars_2_2
+    where: cars.`car_id` = cars_2.`car_id`
+    where: cars_2.`car_id` = cars_2_2.`car_id`
+    store: car_id := cars.`car_id`
+    store: car_id_2 := cars_2.`car_id`
+    store: car_id_3 := cars_2_2.`car_id`
+  token: cars as cars in car_id
+  token: cars as cars_2 in car_id_2
+  token: cars_2 as cars_2_2 in car_id_3
+  aggregate: count_2 := COUNT(*)
+  output: count := g.`count_2`
 
 -- title: names of blocks
 SELECT t.v, g.n FROM b1 t JOIN (SELECT k, count(*) AS n FROM b1 GROUP BY k) g ON t.k = g.k
--- expected
-WITH `b_1_members` AS (
-  SELECT
-    b1_2.`k` AS `k`
-  FROM `b1` AS b1_2
-), `b_1` AS (
-  SELECT
-    g.`k_4` AS `k_4`,
-    g.`k_4` AS `k_3`,
-    g.`count` AS `n`
-  FROM (
-    SELECT
-      m.`k` AS `k_4`,
-      COUNT(*) AS `count`
-    FROM `b_1_members` AS m
-    GROUP BY
-      m.`k`
-  ) AS g
-), `b_0_members` AS (
-  SELECT
-    b1.`k` AS `k`,
-    b_1.`k_4` AS `b_1_k_4`,
-    b1.`v` AS `v_3`
-  FROM `b1` AS b1, `b_1` AS b_1
-  WHERE
-    b1.`k` = b_1.`k_3`
-)
-SELECT
-  m.`v_3` AS `v_3`,
-  b_1.`n` AS `n_2`,
-  NAMED_STRUCT('b1', m.`k`, 'b_1', b_1.`k_4`) AS `_prov`
-FROM `b_0_members` AS m, `b_1` AS b_1
-WHERE
-  m.`b_1_k_4` IS NOT DISTINCT FROM b_1.`k_4`
+-- blocks
+b_1: group, identity k_4 (stable)
+  core:
+    scan: b1 as b1_2
+    store: k := b1_2.`k`
+  token: b1 as b1_2 in k
+  key: k_4 := m.`k`
+  aggregate: count := COUNT(*)
+  output: k_3 := g.`k_4` (stable)
+  output: n := g.`count`
+b_0: rows, identity k, b_1_k_4 (stable)
+  core:
+    scan: b1 as b1
+    potential: b_1 as b_1
+    where: b1.`k` = b_1.`k_3`
+    store: k := b1.`k`
+    store: b_1_k_4 := b_1.`k_4`
+    store: v_3 := b1.`v`
+  token: b1 as b1 in k
+  lookup: b_1 as b_1, b_1_k_4 <=> k_4
+  key: k := m.`k`
+  key: b_1_k_4 := m.`b_1_k_4`
+  output: v_3 := m.`v_3` (stable)
+  output: n_2 := b_1.`n`
 
 -- title: names of identity
 SELECT u.`0_dealer` FROM (SELECT dealer AS `0_dealer` FROM cars GROUP BY dealer UNION ALL SELECT city FROM dealers GROUP BY city) u
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`dealer` AS `dealer_2`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`dealer_2` AS `dealer_2`,
-    g.`dealer_2` AS `n0_dealer`,
-    g.`_prov`
-  FROM (
-    SELECT
-      m.`dealer_2` AS `dealer_2`,
-      COLLECT_LIST(NAMED_STRUCT('cars', m.`car_id`)) AS `_prov`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`dealer_2`
-  ) AS g
-), `b2_members` AS (
-  SELECT
-    dealers.`dealer` AS `dealer`,
-    dealers.`city` AS `city_3`
-  FROM `dealers` AS dealers
-), `b2` AS (
-  SELECT
-    g.`city_3` AS `city_3`,
-    g.`city_3` AS `city_2`,
-    g.`_prov`
-  FROM (
-    SELECT
-      m.`city_3` AS `city_3`,
-      COLLECT_LIST(NAMED_STRUCT('dealers', m.`dealer`)) AS `_prov`
-    FROM `b2_members` AS m
-    GROUP BY
-      m.`city_3`
-  ) AS g
-)
-SELECT
-  u.`n0_dealer` AS `n0_dealer_3`,
-  u.`_prov` AS `_prov`
-FROM (
-  SELECT
-    0 AS `_branch`,
-    t.`dealer_2` AS `_0_dealer_2`,
-    NULL AS `_1_city_3`,
-    t.`n0_dealer` AS `n0_dealer`,
-    NAMED_STRUCT('branch', 0, 'p0', t.`_prov`, 'p1', NULL) AS `_prov`
-  FROM `b1` AS t
-  UNION ALL
-  SELECT
-    1 AS `_branch`,
-    NULL AS `_0_dealer_2`,
-    t.`city_3` AS `_1_city_3`,
-    t.`city_2` AS `n0_dealer`,
-    NAMED_STRUCT('branch', 1, 'p0', NULL, 'p1', t.`_prov`) AS `_prov`
-  FROM `b2` AS t
-) AS u
+-- blocks
+b1: group, identity dealer_2 (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: dealer_2 := cars.`dealer`
+  token: cars as cars in car_id
+  key: dealer_2 := m.`dealer_2`
+  output: n0_dealer := g.`dealer_2` (stable)
+b2: group, identity city_3 (stable)
+  core:
+    scan: dealers as dealers
+    store: dealer := dealers.`dealer`
+    store: city_3 := dealers.`city`
+  token: dealers as dealers in dealer
+  key: city_3 := m.`city_3`
+  output: city_2 := g.`city_3` (stable)
+b0: union, identity _branch, _0_dealer_2, _1_city_3 (stable)
+  branch: b1
+  branch: b2
+  output: n0_dealer_3 := u.`n0_dealer` (stable)
 
 -- title: names of keys
 SELECT y FROM k WHERE x IN (SELECT car_id FROM cars)
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`k1` AS `k1`
-  FROM (
-    SELECT
-      m.`car_id` AS `k1`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`car_id`
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    k_.`x` AS `x`,
-    k_.`y` AS `y_2`
-  FROM `k` AS k_
-)
-SELECT
-  m.`y_2` AS `y_2`,
-  NAMED_STRUCT('k_', m.`x`, 'b1_exists', m.`x`) AS `_prov`
-FROM `b0_members` AS m
-WHERE
-  EXISTS(
-    SELECT
-      1
-    FROM `b1` AS k
-    WHERE
-      k.`k1` = m.`x`
-  )
+-- blocks
+b1: group, identity k1 (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+  token: cars as cars in car_id
+  key: k1 := m.`car_id`
+  output: k1 := g.`k1` (stable)
+b0: rows, identity x (stable)
+  core:
+    scan: k as k_
+    semi: b1 on k_.`x` = k1
+    store: x := k_.`x`
+    store: y_2 := k_.`y`
+  token: k as k_ in x
+  semi: b1 on m.`x` = k1
+  key: x := m.`x`
+  output: y_2 := m.`y_2` (stable)
 
 -- title: names reserved
 SELECT `order`.`select`, `Case` AS `_prov`, `_prov` AS `_present` FROM `order` WHERE `select` > 1
@@ -174,26 +128,30 @@ SELECT
   m.`prov` AS `present`,
   NAMED_STRUCT('order_', m.`prov`) AS `_prov`
 FROM `b0_members` AS m
+-- blocks
+b0: rows, identity prov (stable)
+  core:
+    scan: order as order_
+    where: order_.`select` > 1
+    store: prov := order_.`_prov`
+    store: select_2 := order_.`select`
+    store: prov_2 := order_.`Case`
+  token: order as order_ in prov
+  key: prov := m.`prov`
+  output: select_2 := m.`select_2` (stable)
+  output: prov_2 := m.`prov_2` (stable)
+  output: present := m.`prov` (stable)
 
 -- title: names reserved grouped
 SELECT `Case` AS `_n`, count(*) AS `_members` FROM `order` GROUP BY `Case`
--- expected
-WITH `b0_members` AS (
-  SELECT
-    order_.`_prov` AS `prov`,
-    order_.`Case` AS `case_2`
-  FROM `order` AS order_
-)
-SELECT
-  g.`case_2` AS `n`,
-  g.`count` AS `members`,
-  g.`_prov`
-FROM (
-  SELECT
-    m.`case_2` AS `case_2`,
-    COUNT(*) AS `count`,
-    COLLECT_LIST(NAMED_STRUCT('order_', m.`prov`)) AS `_prov`
-  FROM `b0_members` AS m
-  GROUP BY
-    m.`case_2`
-) AS g
+-- blocks
+b0: group, identity case_2 (stable)
+  core:
+    scan: order as order_
+    store: prov := order_.`_prov`
+    store: case_2 := order_.`Case`
+  token: order as order_ in prov
+  key: case_2 := m.`case_2`
+  aggregate: count := COUNT(*)
+  output: n := g.`case_2` (stable)
+  output: members := g.`count`

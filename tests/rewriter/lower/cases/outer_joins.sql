@@ -87,90 +87,71 @@ WHERE
         k.`k1` = m.`car_id`
     )
   )
+-- blocks
+b1: group, identity k1 (stable)
+  core:
+    scan: bids as bids_2
+    where: bids_2.`buyer` > 'a'
+    store: bid := bids_2.`bid`
+    store: buyer := bids_2.`buyer`
+    store: k1 := bids_2.`car_id`
+  token: bids as bids_2 in bid, buyer
+  key: k1 := m.`k1`
+  output: k1 := g.`k1` (stable)
+b0: rows, identity cars_car_id, bids_bid, bids_buyer (stable)
+  core:
+    union: outer_join
+      branch:
+        scan: cars as cars
+        scan: bids as bids
+        where: bids.`car_id` = cars.`car_id`
+        where: bids.`buyer` > 'a'
+        store: car_id := cars.`car_id`
+        store: model := cars.`model`
+        store: price := cars.`price`
+        store: dealer := cars.`dealer`
+        store: buyer_2 := bids.`buyer`
+        store: bid := bids.`bid`
+        store: car_id_2 := bids.`car_id`
+        store: buyer := bids.`buyer`
+        store: amount := bids.`amount`
+        store: cars_car_id := cars.`car_id`
+        store: bids_bid := bids.`bid`
+        store: bids_buyer := bids.`buyer`
+        store: asked := FALSE
+      branch:
+        scan: cars as cars_2
+        store: car_id := cars_2.`car_id`
+        store: model := cars_2.`model`
+        store: price := cars_2.`price`
+        store: dealer := cars_2.`dealer`
+        store: buyer_2 := NULL
+        store: bid := NULL
+        store: car_id_2 := NULL
+        store: buyer := NULL
+        store: amount := NULL
+        store: cars_car_id := cars_2.`car_id`
+        store: bids_bid := NULL
+        store: bids_buyer := NULL
+        store: asked := TRUE
+    store: cars_car_id := outer_join.`cars_car_id`
+    store: bids_bid := outer_join.`bids_bid`
+    store: bids_buyer := outer_join.`bids_buyer`
+    store: car_id := outer_join.`car_id`
+    store: asked := outer_join.`asked`
+    store: model_2 := outer_join.`model`
+    store: buyer_3 := outer_join.`buyer_2`
+  token: cars as cars in cars_car_id
+  token: bids as bids in bids_bid, bids_buyer
+  semi: not b1 on m.`car_id` = k1 if m.`asked`
+  key: cars_car_id := m.`cars_car_id`
+  key: bids_bid := m.`bids_bid`
+  key: bids_buyer := m.`bids_buyer`
+  output: model_2 := m.`model_2` (stable)
+  output: buyer_3 := m.`buyer_3` (stable)
 
 -- title: outer join
 SELECT d.city, c.price FROM dealers d LEFT JOIN cars c ON c.dealer = d.dealer AND c.price > 10 AND d.rating > 2
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars_2.`car_id` AS `car_id`,
-    cars_2.`dealer` AS `k1`
-  FROM `cars` AS cars_2
-  WHERE
-    cars_2.`price` > 10
-), `b1` AS (
-  SELECT
-    g.`k1` AS `k1`
-  FROM (
-    SELECT
-      m.`k1` AS `k1`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`k1`
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    outer_join.`dealers_dealer` AS `dealers_dealer`,
-    outer_join.`cars_car_id` AS `cars_car_id`,
-    outer_join.`dealer` AS `dealer`,
-    outer_join.`asked` AS `asked`,
-    outer_join.`city` AS `city_2`,
-    outer_join.`price` AS `price_2`
-  FROM (
-    SELECT
-      dealers.`dealer` AS `dealer`,
-      dealers.`city` AS `city`,
-      dealers.`rating` AS `rating`,
-      cars.`car_id` AS `car_id`,
-      cars.`model` AS `model`,
-      cars.`price` AS `price`,
-      cars.`dealer` AS `dealer_2`,
-      dealers.`dealer` AS `dealers_dealer`,
-      cars.`car_id` AS `cars_car_id`,
-      FALSE AS `asked`
-    FROM `dealers` AS dealers, `cars` AS cars
-    WHERE
-      cars.`dealer` = dealers.`dealer` AND cars.`price` > 10 AND dealers.`rating` > 2
-    UNION ALL
-    SELECT
-      dealers_2.`dealer` AS `dealer`,
-      dealers_2.`city` AS `city`,
-      dealers_2.`rating` AS `rating`,
-      NULL AS `car_id`,
-      NULL AS `model`,
-      NULL AS `price`,
-      NULL AS `dealer_2`,
-      dealers_2.`dealer` AS `dealers_dealer`,
-      NULL AS `cars_car_id`,
-      COALESCE((
-        dealers_2.`rating` > 2
-      ), FALSE) AS `asked`
-    FROM `dealers` AS dealers_2
-  ) AS outer_join
-)
-SELECT
-  m.`city_2` AS `city_2`,
-  m.`price_2` AS `price_2`,
-  NAMED_STRUCT(
-    'dealers',
-    m.`dealers_dealer`,
-    'cars',
-    m.`cars_car_id`,
-    'b1_absent',
-    CASE WHEN m.`asked` THEN m.`dealer` END
-  ) AS `_prov`
-FROM `b0_members` AS m
-WHERE
-  (
-    NOT m.`asked`
-    OR NOT EXISTS(
-      SELECT
-        1
-      FROM `b1` AS k
-      WHERE
-        k.`k1` = m.`dealer`
-    )
-  )
 -- blocks
 b1: group, identity k1 (stable)
   core:
@@ -228,177 +209,6 @@ b0: rows, identity dealers_dealer, cars_car_id (stable)
 
 -- title: outer join chain
 SELECT d.city, count(b.bid) AS n FROM dealers d LEFT JOIN cars c ON c.dealer = d.dealer LEFT JOIN bids b ON b.car_id = c.car_id GROUP BY d.city
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars_2.`car_id` AS `car_id`,
-    cars_2.`dealer` AS `k1`
-  FROM `cars` AS cars_2
-), `b1` AS (
-  SELECT
-    g.`k1` AS `k1`
-  FROM (
-    SELECT
-      m.`k1` AS `k1`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`k1`
-  ) AS g
-), `b2_members` AS (
-  SELECT
-    bids_2.`bid` AS `bid`,
-    bids_2.`buyer` AS `buyer`,
-    bids_2.`car_id` AS `k1`
-  FROM `bids` AS bids_2
-), `b2` AS (
-  SELECT
-    g.`k1` AS `k1`
-  FROM (
-    SELECT
-      m.`k1` AS `k1`
-    FROM `b2_members` AS m
-    GROUP BY
-      m.`k1`
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    outer_join_3.`dealers_dealers_dealer` AS `dealers_dealers_dealer`,
-    outer_join_3.`cars_cars_car_id` AS `cars_cars_car_id`,
-    outer_join_3.`bids_bid` AS `bids_bid`,
-    outer_join_3.`bids_buyer` AS `bids_buyer`,
-    outer_join_3.`dealer` AS `dealer`,
-    outer_join_3.`asked` AS `asked`,
-    outer_join_3.`car_id` AS `car_id`,
-    outer_join_3.`asked_2` AS `asked_2`,
-    outer_join_3.`city` AS `city_3`,
-    outer_join_3.`bid` AS `bid`
-  FROM (
-    SELECT
-      _kept.`outer_join dealer` AS `dealer`,
-      _kept.`outer_join city` AS `city`,
-      _kept.`outer_join rating` AS `rating`,
-      _kept.`outer_join car_id` AS `car_id`,
-      _kept.`outer_join model` AS `model`,
-      _kept.`outer_join price` AS `price`,
-      _kept.`outer_join dealer_2` AS `dealer_2`,
-      _partners.`bids bid` AS `bid`,
-      _partners.`bids car_id` AS `car_id_2`,
-      _partners.`bids buyer` AS `buyer`,
-      _partners.`bids amount` AS `amount`,
-      _kept.`outer_join dealers_dealer` AS `dealers_dealers_dealer`,
-      _kept.`outer_join cars_car_id` AS `cars_cars_car_id`,
-      _partners.`bids bid` AS `bids_bid`,
-      _partners.`bids buyer` AS `bids_buyer`,
-      _kept.`outer_join asked` AS `asked`,
-      CASE WHEN _kept.`_part` = 0 THEN FALSE ELSE TRUE END AS `asked_2`
-    FROM (
-      SELECT
-        outer_join.`car_id` AS `outer_join car_id`,
-        outer_join.`dealer` AS `outer_join dealer`,
-        outer_join.`city` AS `outer_join city`,
-        outer_join.`rating` AS `outer_join rating`,
-        outer_join.`model` AS `outer_join model`,
-        outer_join.`price` AS `outer_join price`,
-        outer_join.`dealer_2` AS `outer_join dealer_2`,
-        outer_join.`dealers_dealer` AS `outer_join dealers_dealer`,
-        outer_join.`cars_car_id` AS `outer_join cars_car_id`,
-        outer_join.`asked` AS `outer_join asked`,
-        _parts.`_part` AS `_part`
-      FROM (
-        SELECT
-          dealers.`dealer` AS `dealer`,
-          dealers.`city` AS `city`,
-          dealers.`rating` AS `rating`,
-          cars.`car_id` AS `car_id`,
-          cars.`model` AS `model`,
-          cars.`price` AS `price`,
-          cars.`dealer` AS `dealer_2`,
-          dealers.`dealer` AS `dealers_dealer`,
-          cars.`car_id` AS `cars_car_id`,
-          FALSE AS `asked`
-        FROM `dealers` AS dealers, `cars` AS cars
-        WHERE
-          cars.`dealer` = dealers.`dealer`
-        UNION ALL
-        SELECT
-          dealers_2.`dealer` AS `dealer`,
-          dealers_2.`city` AS `city`,
-          dealers_2.`rating` AS `rating`,
-          NULL AS `car_id`,
-          NULL AS `model`,
-          NULL AS `price`,
-          NULL AS `dealer_2`,
-          dealers_2.`dealer` AS `dealers_dealer`,
-          NULL AS `cars_car_id`,
-          TRUE AS `asked`
-        FROM `dealers` AS dealers_2
-      ) AS outer_join
-      LATERAL VIEW
-      EXPLODE(ARRAY(0, 1)) _parts AS `_part`
-    ) AS _kept
-    LEFT JOIN (
-      SELECT
-        bids.`car_id` AS `bids car_id`,
-        bids.`bid` AS `bids bid`,
-        bids.`buyer` AS `bids buyer`,
-        bids.`amount` AS `bids amount`,
-        TRUE AS `_found`
-      FROM `bids` AS bids
-    ) AS _partners
-      ON _kept.`_part` = 0 AND _partners.`bids car_id` = _kept.`outer_join car_id`
-    WHERE
-      _kept.`_part` = 1 OR _partners.`_found`
-  ) AS outer_join_3
-)
-SELECT
-  g.`city_3` AS `city_2`,
-  g.`count_bid` AS `n`,
-  g.`_prov`
-FROM (
-  SELECT
-    m.`city_3` AS `city_3`,
-    COUNT(m.`bid`) AS `count_bid`,
-    COLLECT_LIST(
-      NAMED_STRUCT(
-        'dealers',
-        m.`dealers_dealers_dealer`,
-        'cars',
-        m.`cars_cars_car_id`,
-        'bids',
-        NAMED_STRUCT('_1', m.`bids_bid`, '_2', m.`bids_buyer`),
-        'b1_absent',
-        CASE WHEN m.`asked` THEN m.`dealer` END,
-        'b2_2_absent',
-        CASE WHEN m.`asked_2` THEN m.`car_id` END,
-        'count_bid_value',
-        m.`bid`
-      )
-    ) AS `_prov`
-  FROM `b0_members` AS m
-  WHERE
-    (
-      NOT m.`asked`
-      OR NOT EXISTS(
-        SELECT
-          1
-        FROM `b1` AS k
-        WHERE
-          k.`k1` = m.`dealer`
-      )
-    )
-    AND (
-      NOT m.`asked_2`
-      OR NOT EXISTS(
-        SELECT
-          1
-        FROM `b2` AS k
-        WHERE
-          k.`k1` = m.`car_id`
-      )
-    )
-  GROUP BY
-    m.`city_3`
-) AS g
 -- blocks
 b1: group, identity k1 (stable)
   core:
@@ -534,167 +344,98 @@ b0: group, identity city_3 (stable)
 
 -- title: outer join filtered
 SELECT d.city, c.model FROM (SELECT * FROM dealers WHERE dealer IN (SELECT car_id FROM bids)) d FULL JOIN cars c ON c.dealer = d.dealer
--- expected
-WITH `b1_members` AS (
-  SELECT
-    bids.`bid` AS `bid`,
-    bids.`buyer` AS `buyer`,
-    bids.`car_id` AS `k1`
-  FROM `bids` AS bids
-), `b1` AS (
-  SELECT
-    g.`k1` AS `k1`
-  FROM (
-    SELECT
-      m.`k1` AS `k1`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`k1`
-  ) AS g
-), `b2_members` AS (
-  SELECT
-    cars_2.`car_id` AS `car_id`,
-    cars_2.`dealer` AS `k1`
-  FROM `cars` AS cars_2
-), `b2` AS (
-  SELECT
-    g.`k1` AS `k1`
-  FROM (
-    SELECT
-      m.`k1` AS `k1`
-    FROM `b2_members` AS m
-    GROUP BY
-      m.`k1`
-  ) AS g
-), `b3_members` AS (
-  SELECT
-    dealers_3.`dealer` AS `dealer`
-  FROM `dealers` AS dealers_3
-), `b3` AS (
-  SELECT
-    g.`k1` AS `k1`
-  FROM (
-    SELECT
-      m.`dealer` AS `k1`
-    FROM `b3_members` AS m
-    WHERE
-      EXISTS(
-        SELECT
-          1
-        FROM `b1` AS k
-        WHERE
-          k.`k1` = m.`dealer`
-      )
-    GROUP BY
-      m.`dealer`
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    outer_join.`dealers_dealer` AS `dealers_dealer`,
-    outer_join.`cars_car_id` AS `cars_car_id`,
-    outer_join.`dealer_2` AS `dealer_2`,
-    outer_join.`asked` AS `asked`,
-    outer_join.`asked_2` AS `asked_2`,
-    outer_join.`dealer_3` AS `dealer_3`,
-    outer_join.`asked_3` AS `asked_3`,
-    outer_join.`city_2` AS `city_3`,
-    outer_join.`model` AS `model_2`
-  FROM (
-    SELECT
-      dealers.`dealer` AS `dealer_2`,
-      dealers.`city` AS `city_2`,
-      dealers.`rating` AS `rating_2`,
-      cars.`car_id` AS `car_id_3`,
-      cars.`model` AS `model`,
-      cars.`price` AS `price`,
-      cars.`dealer` AS `dealer_3`,
-      dealers.`dealer` AS `dealers_dealer`,
-      cars.`car_id` AS `cars_car_id`,
-      TRUE AS `asked`,
-      FALSE AS `asked_2`,
-      FALSE AS `asked_3`
-    FROM `dealers` AS dealers, `cars` AS cars
-    WHERE
-      cars.`dealer` = dealers.`dealer`
-    UNION ALL
-    SELECT
-      dealers_2.`dealer` AS `dealer_2`,
-      dealers_2.`city` AS `city_2`,
-      dealers_2.`rating` AS `rating_2`,
-      NULL AS `car_id_3`,
-      NULL AS `model`,
-      NULL AS `price`,
-      NULL AS `dealer_3`,
-      dealers_2.`dealer` AS `dealers_dealer`,
-      NULL AS `cars_car_id`,
-      TRUE AS `asked`,
-      TRUE AS `asked_2`,
-      FALSE AS `asked_3`
-    FROM `dealers` AS dealers_2
-    UNION ALL
-    SELECT
-      NULL AS `dealer_2`,
-      NULL AS `city_2`,
-      NULL AS `rating_2`,
-      cars_3.`car_id` AS `car_id_3`,
-      cars_3.`model` AS `model`,
-      cars_3.`price` AS `price`,
-      cars_3.`dealer` AS `dealer_3`,
-      NULL AS `dealers_dealer`,
-      cars_3.`car_id` AS `cars_car_id`,
-      FALSE AS `asked`,
-      FALSE AS `asked_2`,
-      TRUE AS `asked_3`
-    FROM `cars` AS cars_3
-  ) AS outer_join
-)
-SELECT
-  m.`city_3` AS `city_3`,
-  m.`model_2` AS `model_2`,
-  NAMED_STRUCT(
-    'dealers',
-    m.`dealers_dealer`,
-    'cars',
-    m.`cars_car_id`,
-    'b1_exists',
-    CASE WHEN m.`asked` THEN m.`dealer_2` END,
-    'b2_2_absent',
-    CASE WHEN m.`asked_2` THEN m.`dealer_2` END,
-    'b3_3_absent',
-    CASE WHEN m.`asked_3` THEN m.`dealer_3` END
-  ) AS `_prov`
-FROM `b0_members` AS m
-WHERE
-  (
-    NOT m.`asked`
-    OR EXISTS(
-      SELECT
-        1
-      FROM `b1` AS k
-      WHERE
-        k.`k1` = m.`dealer_2`
-    )
-  )
-  AND (
-    NOT m.`asked_2`
-    OR NOT EXISTS(
-      SELECT
-        1
-      FROM `b2` AS k
-      WHERE
-        k.`k1` = m.`dealer_2`
-    )
-  )
-  AND (
-    NOT m.`asked_3`
-    OR NOT EXISTS(
-      SELECT
-        1
-      FROM `b3` AS k
-      WHERE
-        k.`k1` = m.`dealer_3`
-    )
-  )
+-- blocks
+b1: group, identity k1 (stable)
+  core:
+    scan: bids as bids
+    store: bid := bids.`bid`
+    store: buyer := bids.`buyer`
+    store: k1 := bids.`car_id`
+  token: bids as bids in bid, buyer
+  key: k1 := m.`k1`
+  output: k1 := g.`k1` (stable)
+b2: group, identity k1 (stable)
+  core:
+    scan: cars as cars_2
+    store: car_id := cars_2.`car_id`
+    store: k1 := cars_2.`dealer`
+  token: cars as cars_2 in car_id
+  key: k1 := m.`k1`
+  output: k1 := g.`k1` (stable)
+b3: group, identity k1 (stable)
+  core:
+    scan: dealers as dealers_3
+    semi: b1 on dealers_3.`dealer` = k1
+    store: dealer := dealers_3.`dealer`
+  token: dealers as dealers_3 in dealer
+  semi: b1 on m.`dealer` = k1
+  key: k1 := m.`dealer`
+  output: k1 := g.`k1` (stable)
+b0: rows, identity dealers_dealer, cars_car_id (stable)
+  core:
+    union: outer_join
+      branch:
+        scan: dealers as dealers
+        scan: cars as cars
+        where: cars.`dealer` = dealers.`dealer`
+        store: dealer_2 := dealers.`dealer`
+        store: city_2 := dealers.`city`
+        store: rating_2 := dealers.`rating`
+        store: car_id_3 := cars.`car_id`
+        store: model := cars.`model`
+        store: price := cars.`price`
+        store: dealer_3 := cars.`dealer`
+        store: dealers_dealer := dealers.`dealer`
+        store: cars_car_id := cars.`car_id`
+        store: asked := TRUE
+        store: asked_2 := FALSE
+        store: asked_3 := FALSE
+      branch:
+        scan: dealers as dealers_2
+        store: dealer_2 := dealers_2.`dealer`
+        store: city_2 := dealers_2.`city`
+        store: rating_2 := dealers_2.`rating`
+        store: car_id_3 := NULL
+        store: model := NULL
+        store: price := NULL
+        store: dealer_3 := NULL
+        store: dealers_dealer := dealers_2.`dealer`
+        store: cars_car_id := NULL
+        store: asked := TRUE
+        store: asked_2 := TRUE
+        store: asked_3 := FALSE
+      branch:
+        scan: cars as cars_3
+        store: dealer_2 := NULL
+        store: city_2 := NULL
+        store: rating_2 := NULL
+        store: car_id_3 := cars_3.`car_id`
+        store: model := cars_3.`model`
+        store: price := cars_3.`price`
+        store: dealer_3 := cars_3.`dealer`
+        store: dealers_dealer := NULL
+        store: cars_car_id := cars_3.`car_id`
+        store: asked := FALSE
+        store: asked_2 := FALSE
+        store: asked_3 := TRUE
+    store: dealers_dealer := outer_join.`dealers_dealer`
+    store: cars_car_id := outer_join.`cars_car_id`
+    store: dealer_2 := outer_join.`dealer_2`
+    store: asked := outer_join.`asked`
+    store: asked_2 := outer_join.`asked_2`
+    store: dealer_3 := outer_join.`dealer_3`
+    store: asked_3 := outer_join.`asked_3`
+    store: city_3 := outer_join.`city_2`
+    store: model_2 := outer_join.`model`
+  token: dealers as dealers in dealers_dealer
+  token: cars as cars in cars_car_id
+  semi: b1 on m.`dealer_2` = k1 if m.`asked`
+  semi: not b2 on m.`dealer_2` = k1 if m.`asked_2`
+  semi: not b3 on m.`dealer_3` = k1 if m.`asked_3`
+  key: dealers_dealer := m.`dealers_dealer`
+  key: cars_car_id := m.`cars_car_id`
+  output: city_3 := m.`city_3` (stable)
+  output: model_2 := m.`model_2` (stable)
 
 -- title: outer join full
 SELECT dealer, city, model FROM dealers FULL JOIN cars USING (dealer)
@@ -900,37 +641,6 @@ b0: rows, identity dealers_dealer, cars_car_id (stable)
 
 -- title: outer join grouped
 SELECT d.city, c.n FROM dealers d LEFT JOIN (SELECT dealer, count(*) AS n FROM cars GROUP BY dealer) c ON c.dealer = d.dealer
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`dealer` AS `dealer_4`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`dealer_4` AS `dealer_4`,
-    g.`count` AS `count`
-  FROM (
-    SELECT
-      m.`dealer_4` AS `dealer_4`,
-      COUNT(*) AS `count`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`dealer_4`
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    dealers.`dealer` AS `dealer`,
-    dealers.`city` AS `city_2`
-  FROM `dealers` AS dealers
-)
-SELECT
-  m.`city_2` AS `city_2`,
-  b1_match.`count` AS `n_2`,
-  NAMED_STRUCT('dealers', m.`dealer`, 'b1_match', b1_match.`dealer_4`) AS `_prov`
-FROM `b0_members` AS m
-LEFT JOIN `b1` AS b1_match
-  ON b1_match.`dealer_4` = m.`dealer`
 -- blocks
 b1: group, identity dealer_4 (stable)
   core:
@@ -957,188 +667,6 @@ b0: rows, identity dealer (stable)
 SELECT b.bid, c.model, d.city, e.rating
 FROM bids b LEFT JOIN cars c ON b.car_id = c.car_id LEFT JOIN dealers d ON d.dealer = c.dealer
   LEFT JOIN dealers e ON e.dealer = b.amount
--- expected
-WITH `b2_members` AS (
-  SELECT
-    cars_2.`car_id` AS `car_id`
-  FROM `cars` AS cars_2
-), `b2` AS (
-  SELECT
-    g.`k1` AS `k1`
-  FROM (
-    SELECT
-      m.`car_id` AS `k1`
-    FROM `b2_members` AS m
-    GROUP BY
-      m.`car_id`
-  ) AS g
-), `b3_members` AS (
-  SELECT
-    dealers_4.`dealer` AS `dealer`
-  FROM `dealers` AS dealers_4
-), `b3` AS (
-  SELECT
-    g.`k1` AS `k1`
-  FROM (
-    SELECT
-      m.`dealer` AS `k1`
-    FROM `b3_members` AS m
-    GROUP BY
-      m.`dealer`
-  ) AS g
-), `b1_members` AS (
-  SELECT
-    dealers_2.`dealer` AS `dealer`,
-    dealers_2.`city` AS `city_2`,
-    dealers_2.`rating` AS `rating_2`
-  FROM `dealers` AS dealers_2
-), `b1` AS (
-  SELECT
-    m.`dealer` AS `dealer`,
-    m.`dealer` AS `dealer_3`,
-    m.`city_2` AS `city_2`,
-    m.`rating_2` AS `rating_2`
-  FROM `b1_members` AS m
-), `b0_members` AS (
-  SELECT
-    outer_join_3.`bids_bids_bid` AS `bids_bids_bid`,
-    outer_join_3.`bids_bids_buyer` AS `bids_bids_buyer`,
-    outer_join_3.`cars_cars_car_id` AS `cars_cars_car_id`,
-    outer_join_3.`dealers_3_dealer` AS `dealers_3_dealer`,
-    outer_join_3.`car_id` AS `car_id`,
-    outer_join_3.`asked` AS `asked`,
-    outer_join_3.`dealer` AS `dealer`,
-    outer_join_3.`asked_2` AS `asked_2`,
-    outer_join_3.`amount` AS `amount`,
-    outer_join_3.`bid` AS `bid_2`,
-    outer_join_3.`model` AS `model_2`,
-    outer_join_3.`city` AS `city_3`
-  FROM (
-    SELECT
-      _kept.`outer_join bid` AS `bid`,
-      _kept.`outer_join car_id` AS `car_id`,
-      _kept.`outer_join buyer` AS `buyer`,
-      _kept.`outer_join amount` AS `amount`,
-      _kept.`outer_join car_id_2` AS `car_id_2`,
-      _kept.`outer_join model` AS `model`,
-      _kept.`outer_join price` AS `price`,
-      _kept.`outer_join dealer` AS `dealer`,
-      _partners.`dealers_3 dealer` AS `dealer_2`,
-      _partners.`dealers_3 city` AS `city`,
-      _partners.`dealers_3 rating` AS `rating`,
-      _kept.`outer_join bids_bid` AS `bids_bids_bid`,
-      _kept.`outer_join bids_buyer` AS `bids_bids_buyer`,
-      _kept.`outer_join cars_car_id` AS `cars_cars_car_id`,
-      _partners.`dealers_3 dealer` AS `dealers_3_dealer`,
-      _kept.`outer_join asked` AS `asked`,
-      CASE WHEN _kept.`_part` = 0 THEN FALSE ELSE TRUE END AS `asked_2`
-    FROM (
-      SELECT
-        outer_join.`dealer` AS `outer_join dealer`,
-        outer_join.`bid` AS `outer_join bid`,
-        outer_join.`car_id` AS `outer_join car_id`,
-        outer_join.`buyer` AS `outer_join buyer`,
-        outer_join.`amount` AS `outer_join amount`,
-        outer_join.`car_id_2` AS `outer_join car_id_2`,
-        outer_join.`model` AS `outer_join model`,
-        outer_join.`price` AS `outer_join price`,
-        outer_join.`bids_bid` AS `outer_join bids_bid`,
-        outer_join.`bids_buyer` AS `outer_join bids_buyer`,
-        outer_join.`cars_car_id` AS `outer_join cars_car_id`,
-        outer_join.`asked` AS `outer_join asked`,
-        _parts.`_part` AS `_part`
-      FROM (
-        SELECT
-          bids.`bid` AS `bid`,
-          bids.`car_id` AS `car_id`,
-          bids.`buyer` AS `buyer`,
-          bids.`amount` AS `amount`,
-          cars.`car_id` AS `car_id_2`,
-          cars.`model` AS `model`,
-          cars.`price` AS `price`,
-          cars.`dealer` AS `dealer`,
-          bids.`bid` AS `bids_bid`,
-          bids.`buyer` AS `bids_buyer`,
-          cars.`car_id` AS `cars_car_id`,
-          FALSE AS `asked`
-        FROM `bids` AS bids, `cars` AS cars
-        WHERE
-          bids.`car_id` = cars.`car_id`
-        UNION ALL
-        SELECT
-          bids_2.`bid` AS `bid`,
-          bids_2.`car_id` AS `car_id`,
-          bids_2.`buyer` AS `buyer`,
-          bids_2.`amount` AS `amount`,
-          NULL AS `car_id_2`,
-          NULL AS `model`,
-          NULL AS `price`,
-          NULL AS `dealer`,
-          bids_2.`bid` AS `bids_bid`,
-          bids_2.`buyer` AS `bids_buyer`,
-          NULL AS `cars_car_id`,
-          TRUE AS `asked`
-        FROM `bids` AS bids_2
-      ) AS outer_join
-      LATERAL VIEW
-      EXPLODE(ARRAY(0, 1)) _parts AS `_part`
-    ) AS _kept
-    LEFT JOIN (
-      SELECT
-        dealers_3.`dealer` AS `dealers_3 dealer`,
-        dealers_3.`city` AS `dealers_3 city`,
-        dealers_3.`rating` AS `dealers_3 rating`,
-        TRUE AS `_found`
-      FROM `dealers` AS dealers_3
-    ) AS _partners
-      ON _kept.`_part` = 0 AND _partners.`dealers_3 dealer` = _kept.`outer_join dealer`
-    WHERE
-      _kept.`_part` = 1 OR _partners.`_found`
-  ) AS outer_join_3
-)
-SELECT
-  m.`bid_2` AS `bid_2`,
-  m.`model_2` AS `model_2`,
-  m.`city_3` AS `city_3`,
-  b1_match.`rating_2` AS `rating_3`,
-  NAMED_STRUCT(
-    'bids',
-    NAMED_STRUCT('_1', m.`bids_bids_bid`, '_2', m.`bids_bids_buyer`),
-    'cars',
-    m.`cars_cars_car_id`,
-    'dealers_3',
-    m.`dealers_3_dealer`,
-    'b2_absent',
-    CASE WHEN m.`asked` THEN m.`car_id` END,
-    'b3_2_absent',
-    CASE WHEN m.`asked_2` THEN m.`dealer` END,
-    'b1_match',
-    b1_match.`dealer`
-  ) AS `_prov`
-FROM `b0_members` AS m
-LEFT JOIN `b1` AS b1_match
-  ON b1_match.`dealer_3` = m.`amount`
-WHERE
-  (
-    NOT m.`asked`
-    OR NOT EXISTS(
-      SELECT
-        1
-      FROM `b2` AS k
-      WHERE
-        k.`k1` = m.`car_id`
-    )
-  )
-  AND (
-    NOT m.`asked_2`
-    OR NOT EXISTS(
-      SELECT
-        1
-      FROM `b3` AS k
-      WHERE
-        k.`k1` = m.`dealer`
-    )
-  )
 -- blocks
 b2: group, identity k1 (stable)
   core:
@@ -1300,47 +828,6 @@ SELECT d.city, count(*) AS n
 FROM dealers d LEFT JOIN cars c ON c.dealer = d.dealer LEFT JOIN bids b ON b.car_id = c.car_id + 1
 WHERE NOT b.amount IS NULL OR b.buyer LIKE 'a%' AND b.amount * 2 > 3 OR b.amount BETWEEN 1 AND 2
 GROUP BY d.city
--- expected
-WITH `b0_members` AS (
-  SELECT
-    dealers.`dealer` AS `dealer`,
-    cars.`car_id` AS `car_id`,
-    bids.`bid` AS `bid`,
-    bids.`buyer` AS `buyer`,
-    dealers.`city` AS `city_3`
-  FROM `dealers` AS dealers, `cars` AS cars, `bids` AS bids
-  WHERE
-    cars.`dealer` = dealers.`dealer`
-    AND bids.`car_id` = cars.`car_id` + 1
-    AND (
-      NOT bids.`amount` IS NULL
-      OR bids.`buyer` LIKE 'a%'
-      AND bids.`amount` * 2 > 3
-      OR bids.`amount` BETWEEN 1 AND 2
-    )
-)
-SELECT
-  g.`city_3` AS `city_2`,
-  g.`count` AS `n`,
-  g.`_prov`
-FROM (
-  SELECT
-    m.`city_3` AS `city_3`,
-    COUNT(*) AS `count`,
-    COLLECT_LIST(
-      NAMED_STRUCT(
-        'dealers',
-        m.`dealer`,
-        'cars',
-        m.`car_id`,
-        'bids',
-        NAMED_STRUCT('_1', m.`bid`, '_2', m.`buyer`)
-      )
-    ) AS `_prov`
-  FROM `b0_members` AS m
-  GROUP BY
-    m.`city_3`
-) AS g
 -- blocks
 b0: group, identity city_3 (stable)
   core:
@@ -1448,85 +935,64 @@ WHERE
         k.`price` IS NOT DISTINCT FROM m.`price`
     )
   )
+-- blocks
+b1: group, identity price (stable)
+  core:
+    scan: dealers as dealers_2
+    values: outer_:
+      scan: cars as cars_3
+      store: price := cars_3.`price`
+    where: outer_.`price` > dealers_2.`rating`
+    store: dealer := dealers_2.`dealer`
+    store: price := outer_.`price`
+  token: dealers as dealers_2 in dealer
+  key: price := m.`price`
+  output: price := g.`price` (stable)
+b0: rows, identity dealers_dealer, cars_car_id (stable)
+  core:
+    union: outer_join
+      branch:
+        scan: dealers as dealers
+        scan: cars as cars
+        where: cars.`price` > dealers.`rating`
+        store: dealer := dealers.`dealer`
+        store: city := dealers.`city`
+        store: rating := dealers.`rating`
+        store: car_id := cars.`car_id`
+        store: model := cars.`model`
+        store: price := cars.`price`
+        store: dealer_2 := cars.`dealer`
+        store: dealers_dealer := dealers.`dealer`
+        store: cars_car_id := cars.`car_id`
+        store: asked := FALSE
+      branch:
+        scan: cars as cars_2
+        store: dealer := NULL
+        store: city := NULL
+        store: rating := NULL
+        store: car_id := cars_2.`car_id`
+        store: model := cars_2.`model`
+        store: price := cars_2.`price`
+        store: dealer_2 := cars_2.`dealer`
+        store: dealers_dealer := NULL
+        store: cars_car_id := cars_2.`car_id`
+        store: asked := TRUE
+    store: dealers_dealer := outer_join.`dealers_dealer`
+    store: cars_car_id := outer_join.`cars_car_id`
+    store: price := outer_join.`price`
+    store: asked := outer_join.`asked`
+    store: city_2 := outer_join.`city`
+    store: model_2 := outer_join.`model`
+  token: dealers as dealers in dealers_dealer
+  token: cars as cars in cars_car_id
+  semi: not b1 on m.`price` <=> price if m.`asked`
+  key: dealers_dealer := m.`dealers_dealer`
+  key: cars_car_id := m.`cars_car_id`
+  output: city_2 := m.`city_2` (stable)
+  output: model_2 := m.`model_2` (stable)
 
 -- title: outer join unique
 SELECT c.model, d.city FROM cars c LEFT JOIN dealers d ON d.dealer = c.dealer
--- expected
-WITH `b1_members` AS (
-  SELECT
-    dealers_2.`dealer` AS `dealer`
-  FROM `dealers` AS dealers_2
-), `b1` AS (
-  SELECT
-    g.`k1` AS `k1`
-  FROM (
-    SELECT
-      m.`dealer` AS `k1`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`dealer`
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    outer_join.`cars_car_id` AS `cars_car_id`,
-    outer_join.`dealers_dealer` AS `dealers_dealer`,
-    outer_join.`dealer` AS `dealer`,
-    outer_join.`asked` AS `asked`,
-    outer_join.`model` AS `model_2`,
-    outer_join.`city` AS `city_2`
-  FROM (
-    SELECT
-      cars.`car_id` AS `car_id`,
-      cars.`model` AS `model`,
-      cars.`price` AS `price`,
-      cars.`dealer` AS `dealer`,
-      dealers.`dealer` AS `dealer_2`,
-      dealers.`city` AS `city`,
-      dealers.`rating` AS `rating`,
-      cars.`car_id` AS `cars_car_id`,
-      dealers.`dealer` AS `dealers_dealer`,
-      FALSE AS `asked`
-    FROM `cars` AS cars, `dealers` AS dealers
-    WHERE
-      dealers.`dealer` = cars.`dealer`
-    UNION ALL
-    SELECT
-      cars_2.`car_id` AS `car_id`,
-      cars_2.`model` AS `model`,
-      cars_2.`price` AS `price`,
-      cars_2.`dealer` AS `dealer`,
-      NULL AS `dealer_2`,
-      NULL AS `city`,
-      NULL AS `rating`,
-      cars_2.`car_id` AS `cars_car_id`,
-      NULL AS `dealers_dealer`,
-      TRUE AS `asked`
-    FROM `cars` AS cars_2
-  ) AS outer_join
-)
-SELECT
-  m.`model_2` AS `model_2`,
-  m.`city_2` AS `city_2`,
-  NAMED_STRUCT(
-    'cars',
-    m.`cars_car_id`,
-    'dealers',
-    m.`dealers_dealer`,
-    'b1_absent',
-    CASE WHEN m.`asked` THEN m.`dealer` END
-  ) AS `_prov`
-FROM `b0_members` AS m
-WHERE
-  (
-    NOT m.`asked`
-    OR NOT EXISTS(
-      SELECT
-        1
-      FROM `b1` AS k
-      WHERE
-        k.`k1` = m.`dealer`
-    )
-  )
 -- blocks
 b1: group, identity k1 (stable)
   core:
@@ -1580,96 +1046,6 @@ b0: rows, identity cars_car_id, dealers_dealer (stable)
 
 -- title: raising of padded
 SELECT d.city FROM dealers d LEFT JOIN cars c ON c.dealer = d.dealer WHERE d.rating / coalesce(c.price, 0) > 1
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars_2.`car_id` AS `car_id`,
-    cars_2.`dealer` AS `k1`
-  FROM `cars` AS cars_2
-), `b1` AS (
-  SELECT
-    g.`k1` AS `k1`
-  FROM (
-    SELECT
-      m.`k1` AS `k1`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`k1`
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    outer_join.`dealers_dealer` AS `dealers_dealer`,
-    outer_join.`cars_car_id` AS `cars_car_id`,
-    outer_join.`dealer` AS `dealer`,
-    outer_join.`asked` AS `asked`,
-    outer_join.`rating` AS `rating`,
-    outer_join.`price` AS `price`,
-    outer_join.`city` AS `city_2`
-  FROM (
-    SELECT
-      dealers.`dealer` AS `dealer`,
-      dealers.`city` AS `city`,
-      dealers.`rating` AS `rating`,
-      cars.`car_id` AS `car_id`,
-      cars.`model` AS `model`,
-      cars.`price` AS `price`,
-      cars.`dealer` AS `dealer_2`,
-      dealers.`dealer` AS `dealers_dealer`,
-      cars.`car_id` AS `cars_car_id`,
-      FALSE AS `asked`
-    FROM `dealers` AS dealers, `cars` AS cars
-    WHERE
-      cars.`dealer` = dealers.`dealer`
-    UNION ALL
-    SELECT
-      dealers_2.`dealer` AS `dealer`,
-      dealers_2.`city` AS `city`,
-      dealers_2.`rating` AS `rating`,
-      NULL AS `car_id`,
-      NULL AS `model`,
-      NULL AS `price`,
-      NULL AS `dealer_2`,
-      dealers_2.`dealer` AS `dealers_dealer`,
-      NULL AS `cars_car_id`,
-      TRUE AS `asked`
-    FROM `dealers` AS dealers_2
-  ) AS outer_join
-)
-SELECT
-  m.`city_2` AS `city_2`,
-  NAMED_STRUCT(
-    'dealers',
-    m.`dealers_dealer`,
-    'cars',
-    m.`cars_car_id`,
-    'b1_absent',
-    CASE WHEN m.`asked` THEN m.`dealer` END
-  ) AS `_prov`
-FROM `b0_members` AS m
-WHERE
-  CASE
-    WHEN (
-      NOT m.`asked`
-      OR NOT EXISTS(
-        SELECT
-          1
-        FROM `b1` AS k
-        WHERE
-          k.`k1` = m.`dealer`
-      )
-    )
-    THEN m.`rating` / COALESCE(m.`price`, 0) > 1
-  END
-  AND (
-    NOT m.`asked`
-    OR NOT EXISTS(
-      SELECT
-        1
-      FROM `b1` AS k
-      WHERE
-        k.`k1` = m.`dealer`
-    )
-  )
 -- blocks
 b1: group, identity k1 (stable)
   core:

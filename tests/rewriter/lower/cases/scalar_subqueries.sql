@@ -65,138 +65,56 @@ b0: rows, identity car_id (stable)
 
 -- title: scalar correlated collect
 SELECT city, (SELECT collect_list(model) FROM cars c WHERE c.dealer = d.dealer) AS models FROM dealers d
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`dealer` AS `dealer_3`,
-    cars.`model` AS `model`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`dealer_3` AS `dealer_3`,
-    g.`collect_list_model` AS `value`,
-    g.`dealer_3` AS `dealer_4`
-  FROM (
-    SELECT
-      m.`dealer_3` AS `dealer_3`,
-      COLLECT_LIST(m.`model`) AS `collect_list_model`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`dealer_3`
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    dealers.`dealer` AS `dealer`,
-    dealers.`city` AS `city_2`
-  FROM `dealers` AS dealers
-)
-SELECT
-  m.`city_2` AS `city_2`,
-  CASE WHEN b1_value.`dealer_4` IS NULL THEN ARRAY() ELSE b1_value.`value` END AS `models`,
-  NAMED_STRUCT('dealers', m.`dealer`) AS `_prov`
-FROM `b0_members` AS m
-LEFT JOIN `b1` AS b1_value
-  ON b1_value.`dealer_4` = m.`dealer`
+-- blocks
+b1: group, identity dealer_3 (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: dealer_3 := cars.`dealer`
+    store: model := cars.`model`
+  token: cars as cars in car_id
+  key: dealer_3 := m.`dealer_3`
+  aggregate: collect_list_model := COLLECT_LIST(m.`model`)
+  output: value := g.`collect_list_model`
+  output: dealer_4 := g.`dealer_3` (stable)
+b0: rows, identity dealer (stable)
+  core:
+    scan: dealers as dealers
+    store: dealer := dealers.`dealer`
+    store: city_2 := dealers.`city`
+  token: dealers as dealers in dealer
+  outer lookup of values: b1_value, b1 on m.`dealer` = dealer_4
+  key: dealer := m.`dealer`
+  output: city_2 := m.`city_2` (stable)
+  output: models := CASE WHEN b1_value.`dealer_4` IS NULL THEN ARRAY() ELSE b1_value.`value` END
 
 -- title: scalar correlated count
 SELECT city, (SELECT count(*) FROM cars c WHERE c.dealer = d.dealer) AS n FROM dealers d ORDER BY n
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`dealer` AS `dealer_3`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`dealer_3` AS `dealer_3`,
-    g.`count` AS `value`,
-    g.`dealer_3` AS `dealer_4`
-  FROM (
-    SELECT
-      m.`dealer_3` AS `dealer_3`,
-      COUNT(*) AS `count`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`dealer_3`
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    dealers.`dealer` AS `dealer`,
-    dealers.`city` AS `city_2`
-  FROM `dealers` AS dealers
-)
-SELECT
-  m.`city_2` AS `city_2`,
-  CASE WHEN b1_value.`dealer_4` IS NULL THEN 0 ELSE b1_value.`value` END AS `n`,
-  NAMED_STRUCT('dealers', m.`dealer`) AS `_prov`
-FROM `b0_members` AS m
-LEFT JOIN `b1` AS b1_value
-  ON b1_value.`dealer_4` = m.`dealer`
-ORDER BY
-  CASE WHEN b1_value.`dealer_4` IS NULL THEN 0 ELSE b1_value.`value` END ASC
+-- blocks
+b1: group, identity dealer_3 (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: dealer_3 := cars.`dealer`
+  token: cars as cars in car_id
+  key: dealer_3 := m.`dealer_3`
+  aggregate: count := COUNT(*)
+  output: value := g.`count`
+  output: dealer_4 := g.`dealer_3` (stable)
+b0: rows, identity dealer (stable)
+  core:
+    scan: dealers as dealers
+    store: dealer := dealers.`dealer`
+    store: city_2 := dealers.`city`
+  token: dealers as dealers in dealer
+  outer lookup of values: b1_value, b1 on m.`dealer` = dealer_4
+  key: dealer := m.`dealer`
+  output: city_2 := m.`city_2` (stable)
+  output: n := CASE WHEN b1_value.`dealer_4` IS NULL THEN 0 ELSE b1_value.`value` END
+  order: CASE WHEN b1_value.`dealer_4` IS NULL THEN 0 ELSE b1_value.`value` END ASC NULLS FIRST
 
 -- title: scalar correlated inequality
 SELECT model, (SELECT count(*) FROM bids b WHERE b.amount > c.price) AS n FROM cars c
--- expected
-WITH `b1_members` AS (
-  SELECT
-    union_.`bids_bid` AS `bids_bid`,
-    union_.`bids_buyer` AS `bids_buyer`,
-    union_.`price_2` AS `price_2_3`,
-    CASE WHEN union_.`there` THEN 1 END AS `count_3`
-  FROM (
-    SELECT
-      outer_.`price_2` AS `price_2`,
-      TRUE AS `there`,
-      bids.`bid` AS `bids_bid`,
-      bids.`buyer` AS `bids_buyer`
-    FROM `bids` AS bids, (
-      SELECT DISTINCT
-        cars.`price` AS `price_2`
-      FROM `cars` AS cars
-    ) AS outer_
-    WHERE
-      bids.`amount` > outer_.`price_2`
-    UNION ALL
-    SELECT
-      outer__2.`price_2` AS `price_2`,
-      FALSE AS `there`,
-      NULL AS `bids_bid`,
-      NULL AS `bids_buyer`
-    FROM (
-      SELECT DISTINCT
-        cars_2.`price` AS `price_2`
-      FROM `cars` AS cars_2
-    ) AS outer__2
-  ) AS union_
-), `b1` AS (
-  SELECT
-    g.`price_2_3` AS `price_2_3`,
-    g.`count_3` AS `count_2`,
-    g.`price_2_3` AS `price_2_2`
-  FROM (
-    SELECT
-      m.`price_2_3` AS `price_2_3`,
-      COUNT(m.`count_3`) AS `count_3`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`price_2_3`
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    cars_3.`car_id` AS `car_id`,
-    cars_3.`price` AS `price`,
-    cars_3.`model` AS `model_3`
-  FROM `cars` AS cars_3
-)
-SELECT
-  m.`model_3` AS `model_3`,
-  b1_value.`count_2` AS `n`,
-  NAMED_STRUCT('cars_3', m.`car_id`) AS `_prov`
-FROM `b0_members` AS m
-LEFT JOIN `b1` AS b1_value
-  ON b1_value.`price_2_2` IS NOT DISTINCT FROM m.`price`
 -- blocks
 b1: group, identity price_2_3 (stable)
   core:
@@ -287,185 +205,138 @@ SELECT
 FROM `b0_members` AS m
 LEFT JOIN `b1` AS b1_value
   ON b1_value.`dealer_3_3` IS NOT DISTINCT FROM m.`dealer`
+-- blocks
+b1: group, identity dealer_3_3 (stable)
+  core:
+    scan: dealers as dealers
+    values: outer_:
+      scan: cars as cars
+      store: dealer_3 := cars.`dealer`
+    where: dealers.`dealer` = outer_.`dealer_3`
+    store: dealer := dealers.`dealer`
+    store: dealer_3_3 := outer_.`dealer_3`
+    store: city := dealers.`city`
+  token: dealers as dealers in dealer
+  key: dealer_3_3 := m.`dealer_3_3`
+  aggregate: city_4 := MAX(m.`city`)
+  aggregate: rows := COUNT(*)
+  output: dealer_3_3 := g.`dealer_3_3` (stable)
+  output: city_4 := g.`city_4`
+  output: rows := g.`rows`
+b0: rows, identity car_id (stable)
+  core:
+    scan: cars as cars_2
+    store: car_id := cars_2.`car_id`
+    store: dealer := cars_2.`dealer`
+    store: model_3 := cars_2.`model`
+  token: cars as cars_2 in car_id
+  outer lookup of values: b1_value, b1 on m.`dealer` <=> dealer_3_3
+  key: car_id := m.`car_id`
+  output: model_3 := m.`model_3` (stable)
+  output: city_5 := CASE WHEN b1_value.`rows` > 1 THEN RAISE_ERROR('[SCALAR_SUBQUERY_TOO_MANY_ROWS] More than one row returned by a subquery.') ELSE b1_value.`city_4` END
 
 -- title: scalar correlated to aggregate
 SELECT g.dealer, (SELECT max(amount) FROM bids b WHERE b.amount > g.s) AS m FROM (SELECT dealer, sum(price) AS s FROM cars GROUP BY dealer) g
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`dealer` AS `dealer_3`,
-    cars.`price` AS `price`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`dealer_3` AS `dealer_3`,
-    g.`sum_price` AS `sum_price`
-  FROM (
-    SELECT
-      m.`dealer_3` AS `dealer_3`,
-      SUM(m.`price`) AS `sum_price`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`dealer_3`
-  ) AS g
-), `b2` AS (
-  SELECT
-    g.`s_2` AS `s_2`
-  FROM (
-    SELECT
-      b1_2.`sum_price` AS `s_2`
-    FROM `b1` AS b1_2
-    GROUP BY
-      b1_2.`sum_price`
-  ) AS g
-), `b4_members` AS (
-  SELECT
-    bids.`bid` AS `bid`,
-    bids.`buyer` AS `buyer`,
-    bids.`amount` AS `amount`
-  FROM `bids` AS bids
-), `b4` AS (
-  SELECT
-    m.`bid` AS `bid`,
-    m.`buyer` AS `buyer`,
-    b2.`s_2` AS `b2_s_2`,
-    m.`amount` AS `amount_2`,
-    b2.`s_2` AS `s_2`,
-    TRUE AS `there`
-  FROM `b4_members` AS m, `b2` AS b2
-  WHERE
-    m.`amount` > b2.`s_2`
-), `b3` AS (
-  SELECT
-    g.`s_2` AS `s_2`
-  FROM (
-    SELECT
-      b1_4.`sum_price` AS `s_2`
-    FROM `b1` AS b1_4
-    GROUP BY
-      b1_4.`sum_price`
-  ) AS g
-), `b5` AS (
-  SELECT
-    b3.`s_2` AS `b3_s_2`,
-    NULL AS `amount_2`,
-    b3.`s_2` AS `s_2`,
-    FALSE AS `there`
-  FROM `b3` AS b3
-), `b6` AS (
-  SELECT
-    u.`_branch` AS `_branch`,
-    u.`_0_bid` AS `_0_bid`,
-    u.`_0_buyer` AS `_0_buyer`,
-    u.`_0_b2_s_2` AS `_0_b2_s_2`,
-    u.`_1_b3_s_2` AS `_1_b3_s_2`,
-    u.`amount_2` AS `amount_2`,
-    u.`s_2` AS `s_2`,
-    u.`there` AS `there`
-  FROM (
-    SELECT
-      0 AS `_branch`,
-      t.`bid` AS `_0_bid`,
-      t.`buyer` AS `_0_buyer`,
-      t.`b2_s_2` AS `_0_b2_s_2`,
-      NULL AS `_1_b3_s_2`,
-      t.`amount_2` AS `amount_2`,
-      t.`s_2` AS `s_2`,
-      t.`there` AS `there`
-    FROM `b4` AS t
-    UNION ALL
-    SELECT
-      1 AS `_branch`,
-      NULL AS `_0_bid`,
-      NULL AS `_0_buyer`,
-      NULL AS `_0_b2_s_2`,
-      t.`b3_s_2` AS `_1_b3_s_2`,
-      NULL AS `amount_2`,
-      t.`s_2` AS `s_2`,
-      t.`there` AS `there`
-    FROM `b5` AS t
-  ) AS u
-), `b7` AS (
-  SELECT
-    g.`s_2_3` AS `s_2_3`,
-    g.`max_amount_2_2` AS `max_amount_2`,
-    g.`s_2_3` AS `s_2_2`
-  FROM (
-    SELECT
-      b6.`s_2` AS `s_2_3`,
-      MAX(CASE WHEN b6.`there` THEN b6.`amount_2` END) AS `max_amount_2_2`
-    FROM `b6` AS b6
-    GROUP BY
-      b6.`s_2`
-  ) AS g
-)
-SELECT
-  b1_5.`dealer_3` AS `dealer_5`,
-  b7_value.`max_amount_2` AS `m`,
-  NAMED_STRUCT('b1_5', b1_5.`dealer_3`) AS `_prov`
-FROM `b1` AS b1_5
-LEFT JOIN `b7` AS b7_value
-  ON b7_value.`s_2_2` IS NOT DISTINCT FROM b1_5.`sum_price`
+-- blocks
+b1: group, identity dealer_3 (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: dealer_3 := cars.`dealer`
+    store: price := cars.`price`
+  token: cars as cars in car_id
+  key: dealer_3 := m.`dealer_3`
+  aggregate: sum_price := SUM(m.`price`)
+  output: dealer_3 := g.`dealer_3` (stable)
+  output: sum_price := g.`sum_price`
+b2: group, identity s_2 (not stable)
+  lookup: b1 as b1_2, free
+  key: s_2 := b1_2.`sum_price`
+  output: s_2 := g.`s_2`
+b4: rows, identity bid, buyer, b2_s_2 (not stable)
+  core:
+    scan: bids as bids
+    store: bid := bids.`bid`
+    store: buyer := bids.`buyer`
+    store: amount := bids.`amount`
+  token: bids as bids in bid, buyer
+  lookup: b2 as b2, free
+  condition: m.`amount` > b2.`s_2`
+  key: bid := m.`bid`
+  key: buyer := m.`buyer`
+  key: b2_s_2 := b2.`s_2`
+  output: amount_2 := m.`amount` (stable)
+  output: s_2 := b2.`s_2`
+  output: there := TRUE (stable)
+b3: group, identity s_2 (not stable)
+  lookup: b1 as b1_4, free
+  key: s_2 := b1_4.`sum_price`
+  output: s_2 := g.`s_2`
+b5: rows, identity b3_s_2 (not stable)
+  lookup: b3 as b3, free
+  key: b3_s_2 := b3.`s_2`
+  output: amount_2 := NULL (stable)
+  output: s_2 := b3.`s_2`
+  output: there := FALSE (stable)
+b6: union, identity _branch, _0_bid, _0_buyer, _0_b2_s_2, _1_b3_s_2 (not stable)
+  branch: b4
+  branch: b5
+  output: amount_2 := u.`amount_2` (stable)
+  output: s_2 := u.`s_2`
+  output: there := u.`there` (stable)
+b7: group, identity s_2_3 (not stable)
+  lookup: b6 as b6, free
+  key: s_2_3 := b6.`s_2`
+  aggregate: max_amount_2_2 := MAX(CASE WHEN b6.`there` THEN b6.`amount_2` END)
+  output: max_amount_2 := g.`max_amount_2_2`
+  output: s_2_2 := g.`s_2_3`
+b0: rows, identity b1_5_dealer_3 (stable)
+  lookup: b1 as b1_5, free
+  outer lookup of values: b7_value, b7 on b1_5.`sum_price` <=> s_2_2
+  key: b1_5_dealer_3 := b1_5.`dealer_3`
+  output: dealer_5 := b1_5.`dealer_3` (stable)
+  output: m := b7_value.`max_amount_2`
 
 -- title: scalar correlated top
 SELECT model, (SELECT buyer FROM bids b WHERE b.car_id = c.car_id ORDER BY amount DESC LIMIT 1) AS buyer FROM cars c
--- expected
-WITH `b1_members` AS (
-  SELECT
-    bids.`bid` AS `bid`,
-    bids.`buyer` AS `buyer`,
-    outer_.`car_id_3` AS `car_id_3_2`,
-    bids.`amount` AS `amount`
-  FROM `bids` AS bids, (
-    SELECT DISTINCT
-      cars.`car_id` AS `car_id_3`
-    FROM `cars` AS cars
-  ) AS outer_
-  WHERE
-    bids.`car_id` = outer_.`car_id_3`
-), `b1` AS (
-  SELECT
-    m.`bid` AS `bid`,
-    m.`buyer` AS `buyer`,
-    m.`car_id_3_2` AS `car_id_3_2__id`,
-    m.`buyer` AS `buyer_3`,
-    m.`car_id_3_2` AS `car_id_3_2`,
-    ROW_NUMBER() OVER (PARTITION BY m.`car_id_3_2` ORDER BY m.`amount` DESC, m.`bid` ASC, m.`buyer` ASC) AS `row_number_2`
-  FROM `b1_members` AS m
-), `b2` AS (
-  SELECT
-    g.`car_id_3_4` AS `car_id_3_4`,
-    g.`buyer_5` AS `buyer_5`,
-    g.`rows` AS `rows`
-  FROM (
-    SELECT
-      b1.`car_id_3_2` AS `car_id_3_4`,
-      MAX(b1.`buyer_3`) AS `buyer_5`,
-      COUNT(*) AS `rows`
-    FROM `b1` AS b1
-    WHERE
-      b1.`row_number_2` <= 1
-    GROUP BY
-      b1.`car_id_3_2`
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    cars_2.`car_id` AS `car_id`,
-    cars_2.`model` AS `model_3`
-  FROM `cars` AS cars_2
-)
-SELECT
-  m.`model_3` AS `model_3`,
-  CASE
-    WHEN b2_value.`rows` > 1
-    THEN RAISE_ERROR('[SCALAR_SUBQUERY_TOO_MANY_ROWS] More than one row returned by a subquery.')
-    ELSE b2_value.`buyer_5`
-  END AS `buyer_6`,
-  NAMED_STRUCT('cars_2', m.`car_id`) AS `_prov`
-FROM `b0_members` AS m
-LEFT JOIN `b2` AS b2_value
-  ON b2_value.`car_id_3_4` IS NOT DISTINCT FROM m.`car_id`
+-- blocks
+b1: rows, identity bid, buyer, car_id_3_2__id (stable)
+  core:
+    scan: bids as bids
+    values: outer_:
+      scan: cars as cars
+      store: car_id_3 := cars.`car_id`
+    where: bids.`car_id` = outer_.`car_id_3`
+    store: bid := bids.`bid`
+    store: buyer := bids.`buyer`
+    store: car_id_3_2 := outer_.`car_id_3`
+    store: amount := bids.`amount`
+  token: bids as bids in bid, buyer
+  key: bid := m.`bid`
+  key: buyer := m.`buyer`
+  key: car_id_3_2__id := m.`car_id_3_2`
+  output: buyer_3 := m.`buyer` (stable)
+  output: car_id_3_2 := m.`car_id_3_2` (stable)
+  output: row_number_2 := ROW_NUMBER() OVER (PARTITION BY m.`car_id_3_2` ORDER BY m.`amount` DESC, m.`bid` ASC, m.`buyer` ASC)
+b2: group, identity car_id_3_4 (stable)
+  lookup: b1 as b1, free
+  condition: b1.`row_number_2` <= 1
+  key: car_id_3_4 := b1.`car_id_3_2`
+  aggregate: buyer_5 := MAX(b1.`buyer_3`)
+  aggregate: rows := COUNT(*)
+  output: car_id_3_4 := g.`car_id_3_4` (stable)
+  output: buyer_5 := g.`buyer_5`
+  output: rows := g.`rows`
+b0: rows, identity car_id (stable)
+  core:
+    scan: cars as cars_2
+    store: car_id := cars_2.`car_id`
+    store: model_3 := cars_2.`model`
+  token: cars as cars_2 in car_id
+  outer lookup of values: b2_value, b2 on m.`car_id` <=> car_id_3_4
+  key: car_id := m.`car_id`
+  output: model_3 := m.`model_3` (stable)
+  output: buyer_6 := CASE WHEN b2_value.`rows` > 1 THEN RAISE_ERROR('[SCALAR_SUBQUERY_TOO_MANY_ROWS] More than one row returned by a subquery.') ELSE b2_value.`buyer_5` END
 
 -- title: scalar subqueries of same rows
 SELECT c.car_id,
@@ -475,92 +346,6 @@ SELECT c.car_id,
        (SELECT count(DISTINCT price) FROM cars WHERE price > 5) AS alone,
        (SELECT sum(price) FROM cars WHERE price > 6) AS other
 FROM cars c
--- expected
-WITH `b3_members` AS (
-  SELECT
-    cars_3.`car_id` AS `car_id`,
-    cars_3.`price` AS `price`
-  FROM `cars` AS cars_3
-  WHERE
-    cars_3.`price` > 5
-), `b3` AS (
-  SELECT
-    g.`max_price_4` - g.`count_3` AS `max_price_count`,
-    2 * g.`avg_price_3` AS `n2_avg_x_price`,
-    g.`count_3` AS `count`
-  FROM (
-    SELECT
-      MAX(m.`price`) AS `max_price_4`,
-      COUNT(*) AS `count_3`,
-      AVG(m.`price`) AS `avg_price_3`
-    FROM `b3_members` AS m
-  ) AS g
-), `b2_members` AS (
-  SELECT
-    cars_2.`car_id` AS `car_id`,
-    cars_2.`price` AS `price`
-  FROM `cars` AS cars_2
-  WHERE
-    cars_2.`price` > 5
-), `b2` AS (
-  SELECT
-    g.`count_distinct_price_5` AS `count_distinct_price`
-  FROM (
-    SELECT
-      COUNT(DISTINCT m.`price`) AS `count_distinct_price_5`
-    FROM `b2_members` AS m
-  ) AS g
-), `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`price` AS `price`
-  FROM `cars` AS cars
-  WHERE
-    cars.`price` > 6
-), `b1` AS (
-  SELECT
-    g.`sum_price_6` AS `sum_price`
-  FROM (
-    SELECT
-      SUM(m.`price`) AS `sum_price_6`
-    FROM `b1_members` AS m
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    cars_4.`car_id` AS `car_id`
-  FROM `cars` AS cars_4
-)
-SELECT
-  m.`car_id` AS `car_id_7`,
-  CASE
-    WHEN (
-      SELECT
-        b3_value_3.`count`
-      FROM `b3` AS b3_value_3
-    ) > 3
-    THEN (
-      SELECT
-        b3_value_2.`n2_avg_x_price`
-      FROM `b3` AS b3_value_2
-    )
-    ELSE (
-      SELECT
-        b3_value.`max_price_count`
-      FROM `b3` AS b3_value
-    )
-  END AS `v`,
-  (
-    SELECT
-      b2_value.`count_distinct_price`
-    FROM `b2` AS b2_value
-  ) AS `alone`,
-  (
-    SELECT
-      b1_value.`sum_price`
-    FROM `b1` AS b1_value
-  ) AS `other`,
-  NAMED_STRUCT('cars_4', m.`car_id`) AS `_prov`
-FROM `b0_members` AS m
 -- blocks
 b3: group, identity nothing (not stable)
   core:
@@ -719,143 +504,77 @@ b0: rows, identity car_id (stable)
 
 -- title: scalar subquery in aggregate
 SELECT dealer, sum(price - (SELECT min(amount) FROM bids)) AS gain FROM cars GROUP BY dealer
--- expected
-WITH `b1_members` AS (
-  SELECT
-    bids.`bid` AS `bid`,
-    bids.`buyer` AS `buyer`,
-    bids.`amount` AS `amount`
-  FROM `bids` AS bids
-), `b1` AS (
-  SELECT
-    g.`min_amount_2` AS `min_amount`
-  FROM (
-    SELECT
-      MIN(m.`amount`) AS `min_amount_2`
-    FROM `b1_members` AS m
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`dealer` AS `dealer_3`,
-    cars.`price` AS `price`
-  FROM `cars` AS cars
-)
-SELECT
-  g.`dealer_3` AS `dealer_2`,
-  g.`sum_price_subquery` AS `gain`,
-  g.`_prov`
-FROM (
-  SELECT
-    m.`dealer_3` AS `dealer_3`,
-    SUM(m.`price` - (
-      SELECT
-        b1_value.`min_amount`
-      FROM `b1` AS b1_value
-    )) AS `sum_price_subquery`,
-    COLLECT_LIST(
-      NAMED_STRUCT(
-        'cars',
-        m.`car_id`,
-        'sum_price_subquery_value',
-        m.`price` - (
-          SELECT
-            b1_value.`min_amount`
-          FROM `b1` AS b1_value
-        )
-      )
-    ) AS `_prov`
-  FROM `b0_members` AS m
-  GROUP BY
-    m.`dealer_3`
-) AS g
+-- blocks
+b1: group, identity nothing (not stable)
+  core:
+    scan: bids as bids
+    store: bid := bids.`bid`
+    store: buyer := bids.`buyer`
+    store: amount := bids.`amount`
+  token: bids as bids in bid, buyer
+  aggregate: min_amount_2 := MIN(m.`amount`)
+  output: min_amount := g.`min_amount_2`
+b0: group, identity dealer_3 (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: dealer_3 := cars.`dealer`
+    store: price := cars.`price`
+  token: cars as cars in car_id
+  lookup: b1 as b1_value, scalar
+  key: dealer_3 := m.`dealer_3`
+  aggregate: sum_price_subquery := SUM(m.`price` - b1_value.`min_amount`)
+  output: dealer_2 := g.`dealer_3` (stable)
+  output: gain := g.`sum_price_subquery`
 
 -- title: scalar subquery in having
 SELECT dealer FROM cars GROUP BY dealer HAVING sum(price) > (SELECT max(amount) FROM bids)
--- expected
-WITH `b1_members` AS (
-  SELECT
-    bids.`bid` AS `bid`,
-    bids.`buyer` AS `buyer`,
-    bids.`amount` AS `amount`
-  FROM `bids` AS bids
-), `b1` AS (
-  SELECT
-    g.`max_amount_2` AS `max_amount`
-  FROM (
-    SELECT
-      MAX(m.`amount`) AS `max_amount_2`
-    FROM `b1_members` AS m
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`dealer` AS `dealer_3`,
-    cars.`price` AS `price`
-  FROM `cars` AS cars
-)
-SELECT
-  g.`dealer_3` AS `dealer_2`,
-  g.`_prov`
-FROM (
-  SELECT
-    m.`dealer_3` AS `dealer_3`,
-    SUM(m.`price`) AS `sum_price`,
-    COLLECT_LIST(NAMED_STRUCT('cars', m.`car_id`, 'sum_price_value', m.`price`)) AS `_prov`
-  FROM `b0_members` AS m
-  GROUP BY
-    m.`dealer_3`
-) AS g
-WHERE
-  g.`sum_price` > (
-    SELECT
-      b1_value.`max_amount`
-    FROM `b1` AS b1_value
-  )
+-- blocks
+b1: group, identity nothing (not stable)
+  core:
+    scan: bids as bids
+    store: bid := bids.`bid`
+    store: buyer := bids.`buyer`
+    store: amount := bids.`amount`
+  token: bids as bids in bid, buyer
+  aggregate: max_amount_2 := MAX(m.`amount`)
+  output: max_amount := g.`max_amount_2`
+b0: group, identity dealer_3 (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: dealer_3 := cars.`dealer`
+    store: price := cars.`price`
+  token: cars as cars in car_id
+  lookup: b1 as b1_value, scalar
+  key: dealer_3 := m.`dealer_3`
+  aggregate: sum_price := SUM(m.`price`)
+  having: g.`sum_price` > b1_value.`max_amount`
+  having is not monotone
+  output: dealer_2 := g.`dealer_3` (stable)
 
 -- title: scalar subquery in key
 SELECT price > (SELECT avg(price) FROM cars) AS dear, count(*) FROM cars GROUP BY price > (SELECT avg(price) FROM cars)
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`price` AS `price`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`avg_price_2` AS `avg_price`
-  FROM (
-    SELECT
-      AVG(m.`price`) AS `avg_price_2`
-    FROM `b1_members` AS m
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    cars_2.`car_id` AS `car_id`,
-    cars_2.`price` AS `price`
-  FROM `cars` AS cars_2
-)
-SELECT
-  g.`price_select_avg_price_from_cars` AS `dear`,
-  g.`count_2` AS `count`,
-  g.`_prov`
-FROM (
-  SELECT
-    m.`price` > (
-      SELECT
-        b1_value.`avg_price`
-      FROM `b1` AS b1_value
-    ) AS `price_select_avg_price_from_cars`,
-    COUNT(*) AS `count_2`,
-    COLLECT_LIST(NAMED_STRUCT('cars_2', m.`car_id`)) AS `_prov`
-  FROM `b0_members` AS m
-  GROUP BY
-    m.`price` > (
-      SELECT
-        b1_value.`avg_price`
-      FROM `b1` AS b1_value
-    )
-) AS g
+-- blocks
+b1: group, identity nothing (not stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: price := cars.`price`
+  token: cars as cars in car_id
+  aggregate: avg_price_2 := AVG(m.`price`)
+  output: avg_price := g.`avg_price_2`
+b0: group, identity price_select_avg_price_from_cars (not stable)
+  core:
+    scan: cars as cars_2
+    store: car_id := cars_2.`car_id`
+    store: price := cars_2.`price`
+  token: cars as cars_2 in car_id
+  lookup: b1 as b1_value, scalar
+  key: price_select_avg_price_from_cars := m.`price` > b1_value.`avg_price`
+  aggregate: count_2 := COUNT(*)
+  output: dear := g.`price_select_avg_price_from_cars`
+  output: count := g.`count_2`
 
 -- title: scalar subquery in order
 SELECT model FROM cars ORDER BY price - (SELECT avg(price) FROM cars), model
@@ -891,74 +610,54 @@ ORDER BY
     FROM `b1` AS b1_value
   ) ASC,
   m.`model_4` ASC
+-- blocks
+b1: group, identity nothing (not stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: price := cars.`price`
+  token: cars as cars in car_id
+  aggregate: avg_price_2 := AVG(m.`price`)
+  output: avg_price := g.`avg_price_2`
+b0: rows, identity car_id (stable)
+  core:
+    scan: cars as cars_2
+    store: car_id := cars_2.`car_id`
+    store: model_4 := cars_2.`model`
+    store: price := cars_2.`price`
+  token: cars as cars_2 in car_id
+  lookup: b1 as b1_value, scalar
+  key: car_id := m.`car_id`
+  output: model_4 := m.`model_4` (stable)
+  order: m.`price` - b1_value.`avg_price` ASC NULLS FIRST
+  order: m.`model_4` ASC NULLS FIRST
 
 -- title: scalar subquery in select
 SELECT model, (SELECT max(amount) FROM bids) - price AS gap FROM cars
--- expected
-WITH `b1_members` AS (
-  SELECT
-    bids.`bid` AS `bid`,
-    bids.`buyer` AS `buyer`,
-    bids.`amount` AS `amount`
-  FROM `bids` AS bids
-), `b1` AS (
-  SELECT
-    g.`max_amount_2` AS `max_amount`
-  FROM (
-    SELECT
-      MAX(m.`amount`) AS `max_amount_2`
-    FROM `b1_members` AS m
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`model` AS `model_2`,
-    cars.`price` AS `price`
-  FROM `cars` AS cars
-)
-SELECT
-  m.`model_2` AS `model_2`,
-  (
-    SELECT
-      b1_value.`max_amount`
-    FROM `b1` AS b1_value
-  ) - m.`price` AS `gap`,
-  NAMED_STRUCT('cars', m.`car_id`) AS `_prov`
-FROM `b0_members` AS m
+-- blocks
+b1: group, identity nothing (not stable)
+  core:
+    scan: bids as bids
+    store: bid := bids.`bid`
+    store: buyer := bids.`buyer`
+    store: amount := bids.`amount`
+  token: bids as bids in bid, buyer
+  aggregate: max_amount_2 := MAX(m.`amount`)
+  output: max_amount := g.`max_amount_2`
+b0: rows, identity car_id (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: model_2 := cars.`model`
+    store: price := cars.`price`
+  token: cars as cars in car_id
+  lookup: b1 as b1_value, scalar
+  key: car_id := m.`car_id`
+  output: model_2 := m.`model_2` (stable)
+  output: gap := b1_value.`max_amount` - m.`price`
 
 -- title: scalar subquery in where
 SELECT model FROM cars WHERE price > (SELECT avg(price) FROM cars)
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`price` AS `price`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`avg_price_2` AS `avg_price`
-  FROM (
-    SELECT
-      AVG(m.`price`) AS `avg_price_2`
-    FROM `b1_members` AS m
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    cars_2.`car_id` AS `car_id`,
-    cars_2.`price` AS `price`,
-    cars_2.`model` AS `model_3`
-  FROM `cars` AS cars_2
-)
-SELECT
-  m.`model_3` AS `model_3`,
-  NAMED_STRUCT('cars_2', m.`car_id`) AS `_prov`
-FROM `b0_members` AS m
-WHERE
-  m.`price` > (
-    SELECT
-      b1_value.`avg_price`
-    FROM `b1` AS b1_value
-  )
 -- blocks
 b1: group, identity nothing (not stable)
   core:
@@ -982,36 +681,27 @@ b0: rows, identity car_id (stable)
 
 -- title: scalar subquery of row
 SELECT model FROM cars WHERE price > (SELECT rating FROM dealers WHERE dealer = 'd1')
--- expected
-WITH `b1_members` AS (
-  SELECT
-    dealers.`dealer` AS `dealer`,
-    dealers.`rating` AS `rating_2`
-  FROM `dealers` AS dealers
-  WHERE
-    dealers.`dealer` = 'd1'
-), `b1` AS (
-  SELECT
-    m.`dealer` AS `dealer`,
-    m.`rating_2` AS `rating_2`
-  FROM `b1_members` AS m
-), `b0_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`price` AS `price`,
-    cars.`model` AS `model_2`
-  FROM `cars` AS cars
-)
-SELECT
-  m.`model_2` AS `model_2`,
-  NAMED_STRUCT('cars', m.`car_id`) AS `_prov`
-FROM `b0_members` AS m
-WHERE
-  m.`price` > (
-    SELECT
-      b1_value.`rating_2`
-    FROM `b1` AS b1_value
-  )
+-- blocks
+b1: rows, identity dealer (stable)
+  core:
+    scan: dealers as dealers
+    where: dealers.`dealer` = 'd1'
+    store: dealer := dealers.`dealer`
+    store: rating_2 := dealers.`rating`
+  token: dealers as dealers in dealer
+  key: dealer := m.`dealer`
+  output: rating_2 := m.`rating_2` (stable)
+b0: rows, identity car_id (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: price := cars.`price`
+    store: model_2 := cars.`model`
+  token: cars as cars in car_id
+  lookup: b1 as b1_value, scalar
+  condition: m.`price` > b1_value.`rating_2`
+  key: car_id := m.`car_id`
+  output: model_2 := m.`model_2` (stable)
 
 -- title: scalar subquery twice
 SELECT dealer FROM cars WHERE price > (SELECT avg(price) FROM cars) GROUP BY dealer HAVING sum(price) > (SELECT avg(price) FROM cars)
@@ -1087,38 +777,6 @@ b0: group, identity dealer_4 (stable)
 
 -- title: value of row in where
 SELECT c.car_id FROM cars c JOIN bids b USING (car_id) WHERE c.dealer = (SELECT dealer FROM dealers WHERE city = 'Berlin')
--- expected
-WITH `b1_members` AS (
-  SELECT
-    dealers.`dealer` AS `dealer`
-  FROM `dealers` AS dealers
-  WHERE
-    dealers.`city` = 'Berlin'
-), `b1` AS (
-  SELECT
-    m.`dealer` AS `dealer`,
-    m.`dealer` AS `dealer_3`
-  FROM `b1_members` AS m
-), `b0_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    bids.`bid` AS `bid`,
-    bids.`buyer` AS `buyer`,
-    cars.`dealer` AS `dealer`
-  FROM `cars` AS cars, `bids` AS bids
-  WHERE
-    cars.`car_id` = bids.`car_id`
-)
-SELECT
-  m.`car_id` AS `car_id_3`,
-  NAMED_STRUCT('cars', m.`car_id`, 'bids', NAMED_STRUCT('_1', m.`bid`, '_2', m.`buyer`)) AS `_prov`
-FROM `b0_members` AS m
-WHERE
-  m.`dealer` = (
-    SELECT
-      b1_value.`dealer_3`
-    FROM `b1` AS b1_value
-  )
 -- blocks
 b1: rows, identity dealer (stable)
   core:

@@ -51,107 +51,46 @@ b0: rows, identity b1_dealer_3, b1_2_dealer_3 (stable)
 SELECT c.m, e.p, e.p IN (SELECT rating FROM dealers) AS known
 FROM (SELECT model AS m, sort_array(collect_list(price)) AS prices FROM cars GROUP BY model) c
 LATERAL VIEW posexplode(c.prices) e AS n, p
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`model` AS `model_2`,
-    cars.`price` AS `price`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`model_2` AS `model_2`,
-    g.`model_2` AS `m`,
-    SORT_ARRAY(g.`collect_list_price`) AS `prices`
-  FROM (
-    SELECT
-      m.`model_2` AS `model_2`,
-      COLLECT_LIST(m.`price`) AS `collect_list_price`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`model_2`
-  ) AS g
-), `b2` AS (
-  SELECT
-    b1.`model_2` AS `b1_model_2`,
-    generated.`n` AS `n__id`,
-    b1.`m` AS `m`,
-    b1.`prices` AS `prices`,
-    generated.`n` AS `n`,
-    generated.`p` AS `p`
-  FROM `b1` AS b1
-  LATERAL VIEW
-  POSEXPLODE(b1.`prices`) generated AS `n`, `p`
-), `b3_members` AS (
-  SELECT
-    dealers.`dealer` AS `dealer`,
-    dealers.`rating` AS `k1`
-  FROM `dealers` AS dealers
-), `b3` AS (
-  SELECT
-    g.`k1` AS `k1`
-  FROM (
-    SELECT
-      m.`k1` AS `k1`
-    FROM `b3_members` AS m
-    GROUP BY
-      m.`k1`
-  ) AS g
-)
-SELECT
-  b2.`m` AS `m_2`,
-  b2.`p` AS `p_2`,
-  NOT b3_found.`k1` IS NULL AS `known`,
-  NAMED_STRUCT('b2', NAMED_STRUCT('_1', b2.`b1_model_2`, '_2', b2.`n__id`)) AS `_prov`
-FROM `b2` AS b2
-LEFT JOIN `b3` AS b3_found
-  ON b3_found.`k1` = b2.`p`
+-- blocks
+b1: group, identity model_2 (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: model_2 := cars.`model`
+    store: price := cars.`price`
+  token: cars as cars in car_id
+  key: model_2 := m.`model_2`
+  aggregate: collect_list_price := COLLECT_LIST(m.`price`)
+  output: m := g.`model_2` (stable)
+  output: prices := SORT_ARRAY(g.`collect_list_price`)
+b2: rows, identity b1_model_2, n__id (not stable)
+  lookup: b1 as b1, free
+  generate: b1.`prices` as generated(n, p)
+  key: b1_model_2 := b1.`model_2`
+  key: n__id := generated.`n`
+  output: m := b1.`m` (stable)
+  output: prices := b1.`prices`
+  output: n := generated.`n`
+  output: p := generated.`p`
+b3: group, identity k1 (stable)
+  core:
+    scan: dealers as dealers
+    store: dealer := dealers.`dealer`
+    store: k1 := dealers.`rating`
+  token: dealers as dealers in dealer
+  key: k1 := m.`k1`
+  output: k1 := g.`k1` (stable)
+b0: rows, identity b2_b1_model_2, b2_n__id (not stable)
+  lookup: b2 as b2, free
+  outer lookup of values: b3_found, b3 on b2.`p` = k1
+  key: b2_b1_model_2 := b2.`b1_model_2`
+  key: b2_n__id := b2.`n__id`
+  output: m_2 := b2.`m`
+  output: p_2 := b2.`p`
+  output: known := NOT b3_found.`k1` IS NULL
 
 -- title: pivot
 SELECT * FROM (SELECT model, dealer, price FROM cars) PIVOT (sum(price) AS s, count(*) AS n FOR dealer IN (1 AS one, NULL))
--- expected
-WITH `b0_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`model` AS `model_3`,
-    CASE WHEN cars.`dealer` IS NOT DISTINCT FROM 1 THEN cars.`price` END AS `one_s_2`,
-    CASE WHEN cars.`dealer` IS NOT DISTINCT FROM 1 THEN 1 END AS `one_n_2`,
-    CASE WHEN cars.`dealer` IS NOT DISTINCT FROM NULL THEN cars.`price` END AS `null_s_2`,
-    CASE WHEN cars.`dealer` IS NOT DISTINCT FROM NULL THEN 1 END AS `null_n_2`
-  FROM `cars` AS cars
-)
-SELECT
-  g.`model_3` AS `model_5`,
-  g.`one_s_2` AS `one_s_3`,
-  CASE WHEN g.`one_n_2` > 0 THEN g.`one_n_2` END AS `one_n_3`,
-  g.`null_s_2` AS `null_s_3`,
-  CASE WHEN g.`null_n_2` > 0 THEN g.`null_n_2` END AS `null_n_3`,
-  g.`_prov`
-FROM (
-  SELECT
-    m.`model_3` AS `model_3`,
-    SUM(m.`one_s_2`) AS `one_s_2`,
-    COUNT(m.`one_n_2`) AS `one_n_2`,
-    SUM(m.`null_s_2`) AS `null_s_2`,
-    COUNT(m.`null_n_2`) AS `null_n_2`,
-    COLLECT_LIST(
-      NAMED_STRUCT(
-        'cars',
-        m.`car_id`,
-        'one_s_2_value',
-        m.`one_s_2`,
-        'one_n_2_value',
-        m.`one_n_2`,
-        'null_s_2_value',
-        m.`null_s_2`,
-        'null_n_2_value',
-        m.`null_n_2`
-      )
-    ) AS `_prov`
-  FROM `b0_members` AS m
-  GROUP BY
-    m.`model_3`
-) AS g
 -- blocks
 b0: group, identity model_3 (stable)
   core:
@@ -176,29 +115,6 @@ b0: group, identity model_3 (stable)
 
 -- title: range
 SELECT r.id, count(d.city) AS n FROM range(1, 9, 2) AS r JOIN dealers AS d ON d.dealer = r.id GROUP BY r.id
--- expected
-WITH `b0_members` AS (
-  SELECT
-    dealers.`dealer` AS `dealer`,
-    range_.`id` AS `id_3`,
-    dealers.`city` AS `city`
-  FROM RANGE(1, 9, 2) AS range_(`id`), `dealers` AS dealers
-  WHERE
-    dealers.`dealer` = range_.`id`
-)
-SELECT
-  g.`id_3` AS `id_2`,
-  g.`count_city` AS `n`,
-  g.`_prov`
-FROM (
-  SELECT
-    m.`id_3` AS `id_3`,
-    COUNT(m.`city`) AS `count_city`,
-    COLLECT_LIST(NAMED_STRUCT('dealers', m.`dealer`, 'count_city_value', m.`city`)) AS `_prov`
-  FROM `b0_members` AS m
-  GROUP BY
-    m.`id_3`
-) AS g
 -- blocks
 b0: group, identity id_3 (stable)
   core:
@@ -240,27 +156,18 @@ FROM (
   GROUP BY
     m.`city_9`
 ) AS g
+-- blocks
+b0: group, identity city_9 (stable)
+  core:
+    recursion: _lipstick_level as recursion
+    store: city_9 := recursion.`c1`
+  key: city_9 := m.`city_9`
+  aggregate: count := COUNT(*)
+  output: city_8 := g.`city_9` (stable)
+  output: n := g.`count`
 
 -- title: select project join
 SELECT c.model, d.city, c.price * 2 AS twice FROM cars c JOIN dealers d ON c.dealer = d.dealer WHERE c.price > 10
--- expected
-WITH `b0_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    dealers.`dealer` AS `dealer`,
-    cars.`model` AS `model_2`,
-    dealers.`city` AS `city_2`,
-    cars.`price` * 2 AS `twice`
-  FROM `cars` AS cars, `dealers` AS dealers
-  WHERE
-    cars.`dealer` = dealers.`dealer` AND cars.`price` > 10
-)
-SELECT
-  m.`model_2` AS `model_2`,
-  m.`city_2` AS `city_2`,
-  m.`twice` AS `twice`,
-  NAMED_STRUCT('cars', m.`car_id`, 'dealers', m.`dealer`) AS `_prov`
-FROM `b0_members` AS m
 -- blocks
 b0: rows, identity car_id, dealer (stable)
   core:
@@ -283,50 +190,40 @@ b0: rows, identity car_id, dealer (stable)
 
 -- title: self join
 SELECT a.model FROM cars a JOIN cars b ON a.dealer = b.dealer AND a.price < b.price
--- expected
-WITH `b0_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars_2.`car_id` AS `car_id_2`,
-    cars.`model` AS `model_3`
-  FROM `cars` AS cars, `cars` AS cars_2
-  WHERE
-    cars.`dealer` = cars_2.`dealer` AND cars.`price` < cars_2.`price`
-)
-SELECT
-  m.`model_3` AS `model_3`,
-  NAMED_STRUCT('cars', m.`car_id`, 'cars_2', m.`car_id_2`) AS `_prov`
-FROM `b0_members` AS m
+-- blocks
+b0: rows, identity car_id, car_id_2 (stable)
+  core:
+    scan: cars as cars
+    scan: cars as cars_2
+    where: cars.`dealer` = cars_2.`dealer`
+    where: cars.`price` < cars_2.`price`
+    store: car_id := cars.`car_id`
+    store: car_id_2 := cars_2.`car_id`
+    store: model_3 := cars.`model`
+  token: cars as cars in car_id
+  token: cars as cars_2 in car_id_2
+  key: car_id := m.`car_id`
+  key: car_id_2 := m.`car_id_2`
+  output: model_3 := m.`model_3` (stable)
 
 -- title: struct field
 SELECT st.a.b AS f, arr[0].c AS c, sum(st.x + 1) FROM nested WHERE st.a.b > 1 GROUP BY st.a.b, arr[0].c
--- expected
-WITH `b0_members` AS (
-  SELECT
-    nested.`id` AS `id`,
-    nested.`st`.`a`.`b` AS `b`,
-    nested.`arr`[0].c AS `c_2`,
-    nested.`st`.`x` + 1 AS `sum_st_x_1_2`
-  FROM `nested` AS nested
-  WHERE
-    nested.`st`.`a`.`b` > 1
-)
-SELECT
-  g.`b` AS `f`,
-  g.`c_2` AS `c`,
-  g.`sum_st_x_1_2` AS `sum_st_x_1`,
-  g.`_prov`
-FROM (
-  SELECT
-    m.`b` AS `b`,
-    m.`c_2` AS `c_2`,
-    SUM(m.`sum_st_x_1_2`) AS `sum_st_x_1_2`,
-    COLLECT_LIST(NAMED_STRUCT('nested', m.`id`, 'sum_st_x_1_2_value', m.`sum_st_x_1_2`)) AS `_prov`
-  FROM `b0_members` AS m
-  GROUP BY
-    m.`b`,
-    m.`c_2`
-) AS g
+-- blocks
+b0: group, identity b, c_2 (stable)
+  core:
+    scan: nested as nested
+    where: nested.`st`.`a`.`b` > 1
+    store: id := nested.`id`
+    store: b := nested.`st`.`a`.`b`
+    store: c_2 := nested.`arr`[0].c
+    store: sum_st_x_1_2 := nested.`st`.`x` + 1
+  token: nested as nested in id
+  key: b := m.`b`
+  key: c_2 := m.`c_2`
+  aggregate: sum_st_x_1_2 := SUM(m.`sum_st_x_1_2`)
+  output: f := g.`b` (stable)
+  output: c := g.`c_2` (stable)
+  output: sum_st_x_1 := g.`sum_st_x_1_2`
 
 -- title: unpivot
 SELECT car_id, n, v FROM (SELECT car_id, price, dealer FROM cars) UNPIVOT (v FOR n IN (price, dealer AS d))
@@ -375,79 +272,6 @@ b0: rows, identity car_id, pos (stable)
 
 -- title: values
 SELECT d.city, v.q FROM VALUES (1, 'x'), (2, NULL) AS v(p, q) LEFT JOIN dealers AS d ON d.dealer = v.p
--- expected
-WITH `b1_members` AS (
-  SELECT
-    dealers_2.`dealer` AS `dealer`
-  FROM `dealers` AS dealers_2
-), `b1` AS (
-  SELECT
-    g.`k1` AS `k1`
-  FROM (
-    SELECT
-      m.`dealer` AS `k1`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`dealer`
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    outer_join.`dealers_dealer` AS `dealers_dealer`,
-    outer_join.`col1_2` AS `col1_2`,
-    outer_join.`asked` AS `asked`,
-    outer_join.`city` AS `city_2`,
-    outer_join.`col2_2` AS `q`,
-    outer_join.`position` AS `position`
-  FROM (
-    SELECT
-      values_.`col1` AS `col1_2`,
-      values_.`col2` AS `col2_2`,
-      dealers.`dealer` AS `dealer`,
-      dealers.`city` AS `city`,
-      dealers.`rating` AS `rating`,
-      dealers.`dealer` AS `dealers_dealer`,
-      values_.`position` AS `position`,
-      FALSE AS `asked`
-    FROM (
-      VALUES
-        (1, 'x', 0),
-        (2, NULL, 1)
-    ) AS values_(`col1`, `col2`, `position`), `dealers` AS dealers
-    WHERE
-      dealers.`dealer` = values_.`col1`
-    UNION ALL
-    SELECT
-      values__2.`col1` AS `col1_2`,
-      values__2.`col2` AS `col2_2`,
-      NULL AS `dealer`,
-      NULL AS `city`,
-      NULL AS `rating`,
-      NULL AS `dealers_dealer`,
-      values__2.`position` AS `position`,
-      TRUE AS `asked`
-    FROM (
-      VALUES
-        (1, 'x', 0),
-        (2, NULL, 1)
-    ) AS values__2(`col1`, `col2`, `position`)
-  ) AS outer_join
-)
-SELECT
-  m.`city_2` AS `city_2`,
-  m.`q` AS `q`,
-  NAMED_STRUCT('dealers', m.`dealers_dealer`, 'b1_absent', CASE WHEN m.`asked` THEN m.`col1_2` END) AS `_prov`
-FROM `b0_members` AS m
-WHERE
-  (
-    NOT m.`asked`
-    OR NOT EXISTS(
-      SELECT
-        1
-      FROM `b1` AS k
-      WHERE
-        k.`k1` = m.`col1_2`
-    )
-  )
 -- blocks
 b1: group, identity k1 (stable)
   core:
@@ -496,55 +320,29 @@ b0: rows, identity dealers_dealer, position (stable)
 
 -- title: recursive unfolded
 SELECT * FROM (WITH RECURSIVE c AS (SELECT model FROM cars UNION ALL SELECT dealer FROM c JOIN cars ON cars.model = c.model) SELECT model FROM c) AS t
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars_2.`car_id` AS `car_id`,
-    cars_2.`model` AS `model_2`
-  FROM `cars` AS cars_2
-), `b1` AS (
-  SELECT
-    m.`car_id` AS `car_id`,
-    m.`model_2` AS `model_2`,
-    NAMED_STRUCT('cars_2', m.`car_id`) AS `_prov`
-  FROM `b1_members` AS m
-), `b2_members` AS (
-  SELECT
-    cars_3.`car_id` AS `car_id`,
-    b1.`car_id` AS `b1_car_id`,
-    cars_3.`dealer` AS `dealer_3`
-  FROM `b1` AS b1, `cars` AS cars_3
-  WHERE
-    cars_3.`model` = b1.`model_2`
-), `b2` AS (
-  SELECT
-    m.`car_id` AS `car_id`,
-    m.`b1_car_id` AS `b1_car_id`,
-    m.`dealer_3` AS `dealer_3`,
-    NAMED_STRUCT('cars_3', m.`car_id`, 'b1', b1.`car_id`) AS `_prov`
-  FROM `b2_members` AS m, `b1` AS b1
-  WHERE
-    m.`b1_car_id` IS NOT DISTINCT FROM b1.`car_id`
-)
-SELECT
-  u.`model_2` AS `model_8`,
-  u.`_prov` AS `_prov`
-FROM (
-  SELECT
-    0 AS `_branch`,
-    t.`car_id` AS `_0_car_id`,
-    NULL AS `_1_car_id`,
-    NULL AS `_1_b1_car_id`,
-    t.`model_2` AS `model_2`,
-    NAMED_STRUCT('branch', 0, 'p0', t.`_prov`, 'p1', NULL) AS `_prov`
-  FROM `b1` AS t
-  UNION ALL
-  SELECT
-    1 AS `_branch`,
-    NULL AS `_0_car_id`,
-    t.`car_id` AS `_1_car_id`,
-    t.`b1_car_id` AS `_1_b1_car_id`,
-    t.`dealer_3` AS `model_2`,
-    NAMED_STRUCT('branch', 1, 'p0', NULL, 'p1', t.`_prov`) AS `_prov`
-  FROM `b2` AS t
-) AS u
+-- blocks
+b1: rows, identity car_id (stable)
+  core:
+    scan: cars as cars_2
+    store: car_id := cars_2.`car_id`
+    store: model_2 := cars_2.`model`
+  token: cars as cars_2 in car_id
+  key: car_id := m.`car_id`
+  output: model_2 := m.`model_2` (stable)
+b2: rows, identity car_id, b1_car_id (stable)
+  core:
+    potential: b1 as b1
+    scan: cars as cars_3
+    where: cars_3.`model` = b1.`model_2`
+    store: car_id := cars_3.`car_id`
+    store: b1_car_id := b1.`car_id`
+    store: dealer_3 := cars_3.`dealer`
+  token: cars as cars_3 in car_id
+  lookup: b1 as b1, b1_car_id <=> car_id
+  key: car_id := m.`car_id`
+  key: b1_car_id := m.`b1_car_id`
+  output: dealer_3 := m.`dealer_3` (stable)
+b0: union, identity _branch, _0_car_id, _1_car_id, _1_b1_car_id (stable)
+  branch: b1
+  branch: b2
+  output: model_8 := u.`model_2` (stable)

@@ -66,124 +66,70 @@ b0: group, identity dealer_3 (stable)
 
 -- title: registered function of padded rows
 SELECT cars.model FROM cars LEFT JOIN bids ON cars.car_id = bids.car_id WHERE words(bids.amount) > 1
--- expected
-WITH `b1_members` AS (
-  SELECT
-    bids_2.`bid` AS `bid`,
-    bids_2.`buyer` AS `buyer`,
-    bids_2.`car_id` AS `k1`
-  FROM `bids` AS bids_2
-), `b1` AS (
-  SELECT
-    g.`k1` AS `k1`
-  FROM (
-    SELECT
-      m.`k1` AS `k1`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`k1`
-  ) AS g
-), `b0_members` AS (
-  SELECT
-    outer_join.`cars_car_id` AS `cars_car_id`,
-    outer_join.`bids_bid` AS `bids_bid`,
-    outer_join.`bids_buyer` AS `bids_buyer`,
-    outer_join.`car_id` AS `car_id`,
-    outer_join.`asked` AS `asked`,
-    outer_join.`amount` AS `amount`,
-    outer_join.`model` AS `model_2`
-  FROM (
-    SELECT
-      cars.`car_id` AS `car_id`,
-      cars.`model` AS `model`,
-      cars.`price` AS `price`,
-      cars.`dealer` AS `dealer`,
-      bids.`bid` AS `bid`,
-      bids.`car_id` AS `car_id_2`,
-      bids.`buyer` AS `buyer`,
-      bids.`amount` AS `amount`,
-      cars.`car_id` AS `cars_car_id`,
-      bids.`bid` AS `bids_bid`,
-      bids.`buyer` AS `bids_buyer`,
-      FALSE AS `asked`
-    FROM `cars` AS cars, `bids` AS bids
-    WHERE
-      cars.`car_id` = bids.`car_id`
-    UNION ALL
-    SELECT
-      cars_2.`car_id` AS `car_id`,
-      cars_2.`model` AS `model`,
-      cars_2.`price` AS `price`,
-      cars_2.`dealer` AS `dealer`,
-      NULL AS `bid`,
-      NULL AS `car_id_2`,
-      NULL AS `buyer`,
-      NULL AS `amount`,
-      cars_2.`car_id` AS `cars_car_id`,
-      NULL AS `bids_bid`,
-      NULL AS `bids_buyer`,
-      TRUE AS `asked`
-    FROM `cars` AS cars_2
-  ) AS outer_join
-)
-SELECT
-  m.`model_2` AS `model_2`,
-  NAMED_STRUCT(
-    'cars',
-    m.`cars_car_id`,
-    'bids',
-    NAMED_STRUCT('_1', m.`bids_bid`, '_2', m.`bids_buyer`),
-    'b1_absent',
-    CASE WHEN m.`asked` THEN m.`car_id` END
-  ) AS `_prov`
-FROM (
-  SELECT
-    m.*,
-    MONOTONICALLY_INCREASING_ID() AS `_number`
-  FROM `b0_members` AS m
-  WHERE
-    (
-      NOT m.`asked`
-      OR NOT EXISTS(
-        SELECT
-          1
-        FROM `b1` AS k
-        WHERE
-          k.`k1` = m.`car_id`
-      )
-    )
-) AS m
-WHERE
-  m.`_number` >= 0 AND WORDS(m.`amount`) > 1
+-- blocks
+b1: group, identity k1 (stable)
+  core:
+    scan: bids as bids_2
+    store: bid := bids_2.`bid`
+    store: buyer := bids_2.`buyer`
+    store: k1 := bids_2.`car_id`
+  token: bids as bids_2 in bid, buyer
+  key: k1 := m.`k1`
+  output: k1 := g.`k1` (stable)
+b0: rows, identity cars_car_id, bids_bid, bids_buyer (stable)
+  core:
+    union: outer_join
+      branch:
+        scan: cars as cars
+        scan: bids as bids
+        where: cars.`car_id` = bids.`car_id`
+        store: car_id := cars.`car_id`
+        store: model := cars.`model`
+        store: price := cars.`price`
+        store: dealer := cars.`dealer`
+        store: bid := bids.`bid`
+        store: car_id_2 := bids.`car_id`
+        store: buyer := bids.`buyer`
+        store: amount := bids.`amount`
+        store: cars_car_id := cars.`car_id`
+        store: bids_bid := bids.`bid`
+        store: bids_buyer := bids.`buyer`
+        store: asked := FALSE
+      branch:
+        scan: cars as cars_2
+        store: car_id := cars_2.`car_id`
+        store: model := cars_2.`model`
+        store: price := cars_2.`price`
+        store: dealer := cars_2.`dealer`
+        store: bid := NULL
+        store: car_id_2 := NULL
+        store: buyer := NULL
+        store: amount := NULL
+        store: cars_car_id := cars_2.`car_id`
+        store: bids_bid := NULL
+        store: bids_buyer := NULL
+        store: asked := TRUE
+    store: cars_car_id := outer_join.`cars_car_id`
+    store: bids_bid := outer_join.`bids_bid`
+    store: bids_buyer := outer_join.`bids_buyer`
+    store: car_id := outer_join.`car_id`
+    store: asked := outer_join.`asked`
+    store: amount := outer_join.`amount`
+    store: model_2 := outer_join.`model`
+  token: cars as cars in cars_car_id
+  token: bids as bids in bids_bid, bids_buyer
+  semi: not b1 on m.`car_id` = k1 if m.`asked`
+  condition: WORDS(m.`amount`) > 1
+  key: cars_car_id := m.`cars_car_id`
+  key: bids_bid := m.`bids_bid`
+  key: bids_buyer := m.`bids_buyer`
+  output: model_2 := m.`model_2` (stable)
 
 -- title: table function
 SELECT u.word, count(*) AS n
 FROM cars c JOIN dealers d ON c.dealer = d.dealer, LATERAL words(c.model, d.city) AS u(word, size)
 WHERE u.size > 3
 GROUP BY u.word
--- expected
-WITH `b0_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    dealers.`dealer` AS `dealer`,
-    generated.`word` AS `word_3`
-  FROM `cars` AS cars, `dealers` AS dealers, LATERAL WORDS(cars.`model`, dealers.`city`) AS generated(`word`, `size`)
-  WHERE
-    cars.`dealer` = dealers.`dealer` AND generated.`size` > 3
-)
-SELECT
-  g.`word_3` AS `word_2`,
-  g.`count` AS `n`,
-  g.`_prov`
-FROM (
-  SELECT
-    m.`word_3` AS `word_3`,
-    COUNT(*) AS `count`,
-    COLLECT_LIST(NAMED_STRUCT('cars', m.`car_id`, 'dealers', m.`dealer`)) AS `_prov`
-  FROM `b0_members` AS m
-  GROUP BY
-    m.`word_3`
-) AS g
 -- blocks
 b0: group, identity word_3 (stable)
   core:
@@ -224,73 +170,6 @@ Store its arguments in a relation and track it.
 SELECT w.word, c.price
 FROM words(TABLE(cars) PARTITION BY dealer ORDER BY (price DESC, car_id)) w
 JOIN cars c ON c.model = w.word
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`dealer` AS `partition0`,
-    NAMED_STRUCT('car_id', cars.`car_id`, 'model', cars.`model`, 'price', cars.`price`, 'dealer', cars.`dealer`) AS `rows`,
-    cars.`price` AS `price`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`partition0` AS `partition0`,
-    g.`rows` AS `rows`
-  FROM (
-    SELECT
-      m.`partition0` AS `partition0`,
-      ARRAY_COMPACT(
-        TRANSFORM(
-          ARRAY_SORT(
-            COLLECT_LIST(NAMED_STRUCT('value', m.`rows`, 'key0', m.`price`, 'key1', m.`car_id`)),
-            (l, r) -> CASE
-              WHEN l.key0 IS NULL AND NOT r.key0 IS NULL
-              THEN 1
-              WHEN NOT l.key0 IS NULL AND r.key0 IS NULL
-              THEN -1
-              WHEN l.key0 < r.key0
-              THEN 1
-              WHEN l.key0 > r.key0
-              THEN -1
-              WHEN l.key1 IS NULL AND NOT r.key1 IS NULL
-              THEN -1
-              WHEN NOT l.key1 IS NULL AND r.key1 IS NULL
-              THEN 1
-              WHEN l.key1 < r.key1
-              THEN -1
-              WHEN l.key1 > r.key1
-              THEN 1
-              ELSE 0
-            END
-          ),
-          e -> e.value
-        )
-      ) AS `rows`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`partition0`
-  ) AS g
-), `b2` AS (
-  SELECT
-    b1.`partition0` AS `b1_partition0`,
-    generated.`at` AS `at`,
-    generated.`word` AS `word_2`,
-    generated.`size` AS `size_2`
-  FROM `b1` AS b1, LATERAL WORDS_CARRIER(b1.`rows`, 0) AS generated(`at`, `word`, `size`)
-), `b0_members` AS (
-  SELECT
-    cars_2.`car_id` AS `car_id`,
-    cars_2.`model` AS `model`,
-    cars_2.`price` AS `price_3`
-  FROM `cars` AS cars_2
-)
-SELECT
-  b2.`word_2` AS `word_3`,
-  m.`price_3` AS `price_3`,
-  NAMED_STRUCT('cars_2', m.`car_id`, 'b2', NAMED_STRUCT('_1', b2.`b1_partition0`, '_2', b2.`at`)) AS `_prov`
-FROM `b0_members` AS m, `b2` AS b2
-WHERE
-  m.`model` = b2.`word_2`
 -- blocks
 b1: group, identity partition0 (stable)
   core:

@@ -55,192 +55,89 @@ FROM (
     NAMED_STRUCT('branch', 1, 'p0', NULL, 'p1', t.`_prov`) AS `_prov`
   FROM `b3` AS t
 ) AS u
+-- blocks
+b1: group, identity dealer_3 (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: dealer_3 := cars.`dealer`
+    store: price := cars.`price`
+  token: cars as cars in car_id
+  key: dealer_3 := m.`dealer_3`
+  aggregate: sum_price := SUM(m.`price`)
+  output: dealer_2 := g.`dealer_3` (stable)
+  output: p := g.`sum_price`
+b2: rows, identity b1_dealer_3 (stable)
+  lookup: b1 as b1, free
+  key: b1_dealer_3 := b1.`dealer_3`
+  output: dealer_5 := b1.`dealer_2` (stable)
+b3: rows, identity b1_2_dealer_3 (stable)
+  lookup: b1 as b1_2, free
+  condition: b1_2.`p` > 3
+  key: b1_2_dealer_3 := b1_2.`dealer_3`
+  output: dealer_7 := b1_2.`dealer_2` (stable)
+b0: union, identity _branch, _0_b1_dealer_3, _1_b1_2_dealer_3 (stable)
+  branch: b2
+  branch: b3
+  output: dealer_8 := u.`dealer_5` (stable)
 
 -- title: union distinct
 SELECT model FROM cars UNION SELECT city FROM dealers
--- expected
-WITH `b0_members` AS (
-  SELECT
-    union_.`cars_car_id` AS `cars_car_id`,
-    union_.`dealers_dealer` AS `dealers_dealer`,
-    union_.`model_3` AS `model_4`
-  FROM (
-    SELECT
-      cars.`model` AS `model_3`,
-      cars.`car_id` AS `cars_car_id`,
-      NULL AS `dealers_dealer`
-    FROM `cars` AS cars
-    UNION ALL
-    SELECT
-      dealers.`city` AS `model_3`,
-      NULL AS `cars_car_id`,
-      dealers.`dealer` AS `dealers_dealer`
-    FROM `dealers` AS dealers
-  ) AS union_
-)
-SELECT
-  g.`model_4` AS `model_4`,
-  g.`_prov`
-FROM (
-  SELECT
-    m.`model_4` AS `model_4`,
-    COLLECT_LIST(NAMED_STRUCT('cars', m.`cars_car_id`, 'dealers', m.`dealers_dealer`)) AS `_prov`
-  FROM `b0_members` AS m
-  GROUP BY
-    m.`model_4`
-) AS g
+-- blocks
+b0: group, identity model_4 (stable)
+  core:
+    union: union_
+      branch:
+        scan: cars as cars
+        store: model_3 := cars.`model`
+        store: cars_car_id := cars.`car_id`
+        store: dealers_dealer := NULL
+      branch:
+        scan: dealers as dealers
+        store: model_3 := dealers.`city`
+        store: cars_car_id := NULL
+        store: dealers_dealer := dealers.`dealer`
+    store: cars_car_id := union_.`cars_car_id`
+    store: dealers_dealer := union_.`dealers_dealer`
+    store: model_4 := union_.`model_3`
+  token: cars as cars in cars_car_id
+  token: dealers as dealers in dealers_dealer
+  key: model_4 := m.`model_4`
+  output: model_4 := g.`model_4` (stable)
 
 -- title: union filtered above
 SELECT * FROM (SELECT dealer, count(*) AS n FROM cars GROUP BY dealer UNION ALL SELECT city, 1 FROM dealers) t WHERE n > 2 AND dealer <> 'x'
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`dealer` AS `dealer_3`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`dealer_3` AS `dealer_3`,
-    g.`dealer_3` AS `dealer_2`,
-    g.`count` AS `n`,
-    g.`_prov`
-  FROM (
-    SELECT
-      m.`dealer_3` AS `dealer_3`,
-      COUNT(*) AS `count`,
-      COLLECT_LIST(NAMED_STRUCT('cars', m.`car_id`)) AS `_prov`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`dealer_3`
-  ) AS g
-), `b2_members` AS (
-  SELECT
-    dealers.`dealer` AS `dealer`,
-    dealers.`city` AS `city_2`
-  FROM `dealers` AS dealers
-), `b2` AS (
-  SELECT
-    m.`dealer` AS `dealer`,
-    m.`city_2` AS `city_2`,
-    1 AS `_1`,
-    NAMED_STRUCT('dealers', m.`dealer`) AS `_prov`
-  FROM `b2_members` AS m
-)
-SELECT
-  u.`dealer_2` AS `dealer_6`,
-  u.`n` AS `n_3`,
-  u.`_prov` AS `_prov`
-FROM (
-  SELECT
-    0 AS `_branch`,
-    t.`dealer_3` AS `_0_dealer_3`,
-    NULL AS `_1_dealer`,
-    t.`dealer_2` AS `dealer_2`,
-    t.`n` AS `n`,
-    NAMED_STRUCT('branch', 0, 'p0', t.`_prov`, 'p1', NULL) AS `_prov`
-  FROM `b1` AS t
-  UNION ALL
-  SELECT
-    1 AS `_branch`,
-    NULL AS `_0_dealer_3`,
-    t.`dealer` AS `_1_dealer`,
-    t.`city_2` AS `dealer_2`,
-    t.`_1` AS `n`,
-    NAMED_STRUCT('branch', 1, 'p0', NULL, 'p1', t.`_prov`) AS `_prov`
-  FROM `b2` AS t
-) AS u
-WHERE
-  u.`n` > 2 AND u.`dealer_2` <> 'x'
+-- blocks
+b1: group, identity dealer_3 (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: dealer_3 := cars.`dealer`
+  token: cars as cars in car_id
+  key: dealer_3 := m.`dealer_3`
+  aggregate: count := COUNT(*)
+  output: dealer_2 := g.`dealer_3` (stable)
+  output: n := g.`count`
+b2: rows, identity dealer (stable)
+  core:
+    scan: dealers as dealers
+    store: dealer := dealers.`dealer`
+    store: city_2 := dealers.`city`
+  token: dealers as dealers in dealer
+  key: dealer := m.`dealer`
+  output: city_2 := m.`city_2` (stable)
+  output: _1 := 1 (stable)
+b0: union, identity _branch, _0_dealer_3, _1_dealer (stable)
+  branch: b1
+  branch: b2
+  having: u.`n` > 2
+  having: u.`dealer_2` <> 'x'
+  having is not monotone
+  output: dealer_6 := u.`dealer_2` (stable)
+  output: n_3 := u.`n`
 
 -- title: union joined
 SELECT d.city, u.dealer FROM dealers d JOIN (SELECT dealer, max(price) AS p FROM cars GROUP BY dealer UNION ALL SELECT buyer, 0 FROM bids GROUP BY buyer) u ON d.dealer = u.dealer
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`dealer` AS `dealer_4`,
-    cars.`price` AS `price`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`dealer_4` AS `dealer_4`,
-    g.`dealer_4` AS `dealer_3`,
-    g.`max_price` AS `p`
-  FROM (
-    SELECT
-      m.`dealer_4` AS `dealer_4`,
-      MAX(m.`price`) AS `max_price`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`dealer_4`
-  ) AS g
-), `b2_members` AS (
-  SELECT
-    bids.`bid` AS `bid`,
-    bids.`buyer` AS `buyer`
-  FROM `bids` AS bids
-), `b2` AS (
-  SELECT
-    g.`buyer_3` AS `buyer_3`,
-    g.`buyer_3` AS `buyer_2`,
-    0 AS `_0`
-  FROM (
-    SELECT
-      m.`buyer` AS `buyer_3`
-    FROM `b2_members` AS m
-    GROUP BY
-      m.`buyer`
-  ) AS g
-), `b3` AS (
-  SELECT
-    u.`_branch` AS `_branch`,
-    u.`_0_dealer_4` AS `_0_dealer_4`,
-    u.`_1_buyer_3` AS `_1_buyer_3`,
-    u.`dealer_3` AS `dealer_5`,
-    u.`p` AS `p_2`
-  FROM (
-    SELECT
-      0 AS `_branch`,
-      t.`dealer_4` AS `_0_dealer_4`,
-      NULL AS `_1_buyer_3`,
-      t.`dealer_3` AS `dealer_3`,
-      t.`p` AS `p`
-    FROM `b1` AS t
-    UNION ALL
-    SELECT
-      1 AS `_branch`,
-      NULL AS `_0_dealer_4`,
-      t.`buyer_3` AS `_1_buyer_3`,
-      t.`buyer_2` AS `dealer_3`,
-      t.`_0` AS `p`
-    FROM `b2` AS t
-  ) AS u
-), `b0_members` AS (
-  SELECT
-    dealers.`dealer` AS `dealer`,
-    b3.`_branch` AS `b3__branch`,
-    b3.`_0_dealer_4` AS `b3__0_dealer_4`,
-    b3.`_1_buyer_3` AS `b3__1_buyer_3`,
-    dealers.`city` AS `city_2`,
-    b3.`dealer_5` AS `dealer_6`
-  FROM `dealers` AS dealers, `b3` AS b3
-  WHERE
-    dealers.`dealer` = b3.`dealer_5`
-)
-SELECT
-  m.`city_2` AS `city_2`,
-  m.`dealer_6` AS `dealer_6`,
-  NAMED_STRUCT(
-    'dealers',
-    m.`dealer`,
-    'b3',
-    NAMED_STRUCT('_1', b3.`_branch`, '_2', b3.`_0_dealer_4`, '_3', b3.`_1_buyer_3`)
-  ) AS `_prov`
-FROM `b0_members` AS m, `b3` AS b3
-WHERE
-  m.`b3__branch` IS NOT DISTINCT FROM b3.`_branch`
-  AND m.`b3__0_dealer_4` IS NOT DISTINCT FROM b3.`_0_dealer_4`
-  AND m.`b3__1_buyer_3` IS NOT DISTINCT FROM b3.`_1_buyer_3`
 -- blocks
 b1: group, identity dealer_4 (stable)
   core:
@@ -341,128 +238,30 @@ b0: rows, identity cars_car_id, dealers_dealer (stable)
 
 -- title: union of grouping and rows
 SELECT dealer FROM cars GROUP BY dealer UNION ALL SELECT city FROM dealers
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`dealer` AS `dealer_3`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`dealer_3` AS `dealer_3`,
-    g.`dealer_3` AS `dealer_2`,
-    g.`_prov`
-  FROM (
-    SELECT
-      m.`dealer_3` AS `dealer_3`,
-      COLLECT_LIST(NAMED_STRUCT('cars', m.`car_id`)) AS `_prov`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`dealer_3`
-  ) AS g
-), `b2_members` AS (
-  SELECT
-    dealers.`dealer` AS `dealer`,
-    dealers.`city` AS `city_2`
-  FROM `dealers` AS dealers
-), `b2` AS (
-  SELECT
-    m.`dealer` AS `dealer`,
-    m.`city_2` AS `city_2`,
-    NAMED_STRUCT('dealers', m.`dealer`) AS `_prov`
-  FROM `b2_members` AS m
-)
-SELECT
-  u.`dealer_2` AS `dealer_5`,
-  u.`_prov` AS `_prov`
-FROM (
-  SELECT
-    0 AS `_branch`,
-    t.`dealer_3` AS `_0_dealer_3`,
-    NULL AS `_1_dealer`,
-    t.`dealer_2` AS `dealer_2`,
-    NAMED_STRUCT('branch', 0, 'p0', t.`_prov`, 'p1', NULL) AS `_prov`
-  FROM `b1` AS t
-  UNION ALL
-  SELECT
-    1 AS `_branch`,
-    NULL AS `_0_dealer_3`,
-    t.`dealer` AS `_1_dealer`,
-    t.`city_2` AS `dealer_2`,
-    NAMED_STRUCT('branch', 1, 'p0', NULL, 'p1', t.`_prov`) AS `_prov`
-  FROM `b2` AS t
-) AS u
+-- blocks
+b1: group, identity dealer_3 (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: dealer_3 := cars.`dealer`
+  token: cars as cars in car_id
+  key: dealer_3 := m.`dealer_3`
+  output: dealer_2 := g.`dealer_3` (stable)
+b2: rows, identity dealer (stable)
+  core:
+    scan: dealers as dealers
+    store: dealer := dealers.`dealer`
+    store: city_2 := dealers.`city`
+  token: dealers as dealers in dealer
+  key: dealer := m.`dealer`
+  output: city_2 := m.`city_2` (stable)
+b0: union, identity _branch, _0_dealer_3, _1_dealer (stable)
+  branch: b1
+  branch: b2
+  output: dealer_5 := u.`dealer_2` (stable)
 
 -- title: union of groupings
 SELECT dealer, count(*) AS n FROM cars GROUP BY dealer UNION ALL SELECT city, max(rating) FROM dealers GROUP BY city ORDER BY dealer
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`dealer` AS `dealer_3`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`dealer_3` AS `dealer_3`,
-    g.`dealer_3` AS `dealer_2`,
-    g.`count` AS `n`,
-    g.`_prov`
-  FROM (
-    SELECT
-      m.`dealer_3` AS `dealer_3`,
-      COUNT(*) AS `count`,
-      COLLECT_LIST(NAMED_STRUCT('cars', m.`car_id`)) AS `_prov`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`dealer_3`
-  ) AS g
-), `b2_members` AS (
-  SELECT
-    dealers.`dealer` AS `dealer`,
-    dealers.`city` AS `city_3`,
-    dealers.`rating` AS `rating`
-  FROM `dealers` AS dealers
-), `b2` AS (
-  SELECT
-    g.`city_3` AS `city_3`,
-    g.`city_3` AS `city_2`,
-    g.`max_rating_2` AS `max_rating`,
-    g.`_prov`
-  FROM (
-    SELECT
-      m.`city_3` AS `city_3`,
-      MAX(m.`rating`) AS `max_rating_2`,
-      COLLECT_LIST(NAMED_STRUCT('dealers', m.`dealer`, 'max_rating_2_value', m.`rating`)) AS `_prov`
-    FROM `b2_members` AS m
-    GROUP BY
-      m.`city_3`
-  ) AS g
-)
-SELECT
-  u.`dealer_2` AS `dealer_5`,
-  u.`n` AS `n_2`,
-  u.`_prov` AS `_prov`
-FROM (
-  SELECT
-    0 AS `_branch`,
-    t.`dealer_3` AS `_0_dealer_3`,
-    NULL AS `_1_city_3`,
-    t.`dealer_2` AS `dealer_2`,
-    t.`n` AS `n`,
-    NAMED_STRUCT('branch', 0, 'p0', t.`_prov`, 'p1', NULL) AS `_prov`
-  FROM `b1` AS t
-  UNION ALL
-  SELECT
-    1 AS `_branch`,
-    NULL AS `_0_dealer_3`,
-    t.`city_3` AS `_1_city_3`,
-    t.`city_2` AS `dealer_2`,
-    t.`max_rating` AS `n`,
-    NAMED_STRUCT('branch', 1, 'p0', NULL, 'p1', t.`_prov`) AS `_prov`
-  FROM `b2` AS t
-) AS u
-ORDER BY
-  u.`dealer_2` ASC
 -- blocks
 b1: group, identity dealer_3 (stable)
   core:
@@ -494,105 +293,59 @@ b0: union, identity _branch, _0_dealer_3, _1_city_3 (stable)
 
 -- title: union of joins with groupings
 SELECT d.city FROM dealers d JOIN (SELECT d2.city AS c FROM dealers d2 JOIN (SELECT dealer FROM cars GROUP BY dealer) g ON d2.dealer = g.dealer UNION ALL SELECT city FROM dealers GROUP BY city) u ON d.city = u.c
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`dealer` AS `dealer_5`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`dealer_5` AS `dealer_5`,
-    g.`dealer_5` AS `dealer_4`
-  FROM (
-    SELECT
-      m.`dealer_5` AS `dealer_5`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`dealer_5`
-  ) AS g
-), `b2_members` AS (
-  SELECT
-    dealers_2.`dealer` AS `dealer`,
-    b1.`dealer_5` AS `b1_dealer_5`,
-    dealers_2.`city` AS `c`
-  FROM `dealers` AS dealers_2, `b1` AS b1
-  WHERE
-    dealers_2.`dealer` = b1.`dealer_4`
-), `b2` AS (
-  SELECT
-    m.`dealer` AS `dealer`,
-    m.`b1_dealer_5` AS `b1_dealer_5`,
-    m.`c` AS `c`
-  FROM `b2_members` AS m, `b1` AS b1
-  WHERE
-    m.`b1_dealer_5` IS NOT DISTINCT FROM b1.`dealer_5`
-), `b3_members` AS (
-  SELECT
-    dealers_3.`dealer` AS `dealer`,
-    dealers_3.`city` AS `city_5`
-  FROM `dealers` AS dealers_3
-), `b3` AS (
-  SELECT
-    g.`city_5` AS `city_5`,
-    g.`city_5` AS `city_4`
-  FROM (
-    SELECT
-      m.`city_5` AS `city_5`
-    FROM `b3_members` AS m
-    GROUP BY
-      m.`city_5`
-  ) AS g
-), `b4` AS (
-  SELECT
-    u.`_branch` AS `_branch`,
-    u.`_0_dealer` AS `_0_dealer`,
-    u.`_0_b1_dealer_5` AS `_0_b1_dealer_5`,
-    u.`_1_city_5` AS `_1_city_5`,
-    u.`c` AS `c_2`
-  FROM (
-    SELECT
-      0 AS `_branch`,
-      t.`dealer` AS `_0_dealer`,
-      t.`b1_dealer_5` AS `_0_b1_dealer_5`,
-      NULL AS `_1_city_5`,
-      t.`c` AS `c`
-    FROM `b2` AS t
-    UNION ALL
-    SELECT
-      1 AS `_branch`,
-      NULL AS `_0_dealer`,
-      NULL AS `_0_b1_dealer_5`,
-      t.`city_5` AS `_1_city_5`,
-      t.`city_4` AS `c`
-    FROM `b3` AS t
-  ) AS u
-), `b0_members` AS (
-  SELECT
-    dealers.`dealer` AS `dealer`,
-    b4.`_branch` AS `b4__branch`,
-    b4.`_0_dealer` AS `b4__0_dealer`,
-    b4.`_0_b1_dealer_5` AS `b4__0_b1_dealer_5`,
-    b4.`_1_city_5` AS `b4__1_city_5`,
-    dealers.`city` AS `city_6`
-  FROM `dealers` AS dealers, `b4` AS b4
-  WHERE
-    dealers.`city` = b4.`c_2`
-)
-SELECT
-  m.`city_6` AS `city_6`,
-  NAMED_STRUCT(
-    'dealers',
-    m.`dealer`,
-    'b4',
-    NAMED_STRUCT('_1', b4.`_branch`, '_2', b4.`_0_dealer`, '_3', b4.`_0_b1_dealer_5`, '_4', b4.`_1_city_5`)
-  ) AS `_prov`
-FROM `b0_members` AS m, `b4` AS b4
-WHERE
-  m.`b4__branch` IS NOT DISTINCT FROM b4.`_branch`
-  AND m.`b4__0_dealer` IS NOT DISTINCT FROM b4.`_0_dealer`
-  AND m.`b4__0_b1_dealer_5` IS NOT DISTINCT FROM b4.`_0_b1_dealer_5`
-  AND m.`b4__1_city_5` IS NOT DISTINCT FROM b4.`_1_city_5`
+-- blocks
+b1: group, identity dealer_5 (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: dealer_5 := cars.`dealer`
+  token: cars as cars in car_id
+  key: dealer_5 := m.`dealer_5`
+  output: dealer_4 := g.`dealer_5` (stable)
+b2: rows, identity dealer, b1_dealer_5 (stable)
+  core:
+    scan: dealers as dealers_2
+    potential: b1 as b1
+    where: dealers_2.`dealer` = b1.`dealer_4`
+    store: dealer := dealers_2.`dealer`
+    store: b1_dealer_5 := b1.`dealer_5`
+    store: c := dealers_2.`city`
+  token: dealers as dealers_2 in dealer
+  lookup: b1 as b1, b1_dealer_5 <=> dealer_5
+  key: dealer := m.`dealer`
+  key: b1_dealer_5 := m.`b1_dealer_5`
+  output: c := m.`c` (stable)
+b3: group, identity city_5 (stable)
+  core:
+    scan: dealers as dealers_3
+    store: dealer := dealers_3.`dealer`
+    store: city_5 := dealers_3.`city`
+  token: dealers as dealers_3 in dealer
+  key: city_5 := m.`city_5`
+  output: city_4 := g.`city_5` (stable)
+b4: union, identity _branch, _0_dealer, _0_b1_dealer_5, _1_city_5 (stable)
+  branch: b2
+  branch: b3
+  output: c_2 := u.`c` (stable)
+b0: rows, identity dealer, b4__branch, b4__0_dealer, b4__0_b1_dealer_5, b4__1_city_5 (stable)
+  core:
+    scan: dealers as dealers
+    potential: b4 as b4
+    where: dealers.`city` = b4.`c_2`
+    store: dealer := dealers.`dealer`
+    store: b4__branch := b4.`_branch`
+    store: b4__0_dealer := b4.`_0_dealer`
+    store: b4__0_b1_dealer_5 := b4.`_0_b1_dealer_5`
+    store: b4__1_city_5 := b4.`_1_city_5`
+    store: city_6 := dealers.`city`
+  token: dealers as dealers in dealer
+  lookup: b4 as b4, b4__branch <=> _branch, b4__0_dealer <=> _0_dealer, b4__0_b1_dealer_5 <=> _0_b1_dealer_5, b4__1_city_5 <=> _1_city_5
+  key: dealer := m.`dealer`
+  key: b4__branch := m.`b4__branch`
+  key: b4__0_dealer := m.`b4__0_dealer`
+  key: b4__0_b1_dealer_5 := m.`b4__0_b1_dealer_5`
+  key: b4__1_city_5 := m.`b4__1_city_5`
+  output: city_6 := m.`city_6` (stable)
 
 -- title: union with aggregate joined
 SELECT d.city, u.x FROM dealers d JOIN (SELECT 'x' AS x, count(*) AS n FROM cars UNION ALL SELECT buyer, 0 FROM bids GROUP BY buyer) u ON d.dealer = u.x

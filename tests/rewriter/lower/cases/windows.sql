@@ -120,39 +120,6 @@ FROM cars
 WHERE price > 10
 ORDER BY d, car_id
 LIMIT 3
--- expected
-WITH `b0_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`model` AS `model`,
-    cars.`price` AS `price`
-  FROM `cars` AS cars
-  WHERE
-    cars.`price` > 10
-)
-SELECT
-  r.`car_id_2`,
-  r.`r`,
-  r.`n`,
-  r.`d`,
-  r.`_prov`
-FROM (
-  SELECT
-    m.`car_id` AS `car_id`,
-    m.`car_id` AS `car_id_2`,
-    RANK() OVER (PARTITION BY m.`model` ORDER BY m.`price` DESC) AS `r`,
-    ROW_NUMBER() OVER (ORDER BY m.`price` * 2, m.`car_id` ASC) AS `n`,
-    m.`price` - AVG(m.`price`) OVER (PARTITION BY m.`model`) AS `d`,
-    NAMED_STRUCT('cars', m.`car_id`) AS `_prov`,
-    m.`price` - AVG(m.`price`) OVER (PARTITION BY m.`model`) AS `_o0`,
-    m.`car_id` AS `_o1`
-  FROM `b0_members` AS m
-) AS r
-ORDER BY
-  r.`_o0` ASC,
-  r.`_o1` ASC,
-  r.`car_id` ASC
-LIMIT 3
 -- blocks
 b0: rows, identity car_id (stable)
   core:
@@ -177,181 +144,6 @@ FROM dealers d
 LEFT JOIN (SELECT car_id, dealer, row_number() OVER (PARTITION BY dealer ORDER BY price) AS n FROM cars) c
   ON c.car_id = d.dealer
 WHERE NOT EXISTS (SELECT 1 FROM bids b WHERE b.car_id = c.car_id AND b.amount > c.n)
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`model` AS `model`,
-    cars.`price` AS `price`,
-    cars.`dealer` AS `dealer_2`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    m.`car_id` AS `car_id__id`,
-    m.`car_id` AS `car_id`,
-    m.`model` AS `model`,
-    m.`price` AS `price`,
-    m.`dealer_2` AS `dealer_2`,
-    ROW_NUMBER() OVER (PARTITION BY m.`dealer_2` ORDER BY m.`price`, m.`car_id` ASC) AS `row_number`
-  FROM `b1_members` AS m
-), `b3_members` AS (
-  SELECT
-    dealers_2.`dealer` AS `dealer`,
-    b1_2.`car_id__id` AS `b1_2_car_id__id`,
-    dealers_2.`city` AS `city`,
-    dealers_2.`rating` AS `rating`,
-    b1_2.`car_id` AS `car_id_2`,
-    b1_2.`dealer_2` AS `dealer_3`
-  FROM `dealers` AS dealers_2, `b1` AS b1_2
-  WHERE
-    b1_2.`car_id` = dealers_2.`dealer`
-), `b3` AS (
-  SELECT
-    m.`dealer` AS `dealer__id`,
-    m.`b1_2_car_id__id` AS `b1_2_car_id__id`,
-    m.`dealer` AS `dealer`,
-    m.`city` AS `city`,
-    m.`rating` AS `rating`,
-    m.`car_id_2` AS `car_id_2`,
-    m.`dealer_3` AS `dealer_3`,
-    b1_2.`row_number` AS `n`
-  FROM `b3_members` AS m, `b1` AS b1_2
-  WHERE
-    m.`b1_2_car_id__id` IS NOT DISTINCT FROM b1_2.`car_id__id`
-), `b2` AS (
-  SELECT
-    g.`k1` AS `k1`
-  FROM (
-    SELECT
-      b1_3.`car_id` AS `k1`
-    FROM `b1` AS b1_3
-    GROUP BY
-      b1_3.`car_id`
-  ) AS g
-), `b4_members` AS (
-  SELECT
-    dealers_3.`dealer` AS `dealer`,
-    dealers_3.`city` AS `city`,
-    dealers_3.`rating` AS `rating`
-  FROM `dealers` AS dealers_3
-), `b4` AS (
-  SELECT
-    m.`dealer` AS `dealer__id`,
-    m.`dealer` AS `dealer`,
-    m.`city` AS `city`,
-    m.`rating` AS `rating`,
-    NULL AS `car_id_2`,
-    NULL AS `dealer_3`,
-    NULL AS `n`
-  FROM `b4_members` AS m
-  WHERE
-    NOT EXISTS(
-      SELECT
-        1
-      FROM `b2` AS k
-      WHERE
-        k.`k1` = m.`dealer`
-    )
-), `b5` AS (
-  SELECT
-    u.`_branch` AS `_branch`,
-    u.`_0_dealer__id` AS `_0_dealer__id`,
-    u.`_0_b1_2_car_id__id` AS `_0_b1_2_car_id__id`,
-    u.`_1_dealer__id` AS `_1_dealer__id`,
-    u.`dealer` AS `dealer`,
-    u.`city` AS `city`,
-    u.`rating` AS `rating`,
-    u.`car_id_2` AS `car_id_2`,
-    u.`dealer_3` AS `dealer_3`,
-    u.`n` AS `n`
-  FROM (
-    SELECT
-      0 AS `_branch`,
-      t.`dealer__id` AS `_0_dealer__id`,
-      t.`b1_2_car_id__id` AS `_0_b1_2_car_id__id`,
-      NULL AS `_1_dealer__id`,
-      t.`dealer` AS `dealer`,
-      t.`city` AS `city`,
-      t.`rating` AS `rating`,
-      t.`car_id_2` AS `car_id_2`,
-      t.`dealer_3` AS `dealer_3`,
-      t.`n` AS `n`
-    FROM `b3` AS t
-    UNION ALL
-    SELECT
-      1 AS `_branch`,
-      NULL AS `_0_dealer__id`,
-      NULL AS `_0_b1_2_car_id__id`,
-      t.`dealer__id` AS `_1_dealer__id`,
-      t.`dealer` AS `dealer`,
-      t.`city` AS `city`,
-      t.`rating` AS `rating`,
-      NULL AS `car_id_2`,
-      NULL AS `dealer_3`,
-      NULL AS `n`
-    FROM `b4` AS t
-  ) AS u
-), `b6_members` AS (
-  SELECT
-    bids.`bid` AS `bid`,
-    bids.`buyer` AS `buyer`,
-    b5_2.`_branch` AS `b5_2__branch`,
-    b5_2.`_0_dealer__id` AS `b5_2__0_dealer__id`,
-    b5_2.`_0_b1_2_car_id__id` AS `b5_2__0_b1_2_car_id__id`,
-    b5_2.`_1_dealer__id` AS `b5_2__1_dealer__id`,
-    bids.`amount` AS `amount`,
-    b5_2.`car_id_2` AS `car_id_2`
-  FROM `bids` AS bids, `b5` AS b5_2
-  WHERE
-    b5_2.`car_id_2` = bids.`car_id`
-), `b6` AS (
-  SELECT
-    g.`car_id_2` AS `car_id_2`,
-    g.`n` AS `n`
-  FROM (
-    SELECT
-      m.`car_id_2` AS `car_id_2`,
-      b5_2.`n` AS `n`
-    FROM `b6_members` AS m, `b5` AS b5_2
-    WHERE
-      m.`b5_2__branch` IS NOT DISTINCT FROM b5_2.`_branch`
-      AND m.`b5_2__0_dealer__id` IS NOT DISTINCT FROM b5_2.`_0_dealer__id`
-      AND m.`b5_2__0_b1_2_car_id__id` IS NOT DISTINCT FROM b5_2.`_0_b1_2_car_id__id`
-      AND m.`b5_2__1_dealer__id` IS NOT DISTINCT FROM b5_2.`_1_dealer__id`
-      AND m.`amount` > b5_2.`n`
-    GROUP BY
-      m.`car_id_2`,
-      b5_2.`n`
-  ) AS g
-)
-SELECT
-  b5.`city` AS `city_2`,
-  b5.`n` AS `n_2`,
-  NAMED_STRUCT(
-    'b5',
-    NAMED_STRUCT(
-      '_1',
-      b5.`_branch`,
-      '_2',
-      b5.`_0_dealer__id`,
-      '_3',
-      b5.`_0_b1_2_car_id__id`,
-      '_4',
-      b5.`_1_dealer__id`
-    ),
-    'b6_absent',
-    NAMED_STRUCT('_1', b5.`car_id_2`, '_2', b5.`n`)
-  ) AS `_prov`
-FROM `b5` AS b5
-WHERE
-  NOT EXISTS(
-    SELECT
-      1
-    FROM `b6` AS k
-    WHERE
-      k.`car_id_2` IS NOT DISTINCT FROM b5.`car_id_2`
-      AND k.`n` IS NOT DISTINCT FROM b5.`n`
-  )
 -- blocks
 b1: rows, identity car_id__id (stable)
   core:
@@ -452,49 +244,6 @@ SELECT model, share FROM (
     rank() OVER (ORDER BY sum(price) DESC) AS r
   FROM cars GROUP BY model, dealer HAVING count(*) > 1) t
 WHERE r <= 3
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`model` AS `model_3`,
-    cars.`dealer` AS `dealer_2`,
-    cars.`price` AS `price`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    g.`model_3` AS `model_3`,
-    g.`dealer_2` AS `dealer_2`,
-    g.`sum_price` AS `sum_price`,
-    g.`count` AS `count`
-  FROM (
-    SELECT
-      m.`model_3` AS `model_3`,
-      m.`dealer_2` AS `dealer_2`,
-      SUM(m.`price`) AS `sum_price`,
-      COUNT(*) AS `count`
-    FROM `b1_members` AS m
-    GROUP BY
-      m.`model_3`,
-      m.`dealer_2`
-  ) AS g
-  WHERE
-    g.`count` > 1
-), `b2` AS (
-  SELECT
-    b1.`model_3` AS `b1_model_3`,
-    b1.`dealer_2` AS `b1_dealer_2`,
-    b1.`model_3` AS `model_2`,
-    b1.`sum_price` / SUM(b1.`sum_price`) OVER (PARTITION BY b1.`model_3`) AS `share`,
-    RANK() OVER (ORDER BY b1.`sum_price` DESC) AS `r`
-  FROM `b1` AS b1
-)
-SELECT
-  b2.`model_2` AS `model_4`,
-  b2.`share` AS `share_2`,
-  NAMED_STRUCT('b2', NAMED_STRUCT('_1', b2.`b1_model_3`, '_2', b2.`b1_dealer_2`)) AS `_prov`
-FROM `b2` AS b2
-WHERE
-  b2.`r` <= 3
 -- blocks
 b1: group, identity model_3, dealer_2 (stable)
   core:
@@ -553,6 +302,17 @@ ORDER BY
   r.`_o0` DESC,
   r.`car_id` ASC
 LIMIT 2
+-- blocks
+b0: rows, identity car_id (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: price := cars.`price`
+  token: cars as cars in car_id
+  key: car_id := m.`car_id`
+  output: car_id_4 := m.`car_id` (stable)
+  order: RANK() OVER (ORDER BY m.`price`) DESC NULLS LAST
+  limit: 2 offset 0
 
 -- title: windows that choose
 SELECT
@@ -566,89 +326,48 @@ SELECT
     PARTITION BY dealer ORDER BY price ROWS BETWEEN 1 PRECEDING AND CURRENT ROW
   ) AS two
 FROM cars
--- expected
-WITH `b0_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`dealer` AS `dealer`,
-    cars.`model` AS `model`,
-    cars.`price` AS `price`
-  FROM `cars` AS cars
-)
-SELECT
-  m.`car_id` AS `car_id_2`,
-  MAX_BY(m.`model`, CASE WHEN NOT m.`price` IS NULL THEN STRUCT(m.`price`, m.`car_id`) END) OVER (PARTITION BY m.`dealer` ORDER BY m.`price`) AS `m`,
-  MODE(m.`model`, TRUE) OVER (PARTITION BY m.`dealer`) AS `most`,
-  PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY
-    m.`price`) OVER (PARTITION BY m.`dealer`) AS `p`,
-  LISTAGG(m.`model`, ',') OVER (
-    PARTITION BY m.`dealer`
-    ORDER BY m.`car_id` ASC
-    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-  ) AS `models`,
-  LISTAGG(m.`model`, ',') WITHIN GROUP (ORDER BY
-    m.`price`,
-    m.`car_id` ASC) OVER (PARTITION BY m.`dealer`) AS `by_price`,
-  STRING_AGG(m.`model`) OVER (
-    PARTITION BY m.`dealer`
-    ORDER BY m.`price`, m.`car_id` ASC
-    ROWS BETWEEN 1 PRECEDING AND CURRENT ROW
-  ) AS `two`,
-  NAMED_STRUCT('cars', m.`car_id`) AS `_prov`
-FROM `b0_members` AS m
+-- blocks
+b0: rows, identity car_id (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: dealer := cars.`dealer`
+    store: model := cars.`model`
+    store: price := cars.`price`
+  token: cars as cars in car_id
+  key: car_id := m.`car_id`
+  output: car_id_2 := m.`car_id` (stable)
+  output: m := MAX_BY(m.`model`, CASE WHEN NOT m.`price` IS NULL THEN STRUCT(m.`price`, m.`car_id`) END) OVER (PARTITION BY m.`dealer` ORDER BY m.`price`)
+  output: most := MODE(m.`model`, TRUE) OVER (PARTITION BY m.`dealer`)
+  output: p := PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY m.`price`) OVER (PARTITION BY m.`dealer`)
+  output: models := LISTAGG(m.`model`, ',') OVER (PARTITION BY m.`dealer` ORDER BY m.`car_id` ASC ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+  output: by_price := LISTAGG(m.`model`, ',') WITHIN GROUP (ORDER BY m.`price`, m.`car_id` ASC) OVER (PARTITION BY m.`dealer`)
+  output: two := STRING_AGG(m.`model`) OVER (PARTITION BY m.`dealer` ORDER BY m.`price`, m.`car_id` ASC ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
 
 -- title: windows that list
 SELECT collect_list(price) OVER (ORDER BY model),
   nth_value(price, 3) IGNORE NULLS OVER (ORDER BY model RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)
 FROM cars
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`model` AS `model`,
-    cars.`price` AS `price`,
-    cars.`dealer` AS `dealer`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    m.`car_id` AS `car_id__id`,
-    m.`car_id` AS `car_id`,
-    m.`model` AS `model`,
-    m.`price` AS `price`,
-    m.`dealer` AS `dealer`,
-    ROW_NUMBER() OVER (ORDER BY m.`model`, m.`car_id` ASC) AS `position__1`
-  FROM `b1_members` AS m
-)
-SELECT
-  TRANSFORM(
-    ARRAY_SORT(
-      COLLECT_LIST(
-        CASE
-          WHEN NOT b1.`price` IS NULL
-          THEN NAMED_STRUCT('at', b1.`position__1`, 'value', b1.`price`)
-        END
-      ) OVER (ORDER BY b1.`model`),
-      (l, r) -> l.at - r.at
-    ),
-    e -> e.value
-  ) AS `collect_list_price_over_order_by_model`,
-  GET(
-    TRANSFORM(
-      ARRAY_SORT(
-        COLLECT_LIST(
-          CASE
-            WHEN NOT b1.`price` IS NULL
-            THEN NAMED_STRUCT('at', b1.`position__1`, 'value', b1.`price`)
-          END
-        ) OVER (ORDER BY b1.`model` RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING),
-        (l, r) -> l.at - r.at
-      ),
-      e -> e.value
-    ),
-    3 - 1
-  ) AS `nth_value_price_3_ignore_nulls_over_orde`,
-  NAMED_STRUCT('b1', b1.`car_id__id`) AS `_prov`
-FROM `b1` AS b1
+-- blocks
+b1: rows, identity car_id__id (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: model := cars.`model`
+    store: price := cars.`price`
+    store: dealer := cars.`dealer`
+  token: cars as cars in car_id
+  key: car_id__id := m.`car_id`
+  output: car_id := m.`car_id` (stable)
+  output: model := m.`model` (stable)
+  output: price := m.`price` (stable)
+  output: dealer := m.`dealer` (stable)
+  output: position__1 := ROW_NUMBER() OVER (ORDER BY m.`model`, m.`car_id` ASC)
+b0: rows, identity b1_car_id__id (stable)
+  lookup: b1 as b1, free
+  key: b1_car_id__id := b1.`car_id__id`
+  output: collect_list_price_over_order_by_model := TRANSFORM(ARRAY_SORT(COLLECT_LIST(CASE WHEN NOT b1.`price` IS NULL THEN NAMED_STRUCT('at', b1.`position__1`, 'value', b1.`price`) END) OVER (ORDER BY b1.`model`), (l, r) -> l.at - r.at), e -> e.value)
+  output: nth_value_price_3_ignore_nulls_over_orde := GET(TRANSFORM(ARRAY_SORT(COLLECT_LIST(CASE WHEN NOT b1.`price` IS NULL THEN NAMED_STRUCT('at', b1.`position__1`, 'value', b1.`price`) END) OVER (ORDER BY b1.`model` RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING), (l, r) -> l.at - r.at), e -> e.value), 3 - 1)
 
 -- title: windows that tie
 SELECT last_value(price) OVER w, first_value(price) OVER w, lag(price, 2) OVER w,
@@ -657,44 +376,33 @@ SELECT last_value(price) OVER w, first_value(price) OVER w, lag(price, 2) OVER w
   any_value(model) OVER (PARTITION BY dealer), sum(price) OVER w
 FROM cars
 WINDOW w AS (PARTITION BY dealer ORDER BY model)
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`model` AS `model`,
-    cars.`price` AS `price`,
-    cars.`dealer` AS `dealer`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    m.`car_id` AS `car_id__id`,
-    m.`car_id` AS `car_id`,
-    m.`model` AS `model`,
-    m.`price` AS `price`,
-    m.`dealer` AS `dealer`,
-    ROW_NUMBER() OVER (PARTITION BY m.`dealer` ORDER BY m.`model`, m.`car_id` ASC) AS `position__1`
-  FROM `b1_members` AS m
-)
-SELECT
-  MAX_BY(b1.`price`, b1.`position__1`) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`model`) AS `last_value_price_over_partition_by_deale`,
-  FIRST_VALUE(b1.`price`) OVER (
-    PARTITION BY b1.`dealer`
-    ORDER BY b1.`model`, b1.`car_id__id` ASC
-    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-  ) AS `first_value_price_over_partition_by_deal`,
-  LAG(b1.`price`, 2) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`model`, b1.`car_id__id` ASC) AS `lag_price_2_over_partition_by_dealer_ord`,
-  MIN_BY(b1.`price`, CASE WHEN b1.`price` > 1 THEN b1.`position__1` END) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`model`) AS `first_price_filter_where_price_1_over_pa`,
-  MIN_BY(b1.`price`, CASE WHEN b1.`position__1` = 2 THEN b1.`position__1` END) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`model`) AS `nth_value_price_2_over_partition_by_deal`,
-  MAX_BY(b1.`price`, CASE WHEN NOT b1.`price` IS NULL THEN b1.`position__1` END) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`model`) AS `last_price_true_over_partition_by_dealer`,
-  SUM(b1.`price`) OVER (ORDER BY b1.`model`, b1.`car_id__id` ASC ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS `sum_price_over_order_by_model_rows_betwe`,
-  ANY_VALUE(b1.`model`) OVER (
-    PARTITION BY b1.`dealer`
-    ORDER BY b1.`car_id__id` ASC
-    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-  ) AS `any_value_model_over_partition_by_dealer`,
-  SUM(b1.`price`) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`model`) AS `sum_price_over_partition_by_dealer_order`,
-  NAMED_STRUCT('b1', b1.`car_id__id`) AS `_prov`
-FROM `b1` AS b1
+-- blocks
+b1: rows, identity car_id__id (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: model := cars.`model`
+    store: price := cars.`price`
+    store: dealer := cars.`dealer`
+  token: cars as cars in car_id
+  key: car_id__id := m.`car_id`
+  output: car_id := m.`car_id` (stable)
+  output: model := m.`model` (stable)
+  output: price := m.`price` (stable)
+  output: dealer := m.`dealer` (stable)
+  output: position__1 := ROW_NUMBER() OVER (PARTITION BY m.`dealer` ORDER BY m.`model`, m.`car_id` ASC)
+b0: rows, identity b1_car_id__id (stable)
+  lookup: b1 as b1, free
+  key: b1_car_id__id := b1.`car_id__id`
+  output: last_value_price_over_partition_by_deale := MAX_BY(b1.`price`, b1.`position__1`) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`model`)
+  output: first_value_price_over_partition_by_deal := FIRST_VALUE(b1.`price`) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`model`, b1.`car_id__id` ASC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+  output: lag_price_2_over_partition_by_dealer_ord := LAG(b1.`price`, 2) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`model`, b1.`car_id__id` ASC)
+  output: first_price_filter_where_price_1_over_pa := MIN_BY(b1.`price`, CASE WHEN b1.`price` > 1 THEN b1.`position__1` END) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`model`)
+  output: nth_value_price_2_over_partition_by_deal := MIN_BY(b1.`price`, CASE WHEN b1.`position__1` = 2 THEN b1.`position__1` END) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`model`)
+  output: last_price_true_over_partition_by_dealer := MAX_BY(b1.`price`, CASE WHEN NOT b1.`price` IS NULL THEN b1.`position__1` END) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`model`)
+  output: sum_price_over_order_by_model_rows_betwe := SUM(b1.`price`) OVER (ORDER BY b1.`model`, b1.`car_id__id` ASC ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
+  output: any_value_model_over_partition_by_dealer := ANY_VALUE(b1.`model`) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`car_id__id` ASC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+  output: sum_price_over_partition_by_dealer_order := SUM(b1.`price`) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`model`)
 
 -- title: windows twice
 WITH n AS (SELECT model, row_number() OVER (PARTITION BY model ORDER BY price) AS n FROM cars)
@@ -720,107 +428,93 @@ SELECT
 FROM `b1` AS b1, `b1` AS b1_2
 WHERE
   b1.`model_2` = b1_2.`model_2` AND b1.`n` = b1_2.`n` - 1
+-- blocks
+b1: rows, identity car_id (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: model_2 := cars.`model`
+    store: price := cars.`price`
+  token: cars as cars in car_id
+  key: car_id := m.`car_id`
+  output: model_2 := m.`model_2` (stable)
+  output: n := ROW_NUMBER() OVER (PARTITION BY m.`model_2` ORDER BY m.`price`, m.`car_id` ASC)
+b0: rows, identity b1_car_id, b1_2_car_id (stable)
+  lookup: b1 as b1, free
+  lookup: b1 as b1_2, free
+  condition: b1.`model_2` = b1_2.`model_2`
+  condition: b1.`n` = b1_2.`n` - 1
+  key: b1_car_id := b1.`car_id`
+  key: b1_2_car_id := b1_2.`car_id`
+  output: model_5 := b1.`model_2` (stable)
+  output: n_4 := b1_2.`n`
 
 -- title: windows united
 SELECT car_id, count(*) OVER (PARTITION BY model) AS n FROM cars
 UNION ALL
 SELECT bid, amount FROM bids
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`model` AS `model`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    m.`car_id` AS `car_id`,
-    m.`car_id` AS `car_id_2`,
-    COUNT(*) OVER (PARTITION BY m.`model`) AS `n`,
-    NAMED_STRUCT('cars', m.`car_id`) AS `_prov`
-  FROM `b1_members` AS m
-), `b2_members` AS (
-  SELECT
-    bids.`bid` AS `bid`,
-    bids.`buyer` AS `buyer`,
-    bids.`amount` AS `amount_2`
-  FROM `bids` AS bids
-), `b2` AS (
-  SELECT
-    m.`bid` AS `bid`,
-    m.`buyer` AS `buyer`,
-    m.`bid` AS `bid_2`,
-    m.`amount_2` AS `amount_2`,
-    NAMED_STRUCT('bids', NAMED_STRUCT('_1', m.`bid`, '_2', m.`buyer`)) AS `_prov`
-  FROM `b2_members` AS m
-)
-SELECT
-  u.`car_id_2` AS `car_id_4`,
-  u.`n` AS `n_2`,
-  u.`_prov` AS `_prov`
-FROM (
-  SELECT
-    0 AS `_branch`,
-    t.`car_id` AS `_0_car_id`,
-    NULL AS `_1_bid`,
-    NULL AS `_1_buyer`,
-    t.`car_id_2` AS `car_id_2`,
-    t.`n` AS `n`,
-    NAMED_STRUCT('branch', 0, 'p0', t.`_prov`, 'p1', NULL) AS `_prov`
-  FROM `b1` AS t
-  UNION ALL
-  SELECT
-    1 AS `_branch`,
-    NULL AS `_0_car_id`,
-    t.`bid` AS `_1_bid`,
-    t.`buyer` AS `_1_buyer`,
-    t.`bid_2` AS `car_id_2`,
-    t.`amount_2` AS `n`,
-    NAMED_STRUCT('branch', 1, 'p0', NULL, 'p1', t.`_prov`) AS `_prov`
-  FROM `b2` AS t
-) AS u
+-- blocks
+b1: rows, identity car_id (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: model := cars.`model`
+  token: cars as cars in car_id
+  key: car_id := m.`car_id`
+  output: car_id_2 := m.`car_id` (stable)
+  output: n := COUNT(*) OVER (PARTITION BY m.`model`)
+b2: rows, identity bid, buyer (stable)
+  core:
+    scan: bids as bids
+    store: bid := bids.`bid`
+    store: buyer := bids.`buyer`
+    store: amount_2 := bids.`amount`
+  token: bids as bids in bid, buyer
+  key: bid := m.`bid`
+  key: buyer := m.`buyer`
+  output: bid_2 := m.`bid` (stable)
+  output: amount_2 := m.`amount_2` (stable)
+b0: union, identity _branch, _0_car_id, _1_bid, _1_buyer (stable)
+  branch: b1
+  branch: b2
+  output: car_id_4 := u.`car_id_2` (stable)
+  output: n_2 := u.`n`
 
 -- title: window whose ties are in the order of the rows
 SELECT model, row_number() OVER (PARTITION BY model ORDER BY price) AS n FROM (SELECT model, price FROM cars ORDER BY dealer DESC) t
--- expected
-WITH `b0_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`model` AS `model_4`,
-    cars.`price` AS `price`,
-    cars.`dealer` AS `dealer`
-  FROM `cars` AS cars
-)
-SELECT
-  m.`model_4` AS `model_4`,
-  ROW_NUMBER() OVER (PARTITION BY m.`model_4` ORDER BY m.`price`, m.`dealer` DESC, m.`car_id` ASC) AS `n`,
-  NAMED_STRUCT('cars', m.`car_id`) AS `_prov`
-FROM `b0_members` AS m
+-- blocks
+b0: rows, identity car_id (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: model_4 := cars.`model`
+    store: price := cars.`price`
+    store: dealer := cars.`dealer`
+  token: cars as cars in car_id
+  key: car_id := m.`car_id`
+  output: model_4 := m.`model_4` (stable)
+  output: n := ROW_NUMBER() OVER (PARTITION BY m.`model_4` ORDER BY m.`price`, m.`dealer` DESC, m.`car_id` ASC)
 
 -- title: ties in an order that a limit has used
 SELECT model, row_number() OVER (ORDER BY model) AS n FROM (SELECT model, price FROM cars ORDER BY price LIMIT 3) t
--- expected
-WITH `b1_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`model` AS `model_2`,
-    cars.`price` AS `price_2`
-  FROM `cars` AS cars
-), `b1` AS (
-  SELECT
-    m.`car_id` AS `car_id`,
-    m.`model_2` AS `model_2`,
-    m.`price_2` AS `price_2`
-  FROM `b1_members` AS m
-  ORDER BY
-    m.`price_2` ASC,
-    m.`car_id` ASC
-  LIMIT 3
-)
-SELECT
-  b1.`model_2` AS `model_3`,
-  ROW_NUMBER() OVER (ORDER BY b1.`model_2`, b1.`price_2` ASC, b1.`car_id` ASC) AS `n`,
-  NAMED_STRUCT('b1', b1.`car_id`) AS `_prov`
-FROM `b1` AS b1
+-- blocks
+b1: rows, identity car_id (stable)
+  core:
+    scan: cars as cars
+    store: car_id := cars.`car_id`
+    store: model_2 := cars.`model`
+    store: price_2 := cars.`price`
+  token: cars as cars in car_id
+  key: car_id := m.`car_id`
+  output: model_2 := m.`model_2` (stable)
+  output: price_2 := m.`price_2` (stable)
+  order: m.`price_2` ASC NULLS FIRST
+  limit: 3 offset 0
+b0: rows, identity b1_car_id (stable)
+  lookup: b1 as b1, free
+  key: b1_car_id := b1.`car_id`
+  output: model_3 := b1.`model_2` (stable)
+  output: n := ROW_NUMBER() OVER (ORDER BY b1.`model_2`, b1.`price_2` ASC, b1.`car_id` ASC)
 
 -- title: window without order over sorted rows
 SELECT model, last(price) OVER (PARTITION BY model) AS p FROM (SELECT model, price FROM cars ORDER BY dealer) t

@@ -35,29 +35,36 @@ FROM (
     ) AS `_prov`
   FROM `b0_members` AS m
 ) AS g
+-- blocks
+b0: group, identity nothing (not stable)
+  core:
+    scan: rates as rates
+    store: city := rates.`city`
+    store: rate := rates.`rate`
+  aggregate: first_city := MIN_BY(m.`city`, STRUCT(m.`city`))
+  aggregate: max_by_city_rate := MAX_BY(m.`city`, CASE WHEN NOT m.`rate` IS NULL THEN STRUCT(m.`rate`, m.`city`) END)
+  aggregate: listagg_city := LISTAGG(m.`city`, ',') WITHIN GROUP (ORDER BY m.`city` ASC)
+  output: f := g.`first_city`
+  output: m := g.`max_by_city_rate`
+  output: l := g.`listagg_city`
 
 -- title: limit without provenance
 SELECT c.model, r.rate FROM cars c, rates r ORDER BY c.price LIMIT 2
--- expected
-WITH `b0_members` AS (
-  SELECT
-    cars.`car_id` AS `car_id`,
-    cars.`model` AS `model_3`,
-    rates.`rate` AS `rate_3`,
-    cars.`price` AS `price`
-  FROM `cars` AS cars, `rates` AS rates
-)
-SELECT
-  m.`model_3` AS `model_3`,
-  m.`rate_3` AS `rate_3`,
-  NAMED_STRUCT('cars', m.`car_id`) AS `_prov`
-FROM `b0_members` AS m
-ORDER BY
-  m.`price` ASC,
-  m.`car_id` ASC,
-  m.`model_3` ASC,
-  m.`rate_3` ASC
-LIMIT 2
+-- blocks
+b0: rows, identity car_id (not stable, not unique)
+  core:
+    scan: cars as cars
+    scan: rates as rates
+    store: car_id := cars.`car_id`
+    store: model_3 := cars.`model`
+    store: rate_3 := rates.`rate`
+    store: price := cars.`price`
+  token: cars as cars in car_id
+  key: car_id := m.`car_id`
+  output: model_3 := m.`model_3` (stable)
+  output: rate_3 := m.`rate_3` (stable)
+  order: m.`price` ASC NULLS FIRST
+  limit: 2 offset 0
 
 -- title: limit without provenance, refused
 SELECT t.rate FROM (SELECT rate, city FROM rates ORDER BY rate LIMIT 2) t JOIN cars c ON t.city = c.dealer
@@ -69,26 +76,16 @@ Track the relation with a key, so that its tuples can be told apart.
 
 -- title: only without provenance
 SELECT city, sum(rate) AS s FROM rates GROUP BY city
--- expected
-WITH `b0_members` AS (
-  SELECT
-    rates.`city` AS `city_3`,
-    rates.`rate` AS `rate`
-  FROM `rates` AS rates
-)
-SELECT
-  g.`city_3` AS `city_2`,
-  g.`sum_rate` AS `s`,
-  g.`_prov`
-FROM (
-  SELECT
-    m.`city_3` AS `city_3`,
-    SUM(m.`rate`) AS `sum_rate`,
-    COLLECT_LIST(NAMED_STRUCT('sum_rate_value', m.`rate`)) AS `_prov`
-  FROM `b0_members` AS m
-  GROUP BY
-    m.`city_3`
-) AS g
+-- blocks
+b0: group, identity city_3 (stable)
+  core:
+    scan: rates as rates
+    store: city_3 := rates.`city`
+    store: rate := rates.`rate`
+  key: city_3 := m.`city_3`
+  aggregate: sum_rate := SUM(m.`rate`)
+  output: city_2 := g.`city_3` (stable)
+  output: s := g.`sum_rate`
 
 -- title: union without provenance
 SELECT city FROM rates UNION ALL SELECT dealer FROM cars GROUP BY dealer
@@ -100,19 +97,15 @@ Track the relation with a key, so that its tuples can be told apart.
 
 -- title: windows without provenance
 SELECT city, row_number() OVER (ORDER BY city) AS n, lag(rate) OVER (ORDER BY city) AS l FROM rates
--- expected
-WITH `b0_members` AS (
-  SELECT
-    rates.`city` AS `city_2`,
-    rates.`rate` AS `rate`
-  FROM `rates` AS rates
-)
-SELECT
-  m.`city_2` AS `city_2`,
-  ROW_NUMBER() OVER (ORDER BY m.`city_2`, m.`rate` ASC) AS `n`,
-  LAG(m.`rate`) OVER (ORDER BY m.`city_2`, m.`rate` ASC) AS `l`,
-  NAMED_STRUCT('one', 1) AS `_prov`
-FROM `b0_members` AS m
+-- blocks
+b0: rows, identity nothing (not stable, not unique)
+  core:
+    scan: rates as rates
+    store: city_2 := rates.`city`
+    store: rate := rates.`rate`
+  output: city_2 := m.`city_2` (stable)
+  output: n := ROW_NUMBER() OVER (ORDER BY m.`city_2`, m.`rate` ASC)
+  output: l := LAG(m.`rate`) OVER (ORDER BY m.`city_2`, m.`rate` ASC)
 
 -- title: without provenance
 SELECT c.model, r.rate FROM cars c JOIN rates r ON c.dealer = r.city
