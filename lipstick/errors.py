@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
-
 from rewriter.errors import NotUnderstoodError, QueryError, UnsupportedError, UntrackedError
 from semiring.errors import CapabilityError, LipstickError, ValuationError
 
@@ -73,9 +71,7 @@ class SessionClosedError(LipstickError):
 class InternalError(UnsupportedError):
     """A query whose reading ended in an error of this project's own: a defect, to be reported."""
 
-    def _render_traceback_(self) -> list[str]:
-        """Return what a notebook shows: all of it, for a report."""
-        return traceback.format_exception(self)
+    is_defect = True
 
 
 class CaptureError(LipstickError):

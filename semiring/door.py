@@ -15,20 +15,19 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections import abc
+from collections.abc import Callable, Iterator
 from functools import cache, cached_property, wraps
-from itertools import islice
+from itertools import repeat
+from traceback import walk_tb
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 
 from semiring.depth import deeply
-from semiring.errors import ArgumentError
+from semiring.errors import ArgumentError, LipstickError
 
 T = TypeVar("T")
-
-_SAMPLE = 1000
-"""Number of elements of a collection that are checked."""
 
 
 def checked(target: T) -> T:
@@ -62,22 +61,26 @@ def checked(target: T) -> T:
 
 
 def _deep(function: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(function)
-    def read(self: Any) -> Any:
-        return _entered(function, (self,), {}, bound=None)
-
-    return read
+    return _function(function, bound=None)
 
 
-def _function(function: Callable[..., Any], *, bound: bool) -> Callable[..., Any]:
+def _function(function: Callable[..., Any], *, bound: bool | None) -> Callable[..., Any]:
+    """Return a function that checks its arguments; ``bound`` is None where there are none."""
     if getattr(function, "__isabstractmethod__", False) or hasattr(function, "_checked"):
         return function
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return _entered(function, args, kwargs, bound=bound)
+        if not hasattr(_DOOR, "enter"):
+            return function(*args, **kwargs)
+        try:
+            return _DOOR.enter(function, args, kwargs, bound)
+        except Exception as error:
+            raise _DOOR.shorten(error, function)  # noqa: B904 - the same error
 
-    call._checked = True  # type: ignore[attr-defined]
+    checking = typing.cast("Any", call)
+    checking._checked = True
+    checking.__code__ = checking.__code__.replace(co_name=function.__name__)
     return call
 
 
@@ -89,15 +92,37 @@ class _Door:
         function: Callable[..., Any],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-        *,
         bound: bool | None,
     ) -> Any:
-        """Check the arguments of a call and make it; ``bound`` is None where there are none."""
+        """Check the arguments of a call and make it."""
         if bound is not None:
             problem = _problem(function, args, kwargs, bound=bound)
             if problem is not None:
                 raise ArgumentError(problem)
-        return deeply(function, *args, **kwargs)
+        try:
+            return deeply(function, *args, **kwargs)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            if bound is None or isinstance(error, LipstickError):
+                raise
+            problem = _problem(function, args, kwargs, bound=bound, inside=True)
+            if problem is None:
+                raise
+            raise ArgumentError(problem) from error
+
+    def shorten(self, error: Exception, function: Callable[..., Any]) -> Exception:
+        """Return an error without the calls of ours that led to it.
+
+        Of an error that is raised on purpose, the message says everything; a cause is shown as far
+        as it has code of the user's own.
+        """
+        if not isinstance(error, LipstickError) or error.is_defect or _SHOW_ALL in os.environ:
+            trace = error.__traceback__
+            while trace is not None and trace.tb_frame.f_code is not function.__code__:
+                trace = trace.tb_next
+            return error.with_traceback(trace or error.__traceback__)
+        if error.__cause__ is None or not _has_others_code(error.__cause__):
+            error.__cause__, error.__suppress_context__ = None, True
+        return error.with_traceback(None)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Workers get functions by value, and have neither this module nor users.
@@ -106,22 +131,30 @@ class _Door:
 
 _DOOR = _Door()
 
+_SHOW_ALL = "LIPSTICK_TRACEBACK"
+"""Environment variable with which errors keep all calls of ours, for who mends them."""
 
-def _entered(
+_LIBRARIES = frozenset(
+    {
+        *("benchmark_workflowgen", "graphquery", "lipstick", "rewriter", "semiring"),
+        *("numpy", "py4j", "pyarrow", "pyspark", "sqlglot", "yaml", *sys.stdlib_module_names),
+    }
+)
+
+
+def _has_others_code(error: BaseException) -> bool:
+    """Return True if an error passed through code that is neither ours nor a library's."""
+    modules = (str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__))
+    return any(module.partition(".")[0] not in _LIBRARIES for module in modules)
+
+
+def _problem(
     function: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     *,
-    bound: bool | None,
-) -> Any:
-    enter = getattr(_DOOR, "enter", None)
-    if enter is None:
-        return function(*args, **kwargs)
-    return enter(function, args, kwargs, bound=bound)
-
-
-def _problem(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], *, bound: bool
+    bound: bool,
+    inside: bool = False,
 ) -> str | None:
     """Return what is wrong with the arguments of a call; None: nothing."""
     signature, hints = _signature(function)
@@ -139,7 +172,7 @@ def _problem(
         elif parameter.kind is parameter.VAR_KEYWORD:
             values = value
         for called, each in values.items():
-            if each is not parameter.default and not fits(each, hints.get(name, Any)):
+            if each is not parameter.default and not fits(each, hints.get(name, Any), inside):
                 return (
                     f"{_name(function)}: {called} is {_value(each)}.\n"
                     f"It should be: {_hint_text(hints.get(name, Any), each)}."
@@ -201,69 +234,61 @@ def _resolved(annotation: Any, names: _Names) -> Any:
     return annotation
 
 
-def fits(value: Any, hint: Any) -> bool:
-    """Return True if a value has the type of an annotation, as far as it can be checked.
+def fits(value: Any, hint: Any, inside: bool = False) -> bool:
+    """Return True if a value has the type of an annotation.
 
-    Iterators are not consumed, and only the first thousand elements of a collection are checked. A
-    str is not a sequence of str, a bool no number, and integers are numbers.
+    A collection may compute its elements when it is asked for them. They are looked at only for
+    ``inside``, of a call that has failed, and of Python's own collections. A str is not a sequence
+    of str, a bool no number, and integers are numbers.
     """
-    if hint is Any or isinstance(hint, (TypeVar, str, typing.ForwardRef, typing.ParamSpec)):
-        return True
-    if hint is None or hint is type(None):
+    if hint is None:
         return value is None
-    origin, inner = get_origin(hint), get_args(hint)
-    if origin in (Union, types.UnionType):
-        return any(fits(value, each) for each in inner)
-    if origin is Literal:
+    kind, inner = get_origin(hint) or hint, get_args(hint)
+    if kind in (Union, types.UnionType):
+        return any(fits(value, each, inside) for each in inner)
+    if kind is Literal:
         return any(type(value) is type(each) and value == each for each in inner)
-    if origin is type:
-        return isinstance(value, type)
-    kind = origin or hint
-    if kind in _SCALARS:
-        accepted, refused = _SCALARS[kind]
-        return isinstance(value, accepted) and not isinstance(value, refused)
-    if kind is Callable or getattr(kind, "__name__", "") == "Callable":
-        return callable(value)
-    if not isinstance(kind, type):
+    if kind is Any or not isinstance(kind, type):
         return True
-    if kind.__module__.startswith("pyspark."):
+    if kind.__module__.startswith("pyspark."):  # classic and Connect have classes of one name
         return any(
             base.__name__ == kind.__name__ and base.__module__.startswith("pyspark.")
             for base in type(value).__mro__
         )
     if getattr(kind, "_is_protocol", False):
-        return kind in _OPEN or all(hasattr(value, name) for name in _members(kind))
-    if not isinstance(value, kind) or (kind in _ITERABLES and isinstance(value, (str, bytes))):
+        return not _missing(value, kind)
+    accepted, refused = _SPECIAL.get(kind, (kind, ()))
+    if not isinstance(value, accepted) or isinstance(value, refused):
         return False
-    return _elements_fit(value, kind, inner)
+    return not (inside and inner) or all(fits(*each, inside) for each in _elements(value, inner))
 
 
-def _elements_fit(value: Any, kind: type, inner: tuple[Any, ...]) -> bool:
-    if set(inner) <= {Any, Ellipsis} or isinstance(value, (Iterator, np.ndarray)):
-        return True
-    if issubclass(kind, Mapping) and len(inner) == 2:
-        pairs = islice(value.items(), _SAMPLE)
-        return all(fits(key, inner[0]) and fits(each, inner[1]) for key, each in pairs)
-    if kind is tuple and inner[-1] is not Ellipsis:
-        return len(value) == len(inner) and all(map(fits, value, inner))
-    if not issubclass(kind, Iterable) or not isinstance(value, Collection):
-        return True
-    return all(fits(each, inner[0]) for each in islice(value, _SAMPLE))
+def _elements(value: Any, inner: tuple[Any, ...]) -> Iterator[tuple[Any, Any]]:
+    """Yield the elements of one of Python's own collections, each with its annotation."""
+    if type(value) is tuple and len(inner) == len(value) and Ellipsis not in inner:
+        yield from zip(value, inner, strict=True)
+    elif type(value) in (dict, frozenset, list, set, tuple):
+        yield from zip(value, repeat(inner[0]))
+    if type(value) is dict and len(inner) == 2:
+        yield from zip(value.values(), repeat(inner[1]))
 
 
-_ITERABLES = (
-    typing.get_origin(typing.Sequence[int]),
-    typing.get_origin(typing.Iterable[int]),
-    typing.get_origin(typing.Collection[int]),
-)
-_OPEN = (os.PathLike,)
 _NO_FLAG = (bool, np.bool_)
-_SCALARS: dict[Any, tuple[Any, Any]] = {
+_SPECIAL: dict[type, tuple[Any, Any]] = {
     int: ((int, np.integer), _NO_FLAG),
     float: ((int, float, np.number), (*_NO_FLAG, complex, np.complexfloating)),
     bool: (_NO_FLAG, ()),
-    str: (str, ()),
+    **{kind: (kind, (str, bytes)) for kind in (abc.Collection, abc.Iterable, abc.Sequence)},
 }
+
+
+def _missing(value: Any, protocol: type) -> list[str]:
+    """Return the names of a protocol that a value lacks, without a look at its properties."""
+    return sorted(
+        name
+        for name in _members(protocol)
+        if not (hasattr(type(value), name) or hasattr(value, name))
+    )
 
 
 @cache
@@ -301,6 +326,5 @@ def _hint_text(hint: Any, value: Any) -> str:
         return " or ".join(map(repr, get_args(hint)))
     kind = get_origin(hint) or hint
     if getattr(kind, "_is_protocol", False):
-        missing = sorted(name for name in _members(kind) if not hasattr(value, name))
-        return f"{kind.__name__}, and has no {', '.join(missing)}"
+        return f"{kind.__name__}, and has no {', '.join(_missing(value, kind))}"
     return re.sub(r"\b\w+\.", "", inspect.formatannotation(hint).replace("NoneType", "None"))

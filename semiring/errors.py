@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import traceback
+from typing import ClassVar
+
 
 class LipstickError(Exception):
     """Base class: what failed, where, and what to do about it."""
+
+    is_defect: ClassVar[bool] = False
+    """Whether the calls that led to the error are shown, for a report."""
 
     def _render_traceback_(self) -> list[str]:
         """Return the text for notebooks: the message, which has the place, without our own
         calls.
         """
+        if self.is_defect:
+            return traceback.format_exception(self)
         return [f"{type(self).__name__}: {self}"]
 
 

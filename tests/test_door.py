@@ -5,7 +5,15 @@ from __future__ import annotations
 import inspect
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
 from enum import Enum
 from functools import partial
 from importlib import import_module
@@ -81,11 +89,10 @@ def test_public_names_check_their_arguments(name: str) -> None:
         (bool, [True, np.bool_(False)], [1, None]),
         (str | None, ["", None], [b"", 0]),
         (Literal["a", 1], ["a", 1], ["b", True]),
-        (Sequence[str], [["a"], ("a",), []], ["a", [1], {"a"}]),
-        (Iterable[int], [[1], {1}, iter("a")], ["a", 1, ["a"]]),
-        (Mapping[str, Sequence[int]], [{"a": [1]}, {}], [{1: [1]}, {"a": 1}, {"a": ["b"]}, []]),
-        (tuple[int, str], [(1, "a")], [(1,), ("a", 1), [1, "a"]]),
-        (tuple[int, ...], [(), (1, 2)], [("a",), [1]]),
+        (Sequence[str], [["a"], ("a",), []], ["a", {"a"}, 1]),
+        (Iterable[int], [[1], {1}, iter("a")], ["a", 1]),
+        (Mapping[str, Sequence[int]], [{"a": [1]}, {}], [[], "a"]),
+        (tuple[int, str], [(1, "a")], [[1, "a"], "a"]),
         (Callable[[int], int], [len, int], [1, "len"]),
         (type[int], [int, str], [1]),
         (Path, [Path()], ["x"]),
@@ -96,6 +103,75 @@ def test_public_names_check_their_arguments(name: str) -> None:
 def test_values_fit_annotations(hint: Any, right: list[Any], wrong: list[Any]) -> None:
     assert [value for value in right if not fits(value, hint)] == []
     assert [value for value in wrong if fits(value, hint)] == []
+
+
+class Untouchable:
+    """A collection that computes its elements, and breaks whoever asks for them too early."""
+
+    def _touched(self, *of: object) -> Any:
+        raise AssertionError("looked into")
+
+    __len__ = __iter__ = __getitem__ = __contains__ = __reversed__ = __next__ = _touched
+    __bool__ = __eq__ = __copy__ = __deepcopy__ = __reduce_ex__ = __array__ = __repr__ = _touched  # type: ignore[assignment]
+    __hash__ = object.__hash__
+    keys = items = values = get = index = count = property(_touched)
+
+
+KINDS = (Sequence, Mapping, Iterable, Iterator, Collection, Set)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("passed", ["by place", "by name", "in a row", "in keywords"])
+def test_no_argument_is_looked_into(kind: type, passed: str) -> None:
+    """A collection reaches the function as it was passed, untouched."""
+    inner = (str, int) if issubclass(kind, Mapping) else str
+    lazy = type(f"Lazy{kind.__name__}", (Untouchable, kind), {})()
+
+    @checked
+    def take(value: Any, /, *row: Any, name: Any = None, **others: Any) -> Any:
+        return [each for each in (value, *row, name, *others.values()) if each is not None]
+
+    hint = kind[inner] | int | None  # type: ignore[index]
+    take.__wrapped__.__annotations__.update(dict.fromkeys(("value", "row", "name", "others"), hint))
+    calls = {
+        "by place": lambda: take(lazy),
+        "by name": lambda: take(None, name=lazy),
+        "in a row": lambda: take(None, None, lazy),
+        "in keywords": lambda: take(None, other=lazy),
+    }
+    assert calls[passed]()[0] is lazy
+
+
+@pytest.mark.parametrize(
+    ("hint", "right", "wrong"),
+    [
+        (Sequence[str], [["a"], ("a",), []], [[1], ["a", None]]),
+        (Iterable[int], [[1], {1}], [["a"], {"a"}]),
+        (Mapping[str, Sequence[int]], [{"a": [1]}, {}], [{1: [1]}, {"a": 1}, {"a": ["b"]}]),
+        (tuple[int, str], [(1, "a")], [("a", 1), (1, 2)]),
+        (tuple[int, ...], [(), (1, 2)], [("a",), (1, "a")]),
+    ],
+)
+def test_elements_explain_a_failed_call(hint: Any, right: list[Any], wrong: list[Any]) -> None:
+    """Only then: what a function makes of its elements is its own affair."""
+
+    @checked
+    def fail(values: Any) -> None:
+        raise KeyError("no such")
+
+    @checked
+    def take(values: Any) -> Any:
+        return values
+
+    for function in (fail, take):
+        function.__wrapped__.__annotations__["values"] = hint
+    for value in right:
+        with pytest.raises(KeyError):
+            fail(value)
+    for value in wrong:
+        assert take(value) is value
+        with pytest.raises(ArgumentError, match="values is "):
+            fail(value)
 
 
 def test_errors_name_the_parameter() -> None:
