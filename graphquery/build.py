@@ -1,6 +1,4 @@
-"""A graph's arrays from stored segments and edge sets: all of them, or the ones around some
-nodes.
-"""
+"""Build a graph's arrays from stored segments and edge sets: the whole graph, or a part of it."""
 
 from __future__ import annotations
 
@@ -21,10 +19,10 @@ from semiring.door import checked
 @checked
 @dataclass(frozen=True, slots=True)
 class Around:
-    """The nodes that a question is about; what they were made from is all that is built.
+    """The nodes to build a graph around: they and all of their ancestors are built, nothing else.
 
-    What is empty is not a condition. A graph built around nodes answers about them and about what
-    they were made from as the whole graph does: it is closed under ancestors.
+    An empty field sets no condition. The part is closed under ancestors, so it answers questions
+    about these nodes and their ancestors exactly as the whole graph does.
     """
 
     modules: Collection[str] = ()
@@ -56,7 +54,7 @@ def build(
         Reads a column of a file; called for the ordinals of edges now, and for values when they
         are asked for.
     around
-        Build what these nodes were made from, reading no other file.
+        Build these nodes and their ancestors only; files of other segments are not read.
 
     Raises
     ------
@@ -123,7 +121,7 @@ def positions(segments: tuple[Segment, ...], edge_sets: tuple[EdgeSet, ...]) -> 
 def _towards(
     segments: tuple[Segment, ...], edge_sets: tuple[EdgeSet, ...], around: Around
 ) -> tuple[tuple[Segment, ...], tuple[EdgeSet, ...]]:
-    """Return the segments that are meant and those their edges come from, directly or not."""
+    """Return the segments that `around` admits and all segments upstream, with their edge sets."""
     wanted = [segment.name for segment in segments if around.admits(segment)]
     if not wanted:
         raise UnknownNameError(_nothing_meant(segments, around))
@@ -157,7 +155,7 @@ def _nothing_meant(segments: tuple[Segment, ...], around: Around) -> str:
 
 
 def _reader(columns: Columns) -> Callable[[str, str], Any]:
-    """`columns`, reading each file's column once for all edge sets in it."""
+    """Return a cached `columns` that reads each column of a file once for all edge sets."""
     memo: dict[tuple[str, str], Any] = {}
 
     def read(file: str, column: str) -> Any:
@@ -187,7 +185,7 @@ def _integers(column: Any, file: str, name: str) -> Array:
 def _ordinals(
     edges: EdgeSet, how: Ordinals, name: str, count: int, read: Callable[[str, str], Any]
 ) -> Array | int | None:
-    """One end of the edges of a set, checked against the number of nodes there."""
+    """Return one end of the edges of a set, checked against the number of nodes there."""
     where = f"Edges from {edges.source} to {edges.target}"
     if how is Ordinals.COLUMN:
         assert edges.file is not None

@@ -14,7 +14,7 @@ import numpy as np
 from semiring.base import Array
 
 _CHUNK = 1 << 18
-"""Edges sorted at a time: as many as stay in a processor's cache."""
+"""Number of edges sorted at a time, so that they fit a processor's cache."""
 
 _PORT_BITS = 2
 _OTHER_BITS = 32
@@ -32,7 +32,7 @@ class Csr:
     nodes
         int32 or int64.
     ports
-        uint8, of every edge which operand of its target it is; None if all are operand 0.
+        uint8: the operand of its target that each edge is; None if all are operand 0.
     """
 
     offsets: Array
@@ -120,7 +120,7 @@ def positions(csr: Csr, ids: Array) -> tuple[slice | Array, Array]:
 
 
 def _runs(blocks: list[EdgeBlock]) -> Iterator[tuple[list[EdgeBlock], bool]]:
-    """Runs of blocks that share no range with another run, and whether one is aligned.
+    """Yield runs of blocks that share no range with another run, and whether each run is aligned.
 
     Most sets have one edge at every node of a range, and need no sorting then: of a range with k
     such sets, every k-th neighbour is of the same set.
@@ -146,7 +146,7 @@ def _runs(blocks: list[EdgeBlock]) -> Iterator[tuple[list[EdgeBlock], bool]]:
 
 
 def _align(run: list[EdgeBlock], nodes: Array, ports: Array | None, degrees: Array) -> None:
-    """Write the edges of sets that all have one at every node of a range."""
+    """Write the edges of an aligned run: each set has exactly one edge per node of the range."""
     degrees[: run[0].count] = len(run)
     for offset, block in enumerate(run):
         _fill(nodes[offset :: len(run)], block.other, block.other_ordinals)
@@ -155,7 +155,7 @@ def _align(run: list[EdgeBlock], nodes: Array, ports: Array | None, degrees: Arr
 
 
 def _gather(run: list[EdgeBlock], nodes: Array, ports: Array | None, degrees: Array) -> None:
-    """Write the edges of any sets, and sort them."""
+    """Write the edges of a run that is not aligned, and sort them."""
     owners = np.empty(len(nodes), dtype=np.int64)
     start = 0
     for block in run:

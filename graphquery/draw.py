@@ -11,15 +11,15 @@ from graphquery.model import Kind
 from graphquery.storage import ArrayGraph, stages
 
 BOXES = 36
-"""Boxes that are drawn at most."""
+"""Limit on the drawn boxes."""
 
 _ROWS = 9
-"""Boxes above one another at most."""
+"""Limit on the boxes of a column."""
 
 _WIDTH, _HEIGHT, _ACROSS, _DOWN, _MARGIN = 132, 40, 56, 16, 8
 
 _Box = tuple[str, int | None]
-"""A module and an invocation of it, or a name and None for what belongs to no invocation."""
+"""A module and its invocation; or a name, and None if no invocation applies."""
 
 
 def graph_html(graph: ArrayGraph, boxes: int = BOXES) -> str:
@@ -83,7 +83,7 @@ def _sizes(graph: ArrayGraph) -> dict[_Box, int]:
 
 
 def _links(graph: ArrayGraph) -> Counter[tuple[_Box, _Box]]:
-    """Return the number of pairs of segments that join two boxes."""
+    """Return the number of pairs of linked segments between two boxes."""
     boxes = _box_of(graph)
     there = _sizes(graph)
     return Counter(

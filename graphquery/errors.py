@@ -20,7 +20,7 @@ __all__ = [
 
 
 class GraphError(LipstickError):
-    """A question that a provenance graph cannot answer as it was put."""
+    """A question that a provenance graph cannot answer."""
 
 
 class GraphDataError(GraphError):
@@ -28,7 +28,7 @@ class GraphDataError(GraphError):
 
 
 class UnknownNameError(GraphError):
-    """A node, module or segment that no part of the graph is called by."""
+    """A name that no node, module or segment has."""
 
 
 class NotInGraphError(GraphError):
@@ -48,7 +48,7 @@ class StaleValueError(ValuesError):
 
 
 def closest(name: str, known: Iterable[str]) -> str:
-    """Return a hint for an unknown name: the known ones most like it, or some of all."""
+    """Return a hint for an unknown name: the most similar known names, or a few of all names."""
     names = sorted(known)
     likely = get_close_matches(name, names, n=3, cutoff=0.6)
     if likely:

@@ -1,4 +1,4 @@
-"""The provenance graph in memory: immutable, every operation making another over the arrays."""
+"""The provenance graph in memory: immutable, with operations that derive one graph from another."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _attributes(graph: ProvenanceGraph, ids: Array) -> list[tuple[object, ...]]:
 
 
 def _ranks(graph: ProvenanceGraph, order: Array) -> Array:
-    """By id, the rank of a node's name."""
+    """Return, by node id, the rank of the node's name."""
     ranks = np.empty(graph.storage.size, dtype=np.int64)
     ranks[graph.ids[order]] = np.arange(len(order))
     return ranks
@@ -125,7 +125,7 @@ def _same_edges(
 
 
 def _edge_rows(graph: ProvenanceGraph, ranks: Array | None) -> Array:
-    """Edges as sorted columns: source, target, port."""
+    """Return edges as sorted columns: source, target, port."""
     sources, targets, ports = graph.edges()
     if ranks is not None:
         sources, targets = ranks[sources], ranks[targets]
@@ -166,7 +166,7 @@ class ProvenanceGraph(GraphEngine[Selection]):
         return cls(build(segments, edge_sets, columns, around))
 
     def viewed(self, view: GraphView) -> ProvenanceGraph:
-        """Another graph over the same arrays, made of this one."""
+        """Return a graph over the same arrays that shows `view`, derived from this one."""
         return ProvenanceGraph(self.storage, view, self)
 
     # -- what there is ---------------------------------------------------------------------------
@@ -177,7 +177,7 @@ class ProvenanceGraph(GraphEngine[Selection]):
 
     @property
     def visible(self) -> Array | None:
-        """Boolean array over all ids: the nodes of this graph; None for all that are stored."""
+        """Boolean array over all ids: the nodes of this graph; None: all stored nodes."""
         return self.view.visible
 
     @property
@@ -219,7 +219,7 @@ class ProvenanceGraph(GraphEngine[Selection]):
         return 0 <= node < self.storage.size and bool(self.has(np.array([node]))[0])
 
     def has(self, ids: Array) -> Array:
-        """Boolean array: which of some ids are nodes of this graph."""
+        """Return a Boolean array: the ids that are nodes of this graph."""
         if self.visible is None:
             return np.less(ids, self.storage.count).astype(np.bool_)
         return self.visible[ids]
@@ -249,7 +249,7 @@ class ProvenanceGraph(GraphEngine[Selection]):
         )
 
     def resolve(self, nodes: Nodes) -> Array:
-        """Nodes in any of the accepted forms as ascending ids, each once.
+        """Return nodes in any of the accepted forms as ascending ids, each once.
 
         Raises
         ------
@@ -290,7 +290,7 @@ class ProvenanceGraph(GraphEngine[Selection]):
         ids
             Nodes of this graph in any order; consecutive ids are read without a copy.
         ports
-            Whether the edges' ports are wanted.
+            Whether to return the edges' ports.
         """
         return self._neighbours(self.storage.outgoing, ids, 0, ports)
 
@@ -309,7 +309,7 @@ class ProvenanceGraph(GraphEngine[Selection]):
         return neighbours.kept(self.visible[neighbours.nodes])
 
     def edges(self) -> tuple[Array, Array, Array | None]:
-        """All edges: sources, targets, and ports (None if all are operand 0)."""
+        """Return all edges: sources, targets, and ports (None if all are operand 0)."""
         adjacent = self.outgoing(self.ids, ports=True)
         return np.repeat(self.ids, adjacent.degrees), adjacent.nodes, adjacent.ports
 

@@ -35,7 +35,7 @@ class Kind(StrEnum):
 
 
 class Ordinals(StrEnum):
-    """The representation of one end of the edges of a set."""
+    """The encoding of one end of a set's edges."""
 
     ALL = "all"
     """Edge i is at node i of the segment: nothing is stored."""
@@ -58,7 +58,7 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Nodes that are alike.
+    """A segment: nodes of one kind, label, module, invocation and relation.
 
     Parameters
     ----------
@@ -71,14 +71,14 @@ class Segment:
         What is drawn in the node: an operator (``·``, ``+``, ``δ``, ``⊖``, ``⊗``), the name of an
         aggregate, function or module; empty for tokens, which are labelled by their key.
     count
-        How many nodes: they are 0 to count - 1.
+        The number of nodes: they are 0 to count - 1.
     module, invocation, execution
         The module, which of its invocations (from 1), and in which execution of the workflow
         (from 0); None for nodes that belong to no invocation.
     relation
-        The relation the nodes are tuples of, if they are.
+        The relation of the nodes, if they are tuples.
     key
-        The columns of the file that identify a tuple to people, in order.
+        The key columns of a tuple in the file, in order.
     file
         A Parquet file, relative to the store: row `offset` + i holds the values of node i. None if
         there are none.
@@ -114,14 +114,14 @@ class EdgeSet:
     source, target
         Names of segments. An edge points from what is used to what it makes.
     count
-        How many edges.
+        The number of edges.
     sources, targets
-        How their ordinals are given.
+        The encoding of the ordinals at either end.
     file
         A Parquet file with a column `source`, `target` or both, relative to the store; None if
         neither is a column.
     port
-        Which operand of the target: see :class:`Port`.
+        The operand of the target that the edges are: see :class:`Port`.
     offset
         The row of edge 0; `count` rows from there are the edges.
     """

@@ -24,7 +24,7 @@ _NUMBERED = re.compile(r"(?P<segment>.*)\[(?P<ordinal>\d+)\]", re.DOTALL)
 _PLAIN = r"^[A-Za-z0-9_.\-/@#$%]+$"
 _SPECIAL = r"^([+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:null|true|false|nan|-?inf|-?infinity))$"
 _COMPARED = 10_000
-"""Keys among which one like an unknown one is looked for."""
+"""Limit on the keys compared with an unknown one to suggest similar ones."""
 
 
 def names(storage: GraphStorage, ids: Array) -> list[str]:
@@ -70,7 +70,7 @@ def find(storage: GraphStorage, name: str) -> int:
 
 
 def numbers(storage: GraphStorage, nodes: Any) -> Array:
-    """Ids, names, or arrays and collections of these as int64 ids, in the order given.
+    """Return ids, names, or arrays and collections of these as int64 ids, in their order.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def check_range(storage: GraphStorage, ids: Array) -> None:
 
 
 def module_names(storage: GraphStorage, modules: Iterable[str | Iterable[str]]) -> frozenset[str]:
-    """Names of modules, given one by one or in collections, checked.
+    """Return the set of module names, given one by one or in collections, checked.
 
     Raises
     ------
@@ -189,7 +189,7 @@ def _by_key(storage: GraphStorage, name: str) -> int:
 
 
 def _texts(column: pa.Array) -> pa.Array:
-    """Key values as `semiring.token.format_value` writes them."""
+    """Return key values as `semiring.token.format_value` writes them."""
     column = decoded(column)
     kind = column.type
     if pa.types.is_integer(kind) or pa.types.is_boolean(kind):

@@ -56,11 +56,11 @@ class NodeSelection(Protocol):
         return self.graph.select(within=self, **conditions)
 
     def ancestors(self, distance: int | None = None) -> Self:
-        """All that the nodes are made of, in at most `distance` steps."""
+        """Return all ancestors of the nodes, at most `distance` edges away."""
         return self.graph.ancestors(self, distance)
 
     def descendants(self, distance: int | None = None) -> Self:
-        """All that is made of the nodes, in at most `distance` steps."""
+        """Return all descendants of the nodes, at most `distance` edges away."""
         return self.graph.descendants(self, distance)
 
     def predecessors(self) -> Self:
@@ -72,13 +72,11 @@ class NodeSelection(Protocol):
         return self.descendants(1)
 
     def dependents(self) -> Self:
-        """Return the nodes that deleting these removes, and these; see
-        :meth:`GraphEngine.dependents`.
-        """
+        """Return the nodes and all that need them; see :meth:`GraphEngine.dependents`."""
         return self.graph.dependents(self)
 
     def __or__(self, other: Self, /) -> Self:
-        """The nodes of both selections, which are of one graph."""
+        """Return the union of two selections of one graph."""
 
     def __len__(self) -> int:
         """Return the number of nodes."""
@@ -91,9 +89,7 @@ class Annotations(Protocol):
         """Return the annotation of a node."""
 
     def values(self, nodes: Nodes) -> Array:
-        """Return the annotations of nodes, in the order given; 0 for nodes that were not
-        evaluated.
-        """
+        """Return the annotations of nodes, in their order; 0 for nodes not evaluated."""
 
 
 Nodes: TypeAlias = (
@@ -111,15 +107,15 @@ Nodes: TypeAlias = (
 class GraphEngine(Protocol[S_co]):
     """A provenance graph, whose selections are of the type `S_co`.
 
-    Nodes have integer ids, which all graphs made of one another share, and names
-    (``dealer1#3/Cars:C2``). Operations leave a graph as it is and return another. Wherever nodes
-    are asked for, ids, names, arrays of ids and selections do; what is not in the graph is an
-    :class:`graphquery.UnknownNameError` or a :class:`graphquery.NotInGraphError`.
+    Nodes have integer ids, which all graphs derived from one another share, and names
+    (``dealer1#3/Cars:C2``). Operations do not change a graph but return a new one. Nodes may be
+    passed as ids, names, arrays of ids or selections; an unknown one raises
+    :class:`graphquery.UnknownNameError` or :class:`graphquery.NotInGraphError`.
 
     Attributes
     ----------
     storage
-        What graphs made of one another share: segments, and names of nodes.
+        The storage that graphs derived from one another share: segments, and names of nodes.
     """
 
     storage: GraphStorage
@@ -166,12 +162,12 @@ class GraphEngine(Protocol[S_co]):
     # -- names and attributes --------------------------------------------------------------------
 
     def node(self, name: str) -> int:
-        """Return the id of the node of a name.
+        """Return the id of the node with a name.
 
         Raises
         ------
         UnknownNameError
-            Nothing is called so; the message has the names most like it.
+            No node has that name; the message has the most similar names.
         NotInGraphError
             The node is stored, but not in this graph.
         """
@@ -187,18 +183,18 @@ class GraphEngine(Protocol[S_co]):
         return naming.names(self.storage, array)
 
     def segment(self, node: int | str) -> Segment:
-        """Return the segment of a node; of a zoomed node, one made up for it."""
+        """Return the segment of a node; for a zoomed node, a synthetic one."""
 
     def ordered(self, nodes: Nodes) -> Array:
-        """Nodes in any of the accepted forms as ids, in the order given."""
+        """Return nodes in any of the accepted forms as ids, in their order."""
 
     # -- operations ------------------------------------------------------------------------------
 
     def zoom_out(self, *modules: str | Iterable[str]) -> Self:
-        """Hide what modules do inside; see :func:`graphquery.operations.zoom.zoom_out`."""
+        """Hide the inside of modules; see :func:`graphquery.operations.zoom.zoom_out`."""
 
     def zoom_in(self, *modules: str | Iterable[str]) -> Self:
-        """Show what modules do inside; see :func:`graphquery.operations.zoom.zoom_in`."""
+        """Show the inside of modules; see :func:`graphquery.operations.zoom.zoom_in`."""
 
     def delete(self, nodes: Nodes) -> Self:
         """Return the graph without nodes; see :func:`graphquery.operations.delete.delete`."""
@@ -226,7 +222,7 @@ class GraphEngine(Protocol[S_co]):
     def paths(
         self, source: Nodes, target: Nodes, limit: int = 10, longest: int | None = None
     ) -> list[Path]:
-        """Paths between nodes; see :func:`graphquery.operations.paths.paths`."""
+        """Return paths between nodes; see :func:`graphquery.operations.paths.paths`."""
 
     def inputs(self, nodes: Nodes) -> pa.Table:
         """Return the inputs behind nodes; see :func:`graphquery.operations.inputs.inputs`."""
@@ -240,16 +236,14 @@ class GraphEngine(Protocol[S_co]):
         valuation: Mapping[Any, Any] | None = None,
         nodes: Nodes | None = None,
     ) -> Annotations:
-        """Annotations in a semiring; see :func:`graphquery.operations.evaluate.evaluate`."""
+        """Evaluate in a semiring; see :func:`graphquery.operations.evaluate.evaluate`."""
 
     def value(self, node: int | str) -> Any:
         """Return the value of a v-node; see :func:`graphquery.values.value`."""
         return self.values([node])[0].as_py()
 
     def values(self, nodes: Nodes, stale: OfStale = "raise") -> pa.Array:
-        """Return the values of v-nodes, in the order given; see
-        :func:`graphquery.values.values`.
-        """
+        """Return the values of v-nodes, in their order; see :func:`graphquery.values.values`."""
 
     def stale(self) -> S_co:
         """Return the values that deletions may have changed; see

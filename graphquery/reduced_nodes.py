@@ -1,4 +1,4 @@
-"""Reduced nodes: a reduction has dropped the operations between them and their ancestors."""
+"""Reduced nodes: nodes whose operations, up to their ancestors, a reduction has dropped."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from graphquery.storage import ArrayGraph
 from semiring.base import Array
 
 REDUCED = "reduced"
-"""The label of such nodes."""
+"""The label of reduced nodes."""
 
 
 class ReducedError(GraphError):
@@ -25,12 +25,12 @@ def is_reduced(segments: Iterable[Segment]) -> bool:
 
 
 def check_whole(graph: ArrayGraph, ids: Array) -> None:
-    """Raise if one of some nodes was made by operations that were dropped.
+    """Raise if a reduction has dropped the operations of one of some nodes.
 
     Raises
     ------
     ReducedError
-        One was.
+        It has.
     """
     storage = graph.storage
     labels = np.array([segment.label == REDUCED for segment in storage.segments], dtype=np.bool_)
@@ -42,7 +42,7 @@ def check_whole(graph: ArrayGraph, ids: Array) -> None:
 
 
 def dropped(name: str) -> ReducedError:
-    """Return the error that names a node whose operations were dropped."""
+    """Return the error for a node whose operations were dropped."""
     return ReducedError(
         f"{name} is of a reduced graph, which says who came from whom, and not by which operations:"
         " deletions and annotations cannot be told.\nAsk for ancestors, descendants or paths to see"

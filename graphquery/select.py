@@ -1,7 +1,7 @@
-"""Selections: sets of nodes found by conditions, and what can be reached from them.
+"""Selections: sets of nodes found by conditions, and the nodes reachable from them.
 
 In the spirit of ProQL (Karvounarakis, Ives, Tannen, *Querying Data Provenance*, SIGMOD 2010): find
-nodes, go along edges, keep what meets conditions, and ask about what is left.
+nodes, follow edges, filter by conditions, and query the result.
 
     graph.select(kind="o", module="dealer1", where={"Model": "Civic"}).ancestors().select(kind="i")
 """

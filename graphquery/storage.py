@@ -20,7 +20,7 @@ from graphquery.view import Neighbours, Overlay
 from semiring.base import Array
 
 _LARGE = 1 << 15
-"""Nodes from which on a segment is worked on alone: its edges are then read as a slice."""
+"""Size from which a segment is processed alone, with its edges read as a slice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,7 @@ def stages(count: int, links: Iterable[tuple[int, int]]) -> Stages:
     Returns
     -------
     Stages
-        As few groups as possible, but for segments that feed one another, a group each. O(segments
-        + links).
+        As few groups as possible; each cycle of segments is a group. O(segments + links).
     """
     following: list[list[int]] = [[] for _ in range(count)]
     waiting = [0] * count
@@ -78,7 +77,7 @@ def stages(count: int, links: Iterable[tuple[int, int]]) -> Stages:
 
 
 def layers(graph: ArrayGraph, backwards: bool = False) -> Iterator[Array]:
-    """All nodes of a graph, each after (`backwards`: before) the nodes its edges come from.
+    """Yield all nodes of a graph, each after (`backwards`: before) its predecessors.
 
     Yields
     ------
@@ -130,7 +129,7 @@ def _ids(graph: ArrayGraph, position: int) -> Array:
 
 
 def _sorted(following: list[list[int]], waiting: list[int]) -> list[int]:
-    """As much of a topological order as there is before a cycle."""
+    """Return the topological order as far as it exists, up to the first cycle."""
     order = [position for position, count in enumerate(waiting) if count == 0]
     for position in order:
         for target in following[position]:
@@ -173,7 +172,7 @@ def _leveled(parts: list[list[int]], following: list[list[int]], looped: set[int
 
 
 def _node_layers(graph: ArrayGraph, ids: Array) -> Iterator[Array]:
-    """Layers among the nodes of segments that feed one another."""
+    """Yield layers among the nodes of segments that feed one another."""
     ids = np.sort(ids)
     neighbours = graph.incoming(ids)
     inside = np.isin(neighbours.nodes, ids)
@@ -199,7 +198,7 @@ def _node_layers(graph: ArrayGraph, ids: Array) -> Iterator[Array]:
 
 
 def _zoomed_stages(graph: ArrayGraph) -> Stages:
-    """Return the order of segments with the zoomed nodes in it, each like a segment of its own."""
+    """Return the order of segments that also has each zoomed node as a segment of its own."""
     storage = graph.storage
     first = len(storage.segments)
     pairs = np.array(storage.links, dtype=np.int64).reshape(-1, 2)
@@ -214,22 +213,21 @@ def _zoomed_stages(graph: ArrayGraph) -> Stages:
 
 
 Columns: TypeAlias = Callable[[str, str], Any]
-"""Reads a column of a file, given both names: a numpy array, an Arrow array or chunked array."""
+"""Reads a column of a file, by both names, as a numpy array, Arrow array or chunked array."""
 
 COPIES = frozenset({Kind.INPUT.value, Kind.OUTPUT.value, Kind.STATE.value})
-"""Labels of v-nodes that have the value of the v-node they are made of."""
+"""Labels of v-nodes that copy the value of their predecessor."""
 
 JOINT_LABELS = frozenset({"·", "⊗"})
 _JOINT_KINDS = frozenset({Kind.INPUT, Kind.OUTPUT, Kind.STATE})
 
 
 def role(segment: Segment) -> Kind:
-    """Return the kind of a segment's nodes, a v-node of type i, o or s being of the kind of that
-    type.
+    """Return the role of a segment's nodes: their kind, or the kind that a copying v-node's label
+    names.
 
-    Such v-nodes stand beside the p-nodes of tuples that enter or leave a module, for values of
-    theirs that occur in the graph; they are labelled with their type and copy what they are made
-    of.
+    A v-node labelled i, o or s stands beside the p-node of a tuple that enters or leaves a module,
+    for a value of the tuple, which it copies from its predecessor.
     """
     if segment.kind is Kind.VALUE and segment.label in COPIES:
         return Kind(segment.label)
@@ -298,12 +296,12 @@ class GraphStorage:
 
     @property
     def size(self) -> int:
-        """Number of ids: stored nodes and possible zoomed ones."""
+        """The number of ids: stored nodes and possible zoomed ones."""
         return self.count + len(self.invocations)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the edges."""
+        """The bytes of the edges."""
         return self.outgoing.nbytes + self.incoming.nbytes
 
     @cached_property
@@ -331,7 +329,7 @@ class GraphStorage:
 
     @contextmanager
     def counters(self) -> Iterator[tuple[Array, list[Array]]]:
-        """A zero for every id, to count in, and a list for the ids that are counted.
+        """Lend a counter per id, all zero, and a list for the ids that the caller counts.
 
         The array is cleared by that list and used again, since touching fresh memory takes longer
         than counting; threads that count at the same time get an array each.
@@ -362,7 +360,7 @@ class GraphStorage:
         return np.searchsorted(self.bases, ids, side="right") - 1
 
     def by_segment(self, ids: Array) -> Iterator[tuple[Segment, Array, Array]]:
-        """Stored nodes by segment.
+        """Yield stored nodes by segment.
 
         Yields
         ------
@@ -400,7 +398,7 @@ def bases_of(segments: tuple[Segment, ...]) -> Array:
 
 
 def sliced(column: Any, owner: str, name: str, piece: Segment | EdgeSet) -> Any:
-    """Return the part of a file's column that is a segment's or edge set's."""
+    """Return the slice of a file's column that belongs to a segment or edge set."""
     offset = piece.offset
     if len(column) < offset + piece.count:
         raise GraphDataError(
@@ -415,14 +413,14 @@ def sliced(column: Any, owner: str, name: str, piece: Segment | EdgeSet) -> Any:
 
 
 def arrow(column: Any) -> pa.Array:
-    """Return a column in any of the forms a reader may give it, as one Arrow array."""
+    """Return a reader's column, in any of its forms, as one Arrow array."""
     if isinstance(column, pa.ChunkedArray):
         return column.combine_chunks()
     return column if isinstance(column, pa.Array) else pa.array(column)
 
 
 class ArrayGraph(Protocol):
-    """The arrays of a graph: its storage, the visible nodes of it, and their edges."""
+    """The arrays of a graph: its storage, its visible nodes, and their edges."""
 
     storage: GraphStorage
 
@@ -432,7 +430,7 @@ class ArrayGraph(Protocol):
 
     @property
     def visible(self) -> Array | None:
-        """Boolean array over all ids: the nodes of the graph; None for all that are stored."""
+        """Boolean array over all ids: the nodes of the graph; None: all stored nodes."""
 
     @property
     def overlay(self) -> Overlay | None:
@@ -447,7 +445,7 @@ class ArrayGraph(Protocol):
         """The number of nodes."""
 
     def has(self, ids: Array) -> Array:
-        """Boolean array: the ids that are nodes of the graph."""
+        """Return a Boolean array: the ids that are nodes of the graph."""
 
     def outgoing(self, ids: Array) -> Neighbours:
         """Return the direct successors of some nodes, one entry per edge."""

@@ -1,8 +1,7 @@
-"""Values of v-nodes once something is deleted: aggregates computed anew, and what cannot be known.
+"""Values of v-nodes after deletions: aggregates recomputed, and values that become unknown.
 
-An aggregate is computed from the tensors that are left. What a function would have given for other
-inputs only the function knows: a black box whose inputs changed is stale, and so is all that is
-made of it.
+An aggregate is computed from the remaining tensors. The result of a function on other inputs is
+unknown: a black box whose inputs changed is stale, and so are all nodes that depend on it.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 N = TypeVar("N")
 
 VALUE_COLUMN = "value"
-"""The column of a v-node's file that has its value."""
+"""The column with the values in a v-node's file."""
 
 OPERATORS = frozenset({"", "+", "·", "δ", "⊖", "⊗"})
 
@@ -67,9 +66,7 @@ def aggregate_name(label: str) -> str | None:
 
 
 def is_opaque(segment: Segment) -> bool:
-    """Return True if new values of the nodes would require running their function or module
-    again.
-    """
+    """Return True if new values of the nodes require running a function or module again."""
     return segment.kind is Kind.ZOOMED or (
         segment.kind in (Kind.DERIVED, Kind.VALUE)
         and segment.label not in OPERATORS | COPIES
@@ -79,11 +76,11 @@ def is_opaque(segment: Segment) -> bool:
 
 @checked
 def stale(graph: ProvenanceGraph) -> Selection:
-    """Return the nodes whose state after the deletions is not known.
+    """Return the nodes whose state after the deletions is unknown.
 
     They are black boxes, comparisons and zoomed invocations with an input that was deleted or has
-    changed, `⊖` that lost a right operand (there may be more of them than there was), and all that
-    is made of these. Values stay exact elsewhere.
+    changed, `⊖` that lost a right operand (their multiplicity may have grown), and all nodes that
+    depend on these. Values stay exact elsewhere.
     """
     from graphquery.select import Selection
 
@@ -95,13 +92,13 @@ def stale(graph: ProvenanceGraph) -> Selection:
 
 @checked
 def value(graph: ProvenanceGraph, node: int | str) -> Any:
-    """Return the value of a v-node, as Python has it; None for NULL. See `values`."""
+    """Return the value of a v-node as a Python value; None for NULL. See `values`."""
     return values(graph, [node])[0].as_py()
 
 
 @checked
 def values(graph: ProvenanceGraph, nodes: Nodes, stale: OfStale = "raise") -> pa.Array:
-    """Return the values of v-nodes, in the order given, aggregates computed from the tensors left.
+    """Return the values of v-nodes, in their order, aggregates computed from remaining tensors.
 
     Parameters
     ----------
@@ -111,7 +108,7 @@ def values(graph: ProvenanceGraph, nodes: Nodes, stale: OfStale = "raise") -> pa
     Raises
     ------
     StaleValueError
-        A value that is not known; see `stale`.
+        An unknown value; see `stale`.
     ValuesError
         A node without a value, or nodes whose values are of different types.
     """
@@ -159,7 +156,7 @@ def current(graph: ProvenanceGraph, segment: Segment, ids: Array) -> pa.Array:
 
 
 def effects(graph: ProvenanceGraph) -> DeletionEffects[Array] | None:
-    """Return the effects of the deletions that led to a graph; None without any. Computed once."""
+    """Return the cached effects of the deletions that led to a graph; None without deletions."""
     if graph.parent is None:
         return None
     if graph.effects is None:
@@ -188,7 +185,7 @@ def _effects(
 
 
 def _mark(graph: ProvenanceGraph, parent: ProvenanceGraph, marks: DeletionEffects[Array]) -> None:
-    """Add what a deletion did to the nodes that it left."""
+    """Add the effects of the last deletion to `marks`."""
     from graphquery.operations.reach import reached
 
     segments = graph.storage.segments
@@ -221,7 +218,7 @@ def _visible(graph: ProvenanceGraph) -> Array:
 
 
 def _values(graph: ProvenanceGraph, ids: Array) -> pa.Array:
-    """Values of nodes of any segments, in the order of `ids`; NULL for stale ones."""
+    """Return the values of nodes of any segments, in the order of `ids`; NULL for stale ones."""
     storage = graph.storage
     zoomed = ids[ids >= storage.count]
     if len(zoomed):
@@ -247,7 +244,7 @@ def _values(graph: ProvenanceGraph, ids: Array) -> pa.Array:
 
 
 def _copied(graph: ProvenanceGraph, ids: Array) -> pa.Array:
-    """Return the values that v-nodes copy, one each."""
+    """Return the values that v-nodes copy from their predecessors."""
     neighbours = graph.incoming(ids)
     if not bool((neighbours.degrees == 1).all()):
         wrong = ids[np.flatnonzero(neighbours.degrees != 1)[0]]
@@ -259,7 +256,7 @@ def _copied(graph: ProvenanceGraph, ids: Array) -> pa.Array:
 
 
 def _aggregated(graph: ProvenanceGraph, name: str, ids: Array) -> pa.Array:
-    """Aggregates of nodes from their tensors that are left, one for every edge."""
+    """Return the aggregates of nodes, computed from their remaining tensors."""
     tensors = graph.incoming(ids)
     inner, inverse = np.unique(tensors.nodes, return_inverse=True)
     inner = inner.astype(np.int64)

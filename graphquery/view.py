@@ -1,4 +1,4 @@
-"""The view of a graph: the stored nodes that it shows, and why others are absent."""
+"""The view of a graph: the visible nodes, and the reasons that other nodes are absent."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class Operation(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraphStep:
-    """One operation, so that it can be done again on the graph with a module zoomed in.
+    """One operation, which can be replayed on a graph with a module zoomed in.
 
     Attributes
     ----------
     modules
-        What was zoomed out.
+        The modules that were zoomed out.
     seeds
-        What was deleted, or whose subgraph was taken.
+        The nodes that were deleted, or whose subgraph was taken.
     stands_for
         For zoomed nodes among the seeds, the nodes that each stood for.
     """
@@ -62,15 +62,14 @@ class Overlay:
         self._sorted: dict[int, tuple[Array, Array]] = {}
 
     def neighbours(self, ids: Array, end: int) -> tuple[Array, Array]:
-        """Return the other ends of edges whose end `end` (0: source, 1: target) is one of some
-        nodes.
+        """Return the other ends of the edges that have one of some nodes at `end` (0: source).
 
         Returns
         -------
         nodes
             Node by node in the order of `ids`.
         degrees
-            How many each has.
+            The number of neighbours of each node.
         """
         if end not in self._sorted:
             order = np.argsort(self.pairs[:, end], kind="stable")
@@ -114,10 +113,10 @@ class Neighbours:
     nodes
         Ids of neighbours.
     degrees
-        int64, how many each node has.
+        int64, the number of neighbours of each node.
     ports
-        uint8, which operand of its target each edge is; None if all are operand 0, or if ports were
-        not asked for.
+        uint8, the operand of its target that each edge is; None if all are operand 0, or if ports
+        were not requested.
     """
 
     nodes: Array
@@ -132,11 +131,11 @@ class Neighbours:
         return offsets
 
     def owners(self) -> Array:
-        """Of every edge, the position of the node it was asked for."""
+        """Return, for every edge, the position of the node whose neighbour it leads to."""
         return np.repeat(np.arange(len(self.degrees), dtype=np.int64), self.degrees)
 
     def kept(self, keep: Array) -> Neighbours:
-        """These edges where a Boolean array over them holds."""
+        """Return the edges where a Boolean array over them holds."""
         if bool(keep.all()):
             return self
         running = np.zeros(len(keep) + 1, dtype=np.int64)
@@ -146,7 +145,7 @@ class Neighbours:
 
 
 def merged(first: Neighbours, nodes: Array, degrees: Array) -> Neighbours:
-    """Return the neighbours of the same nodes along edges of two sets, the second all operands."""
+    """Return the neighbours of the same nodes along two sets of edges, the second all on port 0."""
     if len(nodes) == 0:
         return first
     second = Neighbours(nodes, degrees, None)
@@ -166,18 +165,18 @@ def reason(
     zoomed: Collection[str],
     operations: Iterable[Operation],
 ) -> str:
-    """Return the reason as a message.
+    """Return the reason that a node is absent, as a message.
 
     Parameters
     ----------
     name, segment
-        Of the node.
+        The name and the segment of the node.
     hidden
         Whether zooming out has hidden it.
     zoomed
         The modules that are zoomed out.
     operations
-        What made the graph of the one that was built.
+        The operations that led from the built graph to this one.
     """
     module = segment.module
     if segment.kind is Kind.ZOOMED and module not in zoomed:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_outgoing(graph: SparkGraph, nodes: NodeSet) -> None:
-    """Raise if a reduction dropped the operations by which something was made of some nodes.
+    """Raise if a reduction dropped operations that used some of these nodes.
 
     Raises
     ------
@@ -30,7 +30,7 @@ def check_outgoing(graph: SparkGraph, nodes: NodeSet) -> None:
 
 
 def check_whole(graph: SparkGraph, nodes: NodeSet | None) -> None:
-    """Raise if a reduction dropped the operations that made some nodes; None: any.
+    """Raise if a reduction dropped operations that made some of these nodes (None: any node).
 
     Raises
     ------
@@ -111,7 +111,7 @@ def removed(graph: SparkGraph, seeds: NodeSet) -> NodeSet:
 def _dying(
     view: SparkView, links: frozenset[Link], gone: NodeSet, at_once: frozenset[int]
 ) -> Frame | None:
-    """Return the nodes at the ends of links that cannot be without what is gone."""
+    """Return the nodes that the deleted nodes take with them along `links`."""
     tables, level = view.tables, view.levels.level
     active = frozenset(
         link for link in links if link[0] in gone.whole or level[link[0]] in gone.parts
@@ -132,9 +132,7 @@ def _dying(
 
 
 def _wholly(view: SparkView, links: frozenset[Link], whole: frozenset[int]) -> frozenset[int]:
-    """Return the segments that nothing is left of since all of others is gone, known without
-    reading.
-    """
+    """Return the segments that go as a whole, as metadata alone shows, once `whole` has gone."""
     levels = view.levels
     dead_segments: set[int] = set()
     while True:
@@ -158,7 +156,7 @@ def _wholly(view: SparkView, links: frozenset[Link], whole: frozenset[int]) -> f
 
 
 def _without(view: SparkView, nodes: NodeSet, whole: frozenset[int], level: int) -> NodeSet:
-    """Return a set without the rows of some segments of a level."""
+    """Return the set without the rows that belong to some segments of a level."""
     frame = nodes.frame({level})
     if frame is None:
         return nodes

@@ -42,7 +42,7 @@ class NodeCounts:
         return int(self.values([node])[0])
 
     def values(self, nodes: Nodes) -> Array:
-        """Return the counts of nodes, in the order given; 0 for nodes that were not evaluated."""
+        """Return the counts of nodes, in their order; 0 for nodes that were not evaluated."""
         graph = self.graph
         ids = graph.ordered(nodes)
         wanted, places = np.unique(ids, return_inverse=True)
@@ -60,7 +60,7 @@ def evaluate(
     valuation: Mapping[Any, int] | None,
     nodes: Nodes | None,
 ) -> NodeCounts:
-    """Annotations in N; see :func:`graphquery.operations.evaluate.evaluate`.
+    """Evaluate annotations in N; see :func:`graphquery.operations.evaluate.evaluate`.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def evaluate(
     valuation
         From nodes without incoming edges, by name or id, to counts; 1 for all others.
     nodes
-        Evaluate these and what they are made of, the rest of the graph not; None: all nodes.
+        Evaluate only these nodes and their ancestors; None: all nodes.
 
     Raises
     ------
@@ -93,14 +93,14 @@ def evaluate(
 
 
 def count_nodes(graph: SparkGraph, given: Mapping[int, int], wanted: NodeSet | None) -> Frame:
-    """Annotations in N of nodes, level by level.
+    """Return the annotations of nodes in N, computed level by level.
 
     Parameters
     ----------
     given
-        Counts of nodes without incoming edges, by id; of others that are made of nothing it is 1.
+        Counts of nodes without incoming edges, by id; the default is 1.
     wanted
-        Nodes with all that they are made of, each once, the others being left out; None: all.
+        The nodes to evaluate, closed under ancestors, each once; None: all.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def _among(view: SparkView, nodes: NodeSet, wanted: NodeSet, level: int) -> Node
 
 
 def leaf_values(graph: SparkGraph, valuation: Mapping[Any, int]) -> dict[int, int]:
-    """Counts given to nodes, by name or id, as ids that are checked."""
+    """Return a valuation by node id, checked to name only nodes without incoming edges."""
     values: dict[int, int] = {}
     for node, value in valuation.items():
         number = int(graph.ordered([node])[0])
@@ -185,7 +185,7 @@ def leaf_values(graph: SparkGraph, valuation: Mapping[Any, int]) -> dict[int, in
 
 
 def _stored(tables: GraphTables, counts: Frame) -> Frame:
-    """Compute the counts of a level now."""
+    """Compute and store the counts of a level; raise on counts beyond 64 bits."""
     frame, large = tables.store_counts(counts)
     if large:
         raise GraphError(

@@ -1,4 +1,4 @@
-"""The provenance graph on Spark: the operations of the one in memory, over the same datasets."""
+"""The provenance graph on Spark: the in-memory graph's operations, over the same datasets."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class SparkGraph(GraphEngine[SparkSelection]):
         segments, edge_sets
             As stored.
         path
-            Of a Parquet file, given as in segments and edge sets, where Spark's workers find it.
+            Maps the name of a Parquet file, as in segments and edge sets, to its path for Spark.
         folder
             A new folder that Spark's workers can write to. Edges are written there, and what
             operations compute; delete it when the graph is no longer needed.
@@ -129,14 +129,14 @@ class SparkGraph(GraphEngine[SparkSelection]):
         return cls(SparkView(tables, (edges,), rounds), storage, read, bring)
 
     def viewed(self, view: SparkView) -> SparkGraph:
-        """Another graph over the same datasets, made of this one."""
+        """Return a graph over the same datasets that shows `view`, derived from this one."""
         return SparkGraph(view, self.storage, self.columns, self.bring, self)
 
     # -- what there is ---------------------------------------------------------------------------
 
     @property
     def tables(self) -> GraphTables:
-        """The frames that graphs made of one another share."""
+        """The data frames that all graphs derived from one another share."""
         return self.view.tables
 
     @property
@@ -193,7 +193,7 @@ class SparkGraph(GraphEngine[SparkSelection]):
         return replace(like, count=1) if like.kind is Kind.ZOOMED else like
 
     def resolve(self, nodes: Nodes) -> SparkSelection:
-        """Nodes in any of the accepted forms, each once.
+        """Return nodes in any of the accepted forms as a selection.
 
         Raises
         ------
@@ -270,9 +270,9 @@ class SparkGraph(GraphEngine[SparkSelection]):
     def paths(
         self, source: Nodes, target: Nodes, limit: int = 10, longest: int | None = None
     ) -> list[Path]:
-        """Paths between nodes; see :func:`graphquery.operations.paths.paths`.
+        """Return paths between nodes; see :func:`graphquery.operations.paths.paths`.
 
-        What is between the nodes is brought to the driver, and must be within `bring`.
+        The nodes between them are collected on the driver; there may be at most `bring` of them.
         """
         starts, ends = self.resolve(source).nodes, self.resolve(target).nodes
         columns = self.columns
@@ -301,11 +301,11 @@ class SparkGraph(GraphEngine[SparkSelection]):
         valuation: Mapping[Any, int] | None = None,
         nodes: Nodes | None = None,
     ) -> NodeCounts:
-        """Annotations in N; see :func:`graphquery.distributed.evaluate.evaluate`."""
+        """Evaluate annotations in N; see :func:`graphquery.distributed.evaluate.evaluate`."""
         return evaluate(self, semiring, valuation, nodes)
 
     def values(self, nodes: Nodes, stale: OfStale = "raise") -> pa.Array:
-        """Return the values of v-nodes, in the order given; see :func:`graphquery.values.values`.
+        """Return the values of v-nodes, in their order; see :func:`graphquery.values.values`.
 
         The tensors of aggregates that have lost some are brought to the driver, and must be within
         `bring`.

@@ -1,4 +1,4 @@
-"""The order in which the Spark engine goes through segments, and what it knows of edges unread.
+"""The order in which the Spark engine visits segments, and properties of edges from metadata.
 
 Segments stand on levels, so that edges lead upwards. The zoomed nodes of the invocations have
 segments and levels too, whether they are shown or not: one order then serves a graph however it is
@@ -20,14 +20,14 @@ from graphquery.storage import JOINT_LABELS, role, stages
 from semiring.base import Array
 
 Link: TypeAlias = tuple[int, int]
-"""Two segments that edges join, or two levels."""
+"""Two segments joined by edges, or two levels."""
 
 _JOINT_KINDS = frozenset({Kind.INPUT, Kind.OUTPUT, Kind.STATE})
 
 
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """Properties of the edges of a link, from metadata alone.
+    """The properties of a link's edges that metadata alone shows.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class Levels:
 
     @cached_property
     def joint(self) -> frozenset[int]:
-        """Segments of products, whose nodes need all of their edges."""
+        """The segments of product nodes, which need all of their edges."""
         return frozenset(
             number
             for number, segment in enumerate(self.stored)
@@ -112,7 +112,7 @@ class Levels:
 
     @cached_property
     def single(self) -> frozenset[int]:
-        """Segments whose nodes have one edge at most."""
+        """The segments whose nodes have at most one edge."""
         links = self.into
         return frozenset(
             target
@@ -122,7 +122,7 @@ class Levels:
 
     @cached_property
     def into(self) -> Mapping[int, tuple[int, ...]]:
-        """The segments that edges come from, by segment."""
+        """By segment, the segments with edges into it."""
         sources_by_target: dict[int, list[int]] = defaultdict(list)
         for source, target in self.links:
             sources_by_target[target].append(source)
@@ -130,7 +130,7 @@ class Levels:
 
     @cached_property
     def modules(self) -> Mapping[str, Mapping[Kind, tuple[int, ...]]]:
-        """The stored segments of every module by the part they play."""
+        """The stored segments of every module, by role."""
         by_module: dict[str, dict[Kind, list[int]]] = {}
         for number, segment in enumerate(self.stored):
             if segment.module is not None:
@@ -177,9 +177,7 @@ class Levels:
         )
 
     def _overlay_links(self) -> frozenset[Link]:
-        """Return the links that zooming out may add: from inputs to zoomed nodes, and on to
-        outputs.
-        """
+        """Return the possible links of zoomed nodes: from inputs, and to outputs."""
         ends: dict[tuple[str | None, int | None], list[int]] = defaultdict(list)
         for number in self.invocations:
             segment = self.stored[number]

@@ -31,7 +31,7 @@ class NodeSet:
     rows: int = 0
 
     def __or__(self, other: NodeSet) -> NodeSet:
-        """Both sets; nodes in both are in the rows twice."""
+        """Return the union of both sets; nodes in both occur twice in the rows."""
         parts = dict(self.parts)
         for level, frames in other.parts.items():
             parts[level] = parts.get(level, ()) + frames

@@ -47,7 +47,7 @@ def step(view: SparkView, nodes: NodeSet, *, forwards: bool) -> NodeSet:
 
 
 def within_distance(view: SparkView, seeds: NodeSet, distance: int, *, forwards: bool) -> NodeSet:
-    """Return the nodes at the ends of paths of at most so many edges, and at least one."""
+    """Return the nodes at the ends of paths of at least one edge and at most `distance` edges."""
     if distance < 0:
         raise GraphError(f"A distance of {distance} edges is none.\nGive 0 or more, or None.")
     rounds = Rounds(view.limit)
@@ -65,7 +65,7 @@ def within_distance(view: SparkView, seeds: NodeSet, distance: int, *, forwards:
 
 
 def _by_level(view: SparkView, links: Iterable[Link], forwards: bool) -> dict[int, frozenset[Link]]:
-    """Links by the level that is gone to."""
+    """Return the links by the level that they lead to."""
     by_level: dict[int, set[Link]] = {}
     for link in links:
         by_level.setdefault(view.levels.level[link[forwards]], set()).add(link)
@@ -81,7 +81,7 @@ def _at(
     rounds: Rounds,
     forwards: bool,
 ) -> NodeSet:
-    """Return the nodes reached on a level."""
+    """Return the nodes of a level that `links` reach from seeds and nodes reached before."""
     known = seeds | reached_before
     levels = view.levels
     whole = _wholly(view, links, known.whole, forwards)
@@ -109,9 +109,7 @@ def _at(
 def _wholly(
     view: SparkView, links: frozenset[Link], whole: frozenset[int], forwards: bool
 ) -> frozenset[int]:
-    """Return the segments that all of are reached because all of another is, known without
-    reading.
-    """
+    """Return the segments that are reached as a whole, as metadata alone shows."""
     whole_segments: set[int] = set()
     while True:
         more = {
@@ -134,7 +132,7 @@ def _covers(view: SparkView, link: Link, forwards: bool) -> bool:
 
 
 def _pulled(view: SparkView, links: Iterable[Link], nodes: NodeSet, forwards: bool) -> Frame | None:
-    """Return the other ends, in the graph, of the edges of links at nodes, each once."""
+    """Return the neighbours of nodes along links, as far as the graph shows them, each once."""
     level = view.levels.level
     near, far = ("source", "target") if forwards else ("target", "source")
     wanted = frozenset(
@@ -152,7 +150,7 @@ def _pulled(view: SparkView, links: Iterable[Link], nodes: NodeSet, forwards: bo
 def _stored(
     view: SparkView, rows: Frame | None, level: int, known: NodeSet, rounds: Rounds
 ) -> NodeSet:
-    """Rows of a level, computed, without those known."""
+    """Compute and store the rows of a level, without nodes already known."""
     if rows is None:
         return NodeSet()
     rounds.spend()

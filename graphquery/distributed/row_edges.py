@@ -15,7 +15,7 @@ from graphquery.model import EdgeSet, Ordinals
 from semiring.base import Array
 
 IMPLIED = ""
-"""The file of edges that none is stored of: their rows are numbered through."""
+"""The file of edge sets with implied ends only; their rows are numbered consecutively."""
 
 _COLUMNS = (
     "source_segment",
@@ -33,9 +33,7 @@ _HOST = re.compile(r"^[A-Za-z][A-Za-z0-9+.\-]*:(//[^/]*)?")
 def placing(
     levels: Levels, path: Callable[[str], str]
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return a function from rows of files to the edges they are; it needs numpy and pyarrow
-    alone.
-    """
+    """Return a function from rows of edge files to edges; workers need only numpy and pyarrow."""
     sets = levels.edge_sets
     ends = {
         name: np.array(
@@ -93,7 +91,7 @@ def placing(
 def _layers(
     sets: Sequence[EdgeSet], path: Callable[[str], str]
 ) -> dict[str, list[tuple[Array, Array, Array]]]:
-    """By file the rows of edge sets: first rows, numbers of sets, counts, without overlaps."""
+    """Return, by file, layers of edge sets with disjoint rows: first rows, numbers, counts."""
     by_file: dict[str, list[tuple[int, int, int]]] = {}
     implied = 0
     for number, edges in enumerate(sets):

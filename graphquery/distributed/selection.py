@@ -27,13 +27,13 @@ DISPLAYED = 20
 class SparkSelection(NodeSelection):
     """Nodes of one graph on Spark, each once; immutable.
 
-    What is asked of them as arrays and lists is brought to the driver, and bounded by a limit that
-    is an error to exceed; `frame` is all of them as a data frame.
+    Attributes that are arrays and lists are collected on the driver, and raise beyond the graph's
+    limit; `frame` has all nodes as a data frame.
 
     Attributes
     ----------
     graph
-        The graph that the nodes are of.
+        The graph of the nodes.
     nodes
         Whole segments and rows.
     """
@@ -105,7 +105,7 @@ def meeting(segments: Sequence[Segment], conditions: Mapping[str, Any]) -> froze
 
 
 def ordered(graph: SparkGraph, nodes: Any) -> Array:
-    """Ids, names or arrays of ids as ids of nodes of a graph, in the order given."""
+    """Return ids, names or arrays of ids as ids of nodes of a graph, in their order."""
     ids = naming.numbers(graph.storage, nodes)
     absent = missing(graph, ascending(ids))
     if len(absent):
@@ -114,7 +114,7 @@ def ordered(graph: SparkGraph, nodes: Any) -> Array:
 
 
 def missing(graph: SparkGraph, ids: Array) -> Array:
-    """Return the ids that are not nodes of a graph among ascending `ids`."""
+    """Return those among ascending `ids` that are not nodes of a graph."""
     tables = graph.tables
     shown = np.isin(ids, graph.view.zoomed_nodes) | (ids < graph.storage.count)
     absent = ids[~shown]

@@ -1,4 +1,4 @@
-"""Graphs on Spark made of one another: operations that can be done again, and doing so."""
+"""Operations of graphs on Spark, which derive one graph from another and can be replayed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _COMPUTED = (Kind.DERIVED, Kind.VALUE)
 
 
 def zoomed_out(view: SparkView, modules: frozenset[str]) -> SparkView:
-    """Return a view with some modules zoomed out that are not yet; their steps are the caller's."""
+    """Return a view with further modules zoomed out; the caller records the step."""
     levels, tables = view.levels, view.tables
     inside = _inside(levels, modules)
     states = view.of(_segments(levels, modules, Kind.STATE))
@@ -68,7 +68,7 @@ def stands_for(view: SparkView, zoomed: int) -> NodeSet:
 
 
 def _segments(levels: Levels, modules: Iterable[str], *kinds: Kind) -> frozenset[int]:
-    """Return the segments of modules that play some parts."""
+    """Return the segments of modules that have one of some roles."""
     return frozenset(
         number
         for module in modules
@@ -78,7 +78,7 @@ def _segments(levels: Levels, modules: Iterable[str], *kinds: Kind) -> frozenset
 
 
 def _inside(levels: Levels, modules: frozenset[str]) -> frozenset[Link]:
-    """Return the links by which the computation of a module goes on inside it."""
+    """Return the links of the computation inside modules: from inputs, state and computed nodes."""
     begun = _segments(levels, modules, Kind.INPUT, Kind.STATE, *_COMPUTED)
     computed = _segments(levels, modules, *_COMPUTED)
     return _within_modules(levels, begun, computed)
@@ -94,7 +94,7 @@ def _into_state(levels: Levels, modules: frozenset[str]) -> frozenset[Link]:
 def _within_modules(
     levels: Levels, sources: frozenset[int], targets: frozenset[int]
 ) -> frozenset[Link]:
-    """Return the links from some segments to others of the same module."""
+    """Return the links from `sources` to `targets` within one module."""
     return frozenset(
         (source, target)
         for source, target in levels.links
@@ -105,7 +105,7 @@ def _within_modules(
 
 
 def _tokens(view: SparkView, states: NodeSet) -> NodeSet:
-    """Return the tokens that state nodes are made of."""
+    """Return the tokens with edges into state nodes."""
     levels = view.levels
     of_state = states.whole | {n for level in states.parts for n in levels.at[level]}
     links = {
@@ -121,7 +121,7 @@ def _tokens(view: SparkView, states: NodeSet) -> NodeSet:
 
 
 def _unused(view: SparkView, modules: frozenset[str]) -> NodeSet:
-    """State tuples of modules that no invocation has used."""
+    """Return the state tuples of modules that no invocation has used."""
     levels = view.levels
     tokens = _segments(levels, modules, Kind.TOKEN)
     untouched = frozenset(n for n in tokens if levels.stored[n].execution is None)
@@ -140,14 +140,14 @@ def _unused(view: SparkView, modules: frozenset[str]) -> NodeSet:
 def _constants(
     view: SparkView, segments: frozenset[int], hidden: NodeSet, inside: frozenset[Link]
 ) -> NodeSet:
-    """Return the nodes of some segments, not hidden, that serve hidden nodes only.
+    """Return the visible nodes of some segments whose successors are all hidden.
 
     Parameters
     ----------
     hidden
         Nodes that are hidden.
     inside
-        The links along which a node is one that is served; along others it is not.
+        The links along which a constant may serve hidden nodes; any other link rules it out.
     """
     levels, tables = view.levels, view.tables
     rounds = Rounds(view.limit)
@@ -230,7 +230,7 @@ def _at(segment: Segment) -> tuple[str | None, int | None]:
 
 
 def around(view: SparkView, seeds: NodeSet) -> NodeSet:
-    """Nodes, their ancestors and descendants, and what shares a predecessor with a descendant."""
+    """Return nodes, their ancestors and descendants, and the siblings of the descendants."""
     below = reached(view, seeds, forwards=True)
     above = reached(view, seeds, forwards=False)
     parents = step(view, below, forwards=False)
@@ -239,15 +239,13 @@ def around(view: SparkView, seeds: NodeSet) -> NodeSet:
 
 
 def zoom_out(graph: SparkGraph, modules: frozenset[str]) -> SparkGraph:
-    """Return a graph with some modules zoomed out that are not yet."""
+    """Return a graph with further modules zoomed out."""
     view = zoomed_out(graph.view, modules)
     return graph.viewed(view.stepped(SparkStep(Operation.ZOOM_OUT, modules)))
 
 
 def zoom_in(graph: SparkGraph, modules: frozenset[str]) -> SparkGraph:
-    """Return a graph with some modules zoomed in that are zoomed out: all steps again, without
-    them.
-    """
+    """Undo the zoom-out of `modules` by replaying all other steps."""
     start = graph
     while start.parent is not None:
         start = start.parent
@@ -257,7 +255,7 @@ def zoom_in(graph: SparkGraph, modules: frozenset[str]) -> SparkGraph:
 
 
 def delete(graph: SparkGraph, seeds: NodeSet) -> SparkGraph:
-    """Return a graph without some of its nodes and the nodes that these take with them."""
+    """Return a graph without some of its nodes and all nodes that need them."""
     gone = removed(graph, seeds)
     zoomed = _zoomed_among(graph, seeds)
     inside = {node: stands_for(graph.view, node) for node in zoomed.tolist()}
@@ -276,7 +274,7 @@ def subgraph(graph: SparkGraph, seeds: NodeSet) -> SparkGraph:
 
 
 def _repeated(graph: SparkGraph, step: SparkStep, zoomed_in: frozenset[str]) -> SparkGraph:
-    """Return a step, on this graph, in which some modules are zoomed in."""
+    """Replay a step on a graph in which some modules are zoomed in again."""
     if step.operation is Operation.ZOOM_OUT:
         modules = step.modules - zoomed_in
         return zoom_out(graph, modules) if modules else graph
@@ -295,7 +293,7 @@ def _zoomed_among(graph: SparkGraph, nodes: NodeSet) -> Array:
 
 
 def _stored_or_zoomed(graph: SparkGraph, nodes: NodeSet) -> NodeSet:
-    """Return a set without the zoomed nodes that are not shown."""
+    """Return a set without the zoomed nodes that the graph does not show."""
     levels, tables = graph.view.levels, graph.tables
     stored = frozenset(range(len(levels.stored)))
     zoomed = frozenset(range(len(levels.stored), len(levels.segments)))

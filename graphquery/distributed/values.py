@@ -35,7 +35,7 @@ _MEMORY = "memory"
 
 
 def brought(view: SparkView, nodes: NodeSet, columns: Columns, limit: int) -> ProvenanceGraph:
-    """Some nodes of a graph and the edges between them as a graph in memory.
+    """Collect some nodes of a graph and the edges between them as a graph in memory.
 
     Parameters
     ----------
@@ -44,12 +44,12 @@ def brought(view: SparkView, nodes: NodeSet, columns: Columns, limit: int) -> Pr
     columns
         Reads values.
     limit
-        How many nodes, and edges, at most.
+        The limit on nodes, and on edges.
 
     Returns
     -------
     ProvenanceGraph
-        Its ids are other ones, in the same order; names are the same. It cannot be zoomed in.
+        Its names and their order are the graph's, its ids are not. It cannot be zoomed in.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def paths_between(
     longest: int | None,
     bring: int,
 ) -> list[Path]:
-    """Paths from some nodes to others, among the nodes that are on any."""
+    """Return paths from some nodes to others, searched on the driver between them only."""
     tables = view.tables
     if limit < 0 or (longest is not None and longest < 0):
         raise GraphError("Limits of paths are not negative.\nGive 0 or more.")
@@ -156,7 +156,7 @@ def _edges(view: SparkView, nodes: NodeSet, limit: int) -> Array:
 
 
 def _edge_sets(view: SparkView, edges: Array) -> tuple[list[EdgeSet], dict[str, dict[str, Array]]]:
-    """Edges between stored nodes as edge sets, and their ordinals by file."""
+    """Return the edges between stored nodes as edge sets, and their ordinals by file."""
     levels = view.levels
     source, target = levels.segment_of(edges[:, 0]), levels.segment_of(edges[:, 1])
     keys = np.column_stack([source, target, edges[:, 2]])
@@ -178,7 +178,7 @@ def _edge_sets(view: SparkView, edges: Array) -> tuple[list[EdgeSet], dict[str, 
 
 
 def effects(graph: SparkGraph) -> DeletionEffects[NodeSet] | None:
-    """Return the effects of the deletions that led to a graph; None without any. Computed once."""
+    """Return the cached effects of the deletions that led to a graph; None without deletions."""
     if graph.parent is None:
         return None
     if graph.effects is None:

@@ -20,7 +20,7 @@ from semiring.segments import ascending
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparkStep:
-    """One operation, so that it can be done again on the graph with a module zoomed in."""
+    """One operation, which can be replayed on a graph with a module zoomed in."""
 
     operation: Operation
     modules: frozenset[str] = frozenset()
@@ -67,13 +67,11 @@ class SparkView:
 
     @property
     def links(self) -> frozenset[Link]:
-        """The links that there are edges of."""
+        """The links that have edges."""
         return frozenset().union(*(edges.links for edges in self.edges))
 
     def complete(self, segment: int) -> bool:
-        """Return True if metadata alone show that all nodes of a stored segment are in the
-        graph.
-        """
+        """Return True if metadata alone shows that a stored segment is wholly in the graph."""
         if segment >= len(self.levels.stored) or segment in self.absent.whole:
             return False
         if self.present is not None and segment not in self.present.whole:
@@ -81,21 +79,21 @@ class SparkView:
         return self.levels.level[segment] not in self.absent.parts
 
     def shown(self, rows: Frame, levels: Iterable[int]) -> Frame:
-        """Rows of nodes on some levels, without those outside of the graph."""
+        """Return the rows, on some levels, of nodes that the graph shows."""
         levels = set(levels)
         if self.present is not None:
             rows = self.tables.within(rows, self.present, levels)
         return self.tables.without(rows, self.absent, levels)
 
     def shown_edges(self, edges: Frame, end: str, levels: Iterable[int]) -> Frame:
-        """Return the edges with an end on some levels that is in the graph."""
+        """Return the edges whose `end`, on some levels, the graph shows."""
         levels = set(levels)
         if self.present is not None:
             edges = self.tables.at(edges, end, self.present, levels)
         return self.tables.away(edges, end, self.absent, levels)
 
     def read(self, links: Iterable[Link]) -> Frame | None:
-        """Return the edges of links, whether their ends are in the graph or not."""
+        """Return the edges of links, whether or not the graph shows their ends."""
         return self.tables.edges(self.edges, links)
 
     def between(self, links: Iterable[Link]) -> Frame | None:
@@ -129,7 +127,7 @@ class SparkView:
         return nodes
 
     def given(self, ids: Array) -> NodeSet:
-        """Nodes of the graph given by ids, each once; all of a segment are that segment."""
+        """Return a set of nodes from distinct ids, complete segments as whole segments."""
         segments, counts = np.unique(self.levels.segment_of(ids), return_counts=True)
         whole = [
             bool(count == self.levels.segments[segment].count and self.complete(segment))
@@ -158,19 +156,19 @@ class SparkView:
         return self.of([*range(len(self.levels.stored)), *zoomed])
 
     def stepped(self, step: SparkStep) -> SparkView:
-        """Return the view with another step behind it."""
+        """Return the view with one more step in its history."""
         return replace(self, steps=(*self.steps, step))
 
 
 class Rounds:
-    """Counts the rounds of an operation."""
+    """The number of rounds that an operation has used, and its limit."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.used = 0
 
     def spend(self) -> None:
-        """One more; an error if that is too many."""
+        """Count one more round; raise if that exceeds the limit."""
         self.used += 1
         if self.used > self.limit:
             raise GraphError(

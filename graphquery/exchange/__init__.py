@@ -1,4 +1,4 @@
-"""Provenance graphs in the formats of others: Parquet, GraphML, DOT, W3C PROV, OpenLineage."""
+"""Provenance graphs in exchange formats: Parquet, GraphML, DOT, W3C PROV, OpenLineage."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from graphquery.errors import GraphError
 
 
 class ExchangeError(GraphError):
-    """A graph that cannot be put into a format, or a file that no graph can be read from."""
+    """A graph that a format cannot represent, or a file that does not contain a graph."""
 
 
 def check_size(nodes: int, limit: int, format: str) -> None:

@@ -1,4 +1,4 @@
-"""Nodes, edges and values of a graph as tables: what every format is made from."""
+"""The nodes, edges and values of a graph as tables, from which every format is written."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def located(graph: ProvenanceGraph) -> tuple[list[Segment], Array, Array]:
 
 
 def node_table(graph: ProvenanceGraph) -> pa.Table:
-    """One row per node, ascending by id.
+    """Return a table with a row per node, ascending by id.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def node_table(graph: ProvenanceGraph) -> pa.Table:
 
 
 def edge_table(graph: ProvenanceGraph) -> pa.Table:
-    """One row per edge: `source` and `target` int64, ids of nodes, and `port` uint8."""
+    """Return a table of edges: `source` and `target` int64, ids of nodes, and `port` uint8."""
     sources, targets, ports = graph.edges()
     return pa.table(
         {
@@ -89,9 +89,7 @@ def has_value(segment: Segment) -> bool:
 
 
 def node_values(graph: ProvenanceGraph) -> dict[int, Any]:
-    """Return the values of all v-nodes that have one, by id; None where a deletion left it
-    unknown.
-    """
+    """Return the values of all v-nodes that have one, by id; None if a deletion made it unknown."""
     values: dict[int, Any] = {}
     storage = graph.storage
     stored = graph.ids[graph.ids < storage.count]
@@ -103,9 +101,7 @@ def node_values(graph: ProvenanceGraph) -> dict[int, Any]:
 
 
 def unique_names(nodes: pa.Table) -> list[str]:
-    """Return the names of the nodes of a `node_table`; of several of one name,
-    `segment[ordinal]`.
-    """
+    """Return the names of the nodes of a `node_table`; `segment[ordinal]` for duplicate names."""
     names: list[str] = nodes["name"].to_pylist()
     often = {name for name, count in Counter(names).items() if count > 1}
     if not often:

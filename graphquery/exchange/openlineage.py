@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from openlineage.client.event_v2 import RunEvent
 
 Times: TypeAlias = Callable[[str], tuple[datetime, datetime]]
-"""From the name of an invocation, ``dealer1#3``, to when it started and when it was done."""
+"""Maps the name of an invocation, ``dealer1#3``, to its start and end."""
 
 
 @dataclass(slots=True)
@@ -80,7 +80,7 @@ def to_openlineage(
 
     Notes
     -----
-    Reads segments and which of them edges join, not the edges themselves.
+    Reads segments and the links between them, not the edges themselves.
     """
     events: list[RunEvent] = []
     for run in _runs(graph):
@@ -119,7 +119,7 @@ def _module(segment: Segment) -> str:
 
 
 class _Links:
-    """The segments that have nodes in a graph, and which of them edges come from."""
+    """The segments that a graph shows, and the predecessors of each."""
 
     def __init__(self, graph: ProvenanceGraph) -> None:
         storage = graph.storage
@@ -133,9 +133,7 @@ class _Links:
         self._relations = {each.name: each.relation for each in storage.segments}
 
     def dataset(self, segment: Segment) -> str:
-        """Return the dataset that the tuples of a segment are in; of values, the tuples beside
-        them.
-        """
+        """Return the dataset of a segment's tuples, or of the tuples that its values belong to."""
         relation = segment.relation
         if segment.kind is Kind.VALUE:
             relation = self._relations.get(segment.name.rpartition(".")[0])
@@ -143,17 +141,13 @@ class _Links:
         return relation if segment.module is None else f"{segment.module}.{relation}"
 
     def origins(self, position: int) -> list[str]:
-        """Return the datasets that an input was copied from; its own if they are not in the
-        graph.
-        """
+        """Return the datasets that an input was copied from, or its own if the graph lacks them."""
         sources = [self.segments[source] for source in self.before[position]]
         origins = [self.dataset(each) for each in sources if each.kind is not Kind.INVOCATION]
         return origins or [self.dataset(self.segments[position])]
 
     def values_behind(self, position: int) -> set[int]:
-        """Return the v-nodes of inputs and state that v-nodes are made of within their
-        invocation.
-        """
+        """Return the v-nodes of inputs and state behind v-nodes, within their invocation."""
         values, waiting, seen = set(), [position], {position}
         start = self.segments[position]
         while waiting:
@@ -206,7 +200,7 @@ def _add_state(links: _Links, position: int, runs: Mapping[Any, _Run]) -> None:
 
 
 def _add_lineage(links: _Links, position: int, run: _Run) -> None:
-    """Columns of an output that were computed, and the columns of inputs they are made of."""
+    """Add the computed columns of an output, with the input columns behind each."""
     segment = links.segments[position]
     sources: set[tuple[str, str]] = set()
     for source in links.values_behind(position):

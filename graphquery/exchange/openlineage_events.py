@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PRODUCER = "urn:lipstick:producer"
 
 Parts: TypeAlias = Mapping[tuple[str, str], Sequence[tuple[str, str | None]]]
-"""By dataset and column, the kinds and subtypes of the part that the column has in another."""
+"""By dataset and column, the kinds and subtypes of the column's influence on another column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,11 @@ class OutputLineage:
     Attributes
     ----------
     inputs
-        The datasets that it comes from; None: some of the inputs of the run.
+        The datasets that it derives from; None: some of the run's inputs, not known which.
     columns
         By column, the columns behind it.
     deciding
-        The columns that decide which rows there are.
+        The columns that decide which rows the output has.
     facets
         Other facets of the dataset.
     """
@@ -63,13 +63,13 @@ class LineageRun:
     inputs
         By dataset, its facets.
     outputs
-        By dataset, where it comes from.
+        By dataset, its lineage.
     query
-        The text in SQL; None: there is none.
+        The text in SQL, if any.
     parent
-        The run that it is part of; None: none is known.
+        The parent run, if known.
     error
-        Why it failed; None: it has not.
+        The error of a failed run, else None.
     """
 
     identity: str
@@ -95,7 +95,7 @@ def check_installed() -> None:
 
 
 def run_events(run: LineageRun, namespace: str, producer: str = PRODUCER) -> list[RunEvent]:
-    """Return the START event of a run, and that of its end.
+    """Return the START event of a run and its end event.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def run_events(run: LineageRun, namespace: str, producer: str = PRODUCER) -> lis
 def dataset_event(
     name: str, output: OutputLineage, time: datetime, namespace: str, producer: str = PRODUCER
 ) -> DatasetEvent:
-    """Return the event of a dataset whose lineage is known, and no run that wrote it."""
+    """Return the event of a dataset with known lineage and no run that wrote it."""
     check_installed()
     from openlineage.client import event_v2 as ol
     from openlineage.client.generated import lineage
@@ -221,7 +221,7 @@ def _output_facets(output: OutputLineage, namespace: str, producer: str) -> dict
 
 
 def _dataset_inputs(output: OutputLineage, namespace: str) -> list[Any]:
-    """Return the datasets behind an output, and the columns that decide about all of its rows."""
+    """Return the inputs of an output as a whole: datasets, and the columns that decide its rows."""
     from openlineage.client.generated import lineage
 
     whole = [lineage.LineageDatasetInput(namespace, n, "DATASET") for n in output.inputs or ()]
@@ -251,7 +251,7 @@ def _lineage_inputs(parts: Parts, namespace: str) -> Iterator[LineageDatasetInpu
 
 
 def parent_from_environment(producer: str = PRODUCER) -> ParentRunFacet | None:
-    """Return the run that an orchestrator names in the environment; None: it names none.
+    """Return the parent run that an orchestrator names in the environment, or None.
 
     ``OPENLINEAGE_CONTEXT`` is JSON: ``{"parent": {"run": {"runId": ...}, "job": {"namespace": ...,
     "name": ...}, "root": ...}}``; ``OPENLINEAGE_PARENT_ID`` and ``OPENLINEAGE_ROOT_PARENT_ID`` are
@@ -318,7 +318,7 @@ def parent_run(
     parent: ParentRunFacet | None = None,
     producer: str = PRODUCER,
 ) -> ParentRunFacet:
-    """Return the facet ``parent`` of runs that are part of another, which may have a parent too."""
+    """Return the facet ``parent`` of runs that are part of another run."""
     own = root = (namespace, job, run)
     if parent is not None and parent.root is not None:
         root = parent.root.job.namespace, parent.root.job.name, parent.root.run.runId

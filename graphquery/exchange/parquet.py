@@ -47,7 +47,7 @@ _EDGES = "edges"
 
 
 def stored_columns(segment: Segment) -> tuple[str, ...]:
-    """Return the columns of values that a graph itself needs: keys, and the values of v-nodes."""
+    """Return the value columns that a graph itself needs: keys, and the values of v-nodes."""
     value = (VALUE_COLUMN,) if has_value(segment) else ()
     return tuple(dict.fromkeys((*segment.key, *value)))
 
@@ -129,7 +129,7 @@ def read_parquet(path: str | os.PathLike[str]) -> ProvenanceGraph:
 def _shown(
     graph: ProvenanceGraph, columns: Callable[[Segment], Sequence[str]]
 ) -> tuple[list[Segment], dict[str, pa.Table]]:
-    """Return the segments that have nodes, with their values in tables of equal columns."""
+    """Return the segments that the graph shows, and their values, in one table per schema."""
     segments, positions, ordinals = located(graph)
     starts = np.searchsorted(positions, np.arange(len(segments) + 1))
     shown_segments: list[Segment] = []
@@ -157,7 +157,7 @@ def _shown(
 def _values(
     graph: ProvenanceGraph, segment: Segment, shown: Array, columns: Sequence[str]
 ) -> pa.Table:
-    """Return the values of all nodes of a segment; NULL for hidden nodes."""
+    """Return the values of a segment's nodes, one row each; NULL for hidden nodes."""
     indices_of = np.full(segment.count, -1, dtype=np.int64)
     indices_of[shown] = np.arange(len(shown))
     indices = pa.array(indices_of, mask=indices_of < 0)
@@ -179,7 +179,7 @@ def _edge_sets(
     edges: pa.Table,
     folder: Path,
 ) -> tuple[list[EdgeSet], dict[str, Array]]:
-    """Edges by the segments they join, and the columns of their ordinals."""
+    """Return the edges as one set per pair of segments and port, and the columns of ordinals."""
     order = np.argsort(ids)
     ends = [_find(ids, order, edges[name].to_numpy(), folder) for name in ("source", "target")]
     ports = edges["port"].to_numpy()
@@ -206,7 +206,7 @@ def _sets(
 
 
 def _find(ids: Array, order: Array, wanted: Array, folder: Path) -> Array:
-    """Return the rows of nodes, of their ids."""
+    """Return the row of each wanted node id; raise if one is missing."""
     if len(wanted) == 0:
         return np.empty(0, dtype=np.int64)
     ranks = np.searchsorted(ids, wanted, sorter=order)

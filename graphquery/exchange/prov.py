@@ -81,7 +81,7 @@ def _invocation(row: _Row) -> tuple[str | None, int | None]:
 
 
 def _activities(rows: dict[int, _Row]) -> dict[tuple[str | None, int | None], int]:
-    """Return the activity of every invocation: its m-node, or its zoomed node where that is all."""
+    """Return the activity of every invocation: its m-node, else its zoomed node."""
     activities: dict[tuple[str | None, int | None], int] = {}
     for node, row in rows.items():
         if row["kind"] in _ACTIVITIES:
@@ -138,9 +138,7 @@ def _within(
     used: dict[tuple[int, int], None],
     generated: dict[tuple[int, int], None],
 ) -> None:
-    """Add used and generated edges of nodes inside invocations, which have no edge to it in the
-    graph.
-    """
+    """Add used and generated relations for nodes inside invocations, which lack an edge to them."""
     for node, row in rows.items():
         activity = activities.get(_invocation(row))
         if activity is None or node not in computed or row["kind"] not in _COMPUTED:
@@ -152,8 +150,6 @@ def _within(
 
 
 def _is_used(row: _Row) -> bool:
-    """Return True if a node is an input or state of its invocation: a tuple, or a value beside
-    it.
-    """
+    """Return True if a node is an input or state of its invocation: a tuple, or a value of one."""
     is_copy = row["kind"] == Kind.VALUE.value and row["label"] in COPIES
     return (row["label"] if is_copy else row["kind"]) in _USED

@@ -1,4 +1,4 @@
-"""Many stores asked as one: datasets exported from one to another, and questions across them.
+"""Queries over many stores at once: datasets exported from store to store, and their lineage.
 
 A federation answers as the merged graph of its stores would, or lists what is missing; see
 ``docs/federation.md``. The model is that of Gehani, Kim, Malik, *Efficient Querying of Distributed

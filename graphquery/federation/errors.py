@@ -19,28 +19,28 @@ __all__ = [
 
 
 class FederationError(LipstickError):
-    """A federation that cannot be made, or a question that it cannot answer as it was put."""
+    """A federation that cannot be opened, or a question that it cannot answer."""
 
 
 class CrossingError(FederationError):
-    """Exports and imports that do not fit each other."""
+    """An export and an import that contradict each other."""
 
 
 class WireError(FederationError):
-    """Bytes that are not a message, were cut off, or are more than is allowed."""
+    """Bytes that are not a message, end early, or exceed the limits."""
 
 
 class CutOffError(WireError):
-    """A message that ends before its end mark: who sent it was stopped within it."""
+    """A message without its end mark: the sender was stopped while sending."""
 
 
 class IncompleteError(FederationError):
-    """An answer that was to be complete and is not.
+    """An incomplete answer where a complete one was required.
 
     Attributes
     ----------
     missing
-        What of it is missing, and why.
+        The missing parts, with reasons.
     """
 
     def __init__(self, message: str, missing: tuple[MissingPart, ...]) -> None:

@@ -1,4 +1,4 @@
-"""A federation: many stores asked as one."""
+"""A federation: many stores queried as one."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ class Federation:
     Parameters
     ----------
     transports
-        The ways to the members, by alias, in the order of the merged graph.
+        The transports to the members, by alias, in the order of the merged graph.
     expected
-        By alias, the identities that members are to have.
+        By alias, the expected identities of members.
     options
         Options of the evaluation.
     timeout
@@ -122,16 +122,16 @@ class Federation:
 
     @property
     def boundary(self) -> BoundaryGraph:
-        """The boundary graphs that are at hand."""
+        """The loaded boundary graphs."""
         return self._boundary
 
     @property
     def cost(self) -> QuestionCost:
-        """Of everything asked so far, refreshing included."""
+        """The cost of all questions so far, including refreshes."""
         return self._exchange.cost
 
     def refresh(self) -> Directory:
-        """Ask all members for their newest versions, which questions are about from now on.
+        """Ask all members for their newest versions, which later questions are about.
 
         Boundary graphs of channels that are new are fetched, from members that disclose them. What
         is zoomed out stays so.
@@ -139,7 +139,7 @@ class Federation:
         Raises
         ------
         FederationError
-            A member is another store than it is to be, or members contradict each other.
+            A member is not the expected store, or members contradict each other.
         """
         expected = {alias: self._expected.get(alias) for alias in self._transports}
         self._directory = fetch_directory(self._exchange, expected)
@@ -153,7 +153,7 @@ class Federation:
     # -- questions -------------------------------------------------------------------------
 
     def ancestors(self, nodes: Names, distance: int | None = None) -> NodesAnswer:
-        """All that some nodes are made of, in whatever store.
+        """Return all ancestors of some nodes, across stores.
 
         Parameters
         ----------
@@ -166,12 +166,12 @@ class Federation:
         FederationError
             A name without a member, or one that its store does not know.
         IncompleteError
-            Something is missing, where answers are to be complete.
+            Parts are missing, and the options require complete answers.
         """
         return self._reached(nodes, distance, forwards=False)
 
     def descendants(self, nodes: Names, distance: int | None = None) -> NodesAnswer:
-        """All that is made of some nodes; see `ancestors`."""
+        """Return all descendants of some nodes, across stores; see `ancestors`."""
         return self._reached(nodes, distance, forwards=True)
 
     def _reached(self, nodes: Names, distance: int | None, *, forwards: bool) -> NodesAnswer:
@@ -198,7 +198,7 @@ class Federation:
     def paths(
         self, sources: Names, targets: Names, limit: int = 10, longest: int | None = None
     ) -> PathsAnswer:
-        """Paths from some nodes to others, the shortest first; as in one graph.
+        """Return paths from some nodes to others, the shortest first, as in one graph.
 
         Parameters
         ----------
@@ -349,7 +349,7 @@ class Federation:
         return [f"{a}{SEPARATOR}{module}" for a, each in self._zoomed.items() for module in each]
 
     def _snapshots(self) -> dict[str, Snapshot]:
-        """Return the members' snapshots, if all of them can be read here."""
+        """Return the members' snapshots; raise if a member cannot be read here."""
         for dispute in self._directory.disputes.values():
             raise FederationError(f"The stores have no merged graph: {dispute}")
         snapshots = {}

@@ -75,7 +75,7 @@ def delete(graph: ProvenanceGraph, nodes: Nodes) -> ProvenanceGraph:
 
 
 def delete_ids(graph: ProvenanceGraph, seeds: Array) -> ProvenanceGraph:
-    """`delete` of ascending ids of nodes of the graph."""
+    """Delete nodes by their ascending ids; see `delete`."""
     gone = removed(graph, seeds)
     if graph.visible is None:
         visible = np.zeros(graph.storage.size, dtype=np.bool_)
@@ -91,12 +91,12 @@ def delete_ids(graph: ProvenanceGraph, seeds: Array) -> ProvenanceGraph:
 
 
 def removed(graph: ProvenanceGraph, seeds: Array) -> Array:
-    """Return the ids of the nodes that deleting some nodes removes, themselves among them.
+    """Return the ids of the nodes that a deletion removes, including the deleted ones.
 
     Raises
     ------
     ReducedError
-        What a reduction has dropped decides it.
+        The answer depends on operations that a reduction has dropped.
     """
     gone = np.zeros(graph.storage.size, dtype=np.bool_)
     gone[seeds] = True
@@ -122,7 +122,7 @@ def removed(graph: ProvenanceGraph, seeds: Array) -> Array:
 
 
 def _counted(targets: Array) -> tuple[Array, Array]:
-    """Return the targets of edges, ascending and each once, and how many edges lead to each."""
+    """Return the distinct targets of edges, ascending, and the number of edges into each."""
     targets = np.sort(targets)
     first = np.ones(len(targets), dtype=np.bool_)
     np.not_equal(targets[1:], targets[:-1], out=first[1:])
@@ -131,7 +131,7 @@ def _counted(targets: Array) -> tuple[Array, Array]:
 
 
 def _exhausted(graph: ProvenanceGraph, nodes: Array, losses: Array, lost: Array) -> Array:
-    """Boolean array: which nodes have no edge left after so many losses now and those before."""
+    """Return a Boolean array: nodes that have lost all edges, now and before; count the losses."""
     degrees = _degrees(graph, nodes)
     several = degrees > losses
     known = nodes[several]
@@ -142,7 +142,7 @@ def _exhausted(graph: ProvenanceGraph, nodes: Array, losses: Array, lost: Array)
 
 
 def _degrees(graph: ProvenanceGraph, ids: Array) -> Array:
-    """Return the number of edges into nodes from operands."""
+    """Return the number of operand edges into each node."""
     storage = graph.storage
     if graph.visible is not None or storage.subtracts:
         return _operands(graph.incoming(ids, storage.subtracts)).degrees
@@ -152,7 +152,7 @@ def _degrees(graph: ProvenanceGraph, ids: Array) -> Array:
 
 
 def _operands(neighbours: Neighbours) -> Neighbours:
-    """Return the edges that are not from the right operand of a `⊖`."""
+    """Return the edges other than those to the right operand of a `⊖`."""
     if neighbours.ports is None:
         return neighbours
     return neighbours.kept(neighbours.ports != Port.SUBTRAHEND)

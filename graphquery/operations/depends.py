@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @checked
 def depends(graph: ProvenanceGraph, nodes: Nodes, on: Nodes) -> bool:
-    """Return True if the existence of nodes depends on others.
+    """Return True if nodes depend on other nodes.
 
     Parameters
     ----------
@@ -29,8 +29,8 @@ def depends(graph: ProvenanceGraph, nodes: Nodes, on: Nodes) -> bool:
     Returns
     -------
     bool
-        True if deleting all of `on` removes every one of `nodes`; it is so for no nodes, and for a
-        node and itself.
+        True if deleting all of `on` removes every one of `nodes`. True for an empty `nodes`, and
+        for a node and itself.
 
     Raises
     ------
@@ -47,5 +47,5 @@ def depends(graph: ProvenanceGraph, nodes: Nodes, on: Nodes) -> bool:
 
 @checked
 def dependents(graph: ProvenanceGraph, on: Nodes) -> Selection:
-    """All nodes that depend on some nodes taken together, those among them."""
+    """Return all nodes that depend on some nodes taken together, including these."""
     return Selection(graph, np.sort(removed(graph, graph.resolve(on))))

@@ -56,12 +56,12 @@ class ExecutionDifference(Generic[S_co]):
 
 @checked
 def difference(graph: ProvenanceGraph, left: int, right: int) -> ExecutionDifference[Selection]:
-    """Return the nodes of two executions that have no counterpart in the other.
+    """Return the nodes of two executions that have no counterpart in the other execution.
 
-    Segments correspond that are of the same kind, label, module and relation in the same
-    invocation of the module, counted within the execution. Nodes with a key have as counterpart
-    the one of the same key there; those without are matched by number alone, so that of three and
-    five nodes the last two have none.
+    Segments correspond if they have the same kind, label, module and relation in the same
+    invocation of the module, counted within the execution. A node with a key corresponds to the
+    node with that key; nodes without a key are matched by count alone: of three and five nodes, the
+    last two have no counterpart.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def unmatched(
     Parameters
     ----------
     shown
-        From the place of a segment to the ascending ids of its nodes that are in the graph.
+        Maps a segment's position to the ascending ids of its visible nodes.
 
     Raises
     ------
@@ -169,7 +169,7 @@ def _nodes(
 def _unmatched(
     left: Array, left_keys: pa.Array, right: Array, right_keys: pa.Array
 ) -> tuple[Array, Array]:
-    """Return the nodes whose key the others do not have."""
+    """Return the nodes on either side whose key the other side lacks."""
     here = pc.is_in(left_keys, value_set=right_keys.cast(left_keys.type))
     there = pc.is_in(right_keys, value_set=left_keys.cast(right_keys.type))
     return (

@@ -52,7 +52,7 @@ class GraphEvaluation(Generic[K]):
         return self.semiring.unpack(self.annotations[self.graph.ordered([node])])[0]
 
     def values(self, nodes: Nodes) -> Array:
-        """Return the annotations of nodes, in the order given."""
+        """Return the annotations of nodes, in their order."""
         return self.annotations[self.graph.ordered(nodes)]
 
 
@@ -119,7 +119,7 @@ def evaluate(
 
 
 def _with_ancestors(graph: ProvenanceGraph, ids: Array) -> Array:
-    """Boolean array over all ids: some nodes and their ancestors."""
+    """Return a Boolean array over all ids: some nodes and their ancestors."""
     wanted = np.zeros(graph.storage.size, dtype=np.bool_)
     wanted[ids] = True
     wanted[reached(graph, ids, forwards=False)] = True
@@ -127,7 +127,7 @@ def _with_ancestors(graph: ProvenanceGraph, ids: Array) -> Array:
 
 
 class _Leaves(Generic[K]):
-    """The annotations of nodes without incoming edges."""
+    """A function from leaves, nodes without incoming edges, to their annotations."""
 
     def __init__(
         self, graph: ProvenanceGraph, semiring: Semiring[K], valuation: TokenValuation[K]
@@ -146,7 +146,7 @@ class _Leaves(Generic[K]):
         self.places = np.array(sorted(self.given), dtype=np.int64)
 
     def values(self, ids: Array) -> Array:
-        """Return the annotations of ascending ids."""
+        """Return the annotations of ascending ids of leaves."""
         result = self.semiring.ones(len(ids))
         if self.function is not None:
             result = self._tokens(ids, result, self.function)
@@ -173,7 +173,7 @@ class _Leaves(Generic[K]):
 
 
 def _node(graph: ProvenanceGraph, node: Any) -> int:
-    """Return a key of a mapping as the id of a node without incoming edges."""
+    """Return the id of a mapping's key, checked to be a node without incoming edges."""
     if isinstance(node, Token):
         key = "|".join(format_value(value) for value in node.key)
         node = f"{node.relation}:{key}"
@@ -194,9 +194,7 @@ def _store(annotations: Array, ids: Array, values: Array) -> Array:
 
 
 def _operations(storage: GraphStorage) -> Array:
-    """Return a code by id for the operation that combines the annotations of a node's
-    predecessors.
-    """
+    """Return the code, by id, of the operation on the annotations of a node's predecessors."""
     codes = [_OPERATIONS.get(segment.label, _DELTA) for segment in storage.segments]
     operations = np.full(storage.size, _DELTA, dtype=np.uint8)
     operations[: storage.count] = np.repeat(np.array(codes, dtype=np.uint8), np.diff(storage.bases))
@@ -229,7 +227,7 @@ def _combined(
 
 
 def _product(semiring: Semiring[K], annotations: Array, neighbours: Neighbours) -> Array:
-    """Return products over edges, in one round per factor; nodes have few factors."""
+    """Return each node's product over its edges, in one round per factor; factors are few."""
     starts = neighbours.offsets[:-1]
     result = annotations[neighbours.nodes[starts]]
     for factor in range(1, int(neighbours.degrees.max(initial=1))):

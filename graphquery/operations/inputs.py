@@ -28,8 +28,7 @@ _ATTRIBUTES = (
 
 @checked
 def inputs(graph: ProvenanceGraph, nodes: Nodes) -> pa.Table:
-    """Return the tokens that some nodes are made of: inputs of executions, and tuples of initial
-    states.
+    """Return the tokens behind some nodes: inputs of executions, and initial states.
 
     Returns
     -------
@@ -55,7 +54,7 @@ def inputs(graph: ProvenanceGraph, nodes: Nodes) -> pa.Table:
 
 
 def listed(storage: GraphStorage, tokens: Array) -> pa.Table:
-    """Tokens given by ascending ids, as :func:`inputs` lists them."""
+    """Return a table of tokens, given by ascending ids, as :func:`inputs` does."""
     positions, inverse = np.unique(storage.segment_of(tokens), return_inverse=True)
     segments = [storage.segments[position] for position in positions]
     columns = {

@@ -31,20 +31,19 @@ def paths(
     limit: int = 10,
     longest: int | None = None,
 ) -> list[Path]:
-    """Paths along edges from some nodes to others, the shortest first.
+    """Return paths along edges from some nodes to others, the shortest first.
 
     Parameters
     ----------
     limit
-        How many paths at most.
+        The limit on the number of paths.
     longest
-        How many edges a path may have; None for any number.
+        The limit on the edges of a path; None: no limit.
 
     Returns
     -------
     list
-        Paths of at least one edge, in an order that is always the same. Several edges between two
-        nodes are one path.
+        Paths of at least one edge, in a deterministic order. Parallel edges make one path.
 
     Raises
     ------
@@ -71,7 +70,7 @@ def paths(
 
 
 def _distances(graph: ProvenanceGraph, ends: Array, longest: int | None) -> dict[int, Array]:
-    """Ids by the number of edges from them to the nearest end, sorted; 0 for the ends."""
+    """Return ids with their distance to the nearest end, sorted; 0 for the ends."""
     seen = np.zeros(graph.storage.size, dtype=np.bool_)
     frontier = unseen(ends, seen)
     levels = {0: frontier}
@@ -82,10 +81,10 @@ def _distances(graph: ProvenanceGraph, ends: Array, longest: int | None) -> dict
 
 
 def _shortest(graph: ProvenanceGraph, starts: Array, levels: dict[int, Array]) -> Iterator[Path]:
-    """All paths to an end in the order of length, by always extending the most promising one.
+    """Yield all paths to an end in the order of length, extending the most promising one.
 
-    The queue holds, for every path begun, the best of its continuations not yet tried; so a node
-    with a million successors is one entry.
+    The queue holds the best untried continuation of every path begun, so a node with a million
+    successors is one entry.
     """
     ids = np.concatenate(list(levels.values()))
     away = np.repeat(np.arange(len(levels)), [len(level) for level in levels.values()])
@@ -93,9 +92,7 @@ def _shortest(graph: ProvenanceGraph, starts: Array, levels: dict[int, Array]) -
     ids, away = ids[order], away[order]
 
     def ranked(nodes: Array) -> tuple[Array, Array]:
-        """Return the nodes with a way to an end, the nearest first, and how far they are from
-        it.
-        """
+        """Return the nodes with a path to an end, the nearest first, and their distances."""
         nodes = ascending(nodes).astype(np.int64)
         indices = np.searchsorted(ids, nodes)
         there = ids[np.minimum(indices, len(ids) - 1)] == nodes if len(ids) else indices < 0

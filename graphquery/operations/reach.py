@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @checked
 def ancestors(graph: ProvenanceGraph, nodes: Nodes, distance: int | None = None) -> Selection:
-    """All that some nodes are made of.
+    """Return all ancestors of some nodes.
 
     Parameters
     ----------
     distance
-        How many edges to go back at most; None for any number.
+        The limit on the edges to go back; None: no limit.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def ancestors(graph: ProvenanceGraph, nodes: Nodes, distance: int | None = None)
 
 @checked
 def descendants(graph: ProvenanceGraph, nodes: Nodes, distance: int | None = None) -> Selection:
-    """All that comes from some nodes; see `ancestors`."""
+    """Return all descendants of some nodes; see `ancestors`."""
     return Selection(graph, reached(graph, graph.resolve(nodes), forwards=True, distance=distance))
 
 
@@ -82,9 +82,7 @@ def reached(
 
 
 def unseen(nodes: Array, seen: Array) -> Array:
-    """Return the nodes not yet seen, ascending and each once, as int64; they are seen from now
-    on.
-    """
+    """Return the nodes not seen before, ascending and distinct, as int64; mark them as seen."""
     fresh = ascending(nodes[~seen[nodes]])
     seen[fresh] = True
     return fresh.astype(np.int64, copy=False)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @checked
 def subgraph(graph: ProvenanceGraph, nodes: Nodes) -> ProvenanceGraph:
-    """Some nodes, all of their ancestors and descendants, and all siblings of the descendants.
+    """Return some nodes, their ancestors and descendants, and the siblings of the descendants.
 
     A sibling of a node shares a direct predecessor with it. Zooming in on a subgraph gives the
     subgraph of the graph zoomed in.
@@ -40,7 +40,7 @@ def subgraph(graph: ProvenanceGraph, nodes: Nodes) -> ProvenanceGraph:
 
 
 def subgraph_ids(graph: ProvenanceGraph, seeds: Array) -> ProvenanceGraph:
-    """`subgraph` of ascending ids of nodes of the graph."""
+    """Take the subgraph of nodes by their ascending ids; see `subgraph`."""
     below = reached(graph, seeds, forwards=True)
     visible = np.zeros(graph.storage.size, dtype=np.bool_)
     visible[graph.incoming(below).nodes] = True

@@ -29,11 +29,10 @@ _COMPUTED = (Kind.DERIVED, Kind.VALUE)
 def zoom_out(graph: ProvenanceGraph, *modules: str | Iterable[str]) -> ProvenanceGraph:
     """Show every invocation of some modules as one node.
 
-    What the invocations compute inside is hidden, and so are the state nodes, the tokens at them,
-    tokens of the module's state that nothing uses, and what inside has neither input nor state
-    behind it (a constant) and serves hidden nodes only. Each invocation gets a p-node labelled
-    with the module, from its inputs and to its outputs. Modules that are zoomed out already stay
-    so.
+    The internal computation of the invocations is hidden, and with it state nodes and their tokens,
+    unused tokens of the module's state, and constants (nodes without input or state behind them)
+    that serve hidden nodes only. Each invocation gets a p-node labelled with the module, from its
+    inputs and to its outputs. Modules that are already zoomed out stay zoomed out.
 
     Parameters
     ----------
@@ -91,10 +90,10 @@ def zoom_out(graph: ProvenanceGraph, *modules: str | Iterable[str]) -> Provenanc
 
 @checked
 def zoom_in(graph: ProvenanceGraph, *modules: str | Iterable[str]) -> ProvenanceGraph:
-    """Show again what some modules do inside: the inverse of `zoom_out`.
+    """Show the internal computation of some modules again: the inverse of `zoom_out`.
 
-    Deletions and subgraphs made while the modules were zoomed out are made again on what is seen
-    then. Deleting the node of an invocation is then deleting all that it stood for. Modules that
+    Deletions and subgraphs made while the modules were zoomed out are replayed on the finer graph;
+    deleting the node of an invocation then means deleting all nodes that it stood for. Modules that
     are not zoomed out stay as they are.
 
     Raises
@@ -116,7 +115,7 @@ def zoom_in(graph: ProvenanceGraph, *modules: str | Iterable[str]) -> Provenance
 def _repeated(
     graph: ProvenanceGraph, step: GraphStep, zoomed_in: frozenset[str], known: Mapping[str, Array]
 ) -> ProvenanceGraph:
-    """Return a step, on a graph in which some modules are zoomed in."""
+    """Replay a step on a graph in which some modules are zoomed in."""
     if step.operation is Operation.ZOOM_OUT:
         modules = step.modules - zoomed_in
         # What a module hides depends on deletions before, not on other modules.
@@ -133,7 +132,7 @@ def _repeated(
 def _zoom_out(
     graph: ProvenanceGraph, modules: frozenset[str], known: Mapping[str, Array]
 ) -> ProvenanceGraph:
-    """Zoom out, of some modules knowing already what that hides."""
+    """Zoom out; for modules in `known`, the hidden nodes are already known."""
     storage = graph.storage
     if graph.visible is None:
         visible = np.zeros(storage.size, dtype=np.bool_)
@@ -215,7 +214,7 @@ def _present(graph: ProvenanceGraph, positions: Iterable[int]) -> Array:
 
 
 def _unused(graph: ProvenanceGraph, positions: Iterable[int]) -> Array:
-    """State tuples that no invocation has used."""
+    """Return the state tuples that no invocation has used."""
     segments = graph.storage.segments
     ids = _present(graph, [p for p in positions if segments[p].execution is None])
     unused: Array = ids[graph.outgoing(ids).degrees == 0]
@@ -223,7 +222,7 @@ def _unused(graph: ProvenanceGraph, positions: Iterable[int]) -> Array:
 
 
 def _shared(graph: ProvenanceGraph) -> list[int]:
-    """Segments of constants that belong to no module."""
+    """Return the segments of constants that belong to no module."""
     return [
         position
         for position, segment in enumerate(graph.storage.segments)
@@ -232,7 +231,7 @@ def _shared(graph: ProvenanceGraph) -> list[int]:
 
 
 def _constants(graph: ProvenanceGraph, positions: list[int], hidden: Array) -> Array:
-    """Mark in `hidden` the nodes of some segments whose successors are all hidden."""
+    """Return the nodes of some segments whose successors are all hidden; mark them as hidden."""
     parts = []
     for layer in staged(graph, graph.storage.stages, positions, backwards=True):
         ids = layer[~hidden[layer]]

@@ -1,4 +1,4 @@
-"""Streams of provenance edges, reduced while they come to who came from whom.
+"""The reduction of provenance edge streams to the paths between inputs and outputs.
 
 Parallel reducers eliminate activities and intermediate entities and keep the paths between inputs
 and outputs. See Suriarachchi, Withana and Plale, *Big Provenance Stream Processing for Data

@@ -1,4 +1,4 @@
-"""Closure of vertices: all of their edges, or all on one side, have been counted.
+"""Closure of vertices: all of their edges, or all edges on one side, have been counted.
 
 The definitions admit as evidence a declared degree, a sealed function with the total of its edges,
 a watermark past the end of a scope, and a sealed topic; silence is not evidence.
@@ -17,7 +17,7 @@ from semiring.base import Array
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The evidence for closure beside the counts.
+    """The evidence for closure, apart from the counts.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """Boolean arrays, a place for every vertex.
+    """The closed sides of each vertex, as Boolean arrays over vertices.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Closed:
 
     @property
     def eliminable(self) -> Array:
-        """Closed on both sides, and not to stay."""
+        """Vertices that are closed on both sides and need not stay."""
         either: Array = self.entering & self.leaving & ~self.final
         return either
 
@@ -93,7 +93,7 @@ def closed(partial: Partial, evidence: Evidence) -> Closed:
 def _by_scopes(
     partial: Partial, evidence: Evidence, is_activity: Array, entering: Array, leaving: Array
 ) -> None:
-    """Close sides of vertices by what is known of functions and by the watermark, in place."""
+    """Close sides of vertices, in place, by counts of their functions and by the watermark."""
     known, functions = partial.vertices, partial.functions
     watermark = evidence.watermark
     if watermark is not None:

@@ -42,7 +42,7 @@ def contract(edges: Edges, closed: Array, *, strict: bool = True) -> Contracted:
     Parameters
     ----------
     closed
-        Boolean array over all vertices: which may be eliminated.
+        Boolean array over all vertices: the candidates for elimination.
     strict
         Whether there must be no cycle. Otherwise loops at the other vertices are dropped.
 
@@ -98,7 +98,7 @@ def contract(edges: Edges, closed: Array, *, strict: bool = True) -> Contracted:
 
 
 def _bypass(edges: Edges, single: Array, strict: bool) -> Edges:
-    """Eliminate vertices that one edge leaves: what enters them enters where they lead."""
+    """Eliminate vertices with one leaving edge: their effects lead to their cause directly."""
     is_single = single[edges.source]
     removed, rest = edges.take(is_single), edges.take(~is_single)
     without_loops(removed)
@@ -134,7 +134,7 @@ def _bypass(edges: Edges, single: Array, strict: bool) -> Edges:
 
 
 def _assigned(labels: Array, places: Array, new: Array | None) -> Array:
-    """Return a copy of labels with others at some places; of a wider type where these need it."""
+    """Return labels with new values at some positions, as objects if the new ones are."""
     assert new is not None
     wider = np.dtype(object) if new.dtype == np.dtype(object) else labels.dtype
     changed: Array = labels.astype(wider)
@@ -143,7 +143,7 @@ def _assigned(labels: Array, places: Array, new: Array | None) -> Array:
 
 
 def _squares(edges: Edges, there: Array) -> Array | None:
-    """Vertices with two edges on both sides, no two of them neighbours; None if there are none."""
+    """Return an independent set of vertices with two edges on both sides, or None."""
     size = len(there)
     square = there & (np.bincount(edges.source, minlength=size) == 2)
     square &= np.bincount(edges.dest, minlength=size) == 2
@@ -173,7 +173,7 @@ def apart(edges: Edges, chosen: Array) -> Array:
 def eliminate_apart(
     edges: Edges, chosen: Array, marks: Array | None = None, *, strict: bool = True
 ) -> tuple[Edges, Array]:
-    """Eliminate an independent set of vertices, whatever edges that adds.
+    """Eliminate an independent set of vertices, regardless of the edges that this adds.
 
     Parameters
     ----------

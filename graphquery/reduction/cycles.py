@@ -1,4 +1,4 @@
-"""Vertices that came from each other, as events may say by mistake, found and taken for one."""
+"""Cycles of vertices, from erroneous events: found, and condensed to one vertex each."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from graphquery.reduction.edges import Edges
 from semiring.base import Array
 
 _PASSES = 20
-"""Passes that take off vertices without edges on a side, before components are searched."""
+"""Number of passes that trim vertices without edges on a side before components are searched."""
 
 
 def components_of(edges: Edges, size: int) -> Array:
-    """Return for every vertex the least one of its strongly connected component.
+    """Return the smallest vertex of each vertex's strongly connected component.
 
     O(edges) time; what is left after some passes in numpy takes Python objects.
     """
@@ -36,14 +36,14 @@ def components_of(edges: Edges, size: int) -> Array:
 
 
 def in_cycles(edges: Edges, size: int) -> Array:
-    """Return a Boolean array: the edges that lie on a cycle, loops among them."""
+    """Return a Boolean array of the edges on cycles, including loops."""
     component = components_of(edges, size)
     within: Array = component[edges.source] == component[edges.dest]
     return within
 
 
 def condensed(edges: Edges, chosen: Array) -> tuple[Edges, Array]:
-    """Return edges where vertices that cycles of chosen ones lead through are one, without loops.
+    """Return edges with each cycle of chosen vertices condensed to one vertex, without loops.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Edges between numbered vertices, with labels in a commutative semiring or without."""
+"""Edges between numbered vertices, optionally labelled in a commutative semiring."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Edges:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays; of labels that are objects, of the pointers alone."""
+        """The bytes of the arrays; for labels that are objects, of the pointers only."""
         labels = 0 if self.label is None else self.label.nbytes
         return int(self.source.nbytes + self.dest.nbytes + labels)
 
@@ -59,11 +59,11 @@ class Edges:
         return Edges(self.dest, self.source, self.label, self.semiring)
 
     def renumbered(self, numbers: Array) -> Edges:
-        """Return the same edges, where vertex v is called ``numbers[v]``."""
+        """Return the same edges, with vertex v renumbered to ``numbers[v]``."""
         return Edges(numbers[self.source], numbers[self.dest], self.label, self.semiring)
 
     def merged(self) -> Edges:
-        """Parallel edges as one, labelled by the sum of their labels.
+        """Return the edges with parallel ones merged, and their labels added.
 
         O(edges · log edges) time.
         """
@@ -90,7 +90,7 @@ class Edges:
         return Edges(self.source[places], self.dest[places], label, self.semiring)
 
     def times(self, label: Array | None, other: Array | None) -> Array | None:
-        """Products of labels, place by place."""
+        """Return the elementwise products of two arrays of labels."""
         if self.semiring is None:
             return None
         assert label is not None
@@ -106,13 +106,13 @@ def _first(keys: Array) -> Array:
 
 
 def no_edges(semiring: Semiring[Any] | None = None) -> Edges:
-    """No edges, of labels in a semiring."""
+    """Return an empty set of edges with labels in a semiring."""
     empty = np.empty(0, dtype=np.int64)
     return Edges(empty, empty, None if semiring is None else semiring.zeros(0), semiring)
 
 
 def joined(parts: Sequence[Edges], semiring: Semiring[Any] | None) -> Edges:
-    """All edges of some sets.
+    """Return the concatenation of some sets of edges.
 
     Raises
     ------
@@ -170,5 +170,5 @@ def without_loops(edges: Edges, *, strict: bool = True) -> tuple[Edges, Array | 
 
 
 def cycle(vertices: Array) -> ReductionCycleError:
-    """Return the ReductionCycleError for these vertices; the caller adds their names."""
+    """Return the ReductionCycleError for some vertices; the caller adds their names."""
     return ReductionCycleError("A cycle leads through the vertices", vertices[:5])

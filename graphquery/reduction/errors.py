@@ -10,8 +10,8 @@ class ReductionError(GraphError):
 
 
 class ReductionCycleError(ReductionError):
-    """Edges that lead from a vertex back to it: no provenance graph has them."""
+    """Edges that form a cycle, which a provenance graph cannot have."""
 
 
 class LabelError(ReductionError):
-    """Labels that are there where none are expected, or the other way round."""
+    """Labels where none are expected, missing labels, or labels in a different semiring."""

@@ -1,6 +1,4 @@
-"""The functions of a computation: their counts of used and generated edges, and when these are
-final.
-"""
+"""Functions of a computation: the counts of their edges, and when these are final."""
 
 from __future__ import annotations
 
@@ -22,11 +20,11 @@ class FunctionCounts:
         Raw edges counted so far that leave entities that it generates, of whatever type: most are
         of type wasGeneratedBy, and enter its executions.
     due_used, due_generated
-        How many there will be in all, once the function is sealed; `UNKNOWN` before.
+        The final counts, once the function is sealed; `UNKNOWN` before.
     ended
-        When it ended, in microseconds since 1970; `UNKNOWN`.
+        The end of the function in microseconds since 1970, or `UNKNOWN`.
     read_by
-        The functions that read what it generates; None where that is not declared.
+        The functions that read its entities; None if undeclared.
     """
 
     used: int = 0
@@ -37,11 +35,11 @@ class FunctionCounts:
     read_by: frozenset[str] | None = None
 
     def has_used_all(self, watermark: int | None) -> bool:
-        """Return True if no edge of type used will come from the function any more."""
+        """Return True if all edges of type used have been counted for the function."""
         return _all(self.used, self.due_used, self.ended, watermark)
 
     def has_generated_all(self, watermark: int | None) -> bool:
-        """Return True if no edge will leave an entity that the function generates any more."""
+        """Return True if all edges that leave the function's entities have been counted."""
         return _all(self.generated, self.due_generated, self.ended, watermark)
 
 
@@ -52,7 +50,7 @@ def _all(counted: int, due: int, ended: int, watermark: int | None) -> bool:
 
 
 def merge_functions(parts: Iterable[FunctionCounts]) -> FunctionCounts:
-    """Merge the records of one function: counts are added, the larger declarations hold."""
+    """Merge the records of one function: counts are added, the larger declaration wins."""
     parts = list(parts)
     declared = [part.read_by for part in parts if part.read_by is not None]
     return FunctionCounts(

@@ -1,4 +1,4 @@
-"""Hashes of identifiers, the same in every process, and what is dealt out by them."""
+"""Hashes of identifiers, the same in every process, and shards by hash."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MIX = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
 
 def hashed(keys: pa.Array) -> Array:
-    """Return a 64-bit hash of every text: a polynomial over its bytes, mixed; the same everywhere.
+    """Return a 64-bit hash of every text: a mixed polynomial over its bytes.
 
     O(bytes) time in numpy, in blocks of keys whose intermediate values stay in the cache.
     """
@@ -44,7 +44,7 @@ def _polynomials(data: Array, offsets: Array, powers: Array) -> Array:
 
 
 def mixed(values: Array) -> Array:
-    """Integers of 64 bits scrambled, one to one (the finaliser of SplitMix64)."""
+    """Return 64-bit integers scrambled by a bijection (the finaliser of SplitMix64)."""
     for shift, factor in zip((30, 27), _MIX, strict=True):
         values = (values ^ (values >> np.uint64(shift))) * np.uint64(factor)
     scrambled: Array = values ^ (values >> np.uint64(31))

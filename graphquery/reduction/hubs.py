@@ -1,7 +1,7 @@
-"""Vertices whose elimination adds edges: eliminated all the same, or kept as hubs.
+"""Vertices whose elimination adds edges: eliminated, or kept as hubs.
 
-With hubs a reduced graph is never larger than the full one. Deciding vertex by vertex keeps more
-than needed, so the smaller of the two, hubs or closure, is taken for every component as a whole.
+With hubs a reduced graph is never larger than the full one. Deciding vertex by vertex would keep
+too many hubs, so each component as a whole takes the smaller form: its hubs, or its closure.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ the component's edges; a larger closure counts as larger for good.
 
 
 def eliminate(edges: Edges, chosen: Array, *, strict: bool = True) -> Edges:
-    """Eliminate all chosen vertices, whatever edges that makes.
+    """Eliminate all chosen vertices, regardless of the edges that this adds.
 
-    Vertices that lead to none of the others go first, so that every vertex is joined with edges
-    that are left in the end. O(Σ in · out) time and memory.
+    Vertices without chosen causes go first, so that every vertex is joined with edges that remain
+    in the result. O(Σ in · out) time and memory.
 
     Raises
     ------
@@ -62,7 +62,7 @@ class Decided:
 
 
 def decide(edges: Edges, blocked: Array, final: Array, *, strict: bool = True) -> Decided:
-    """Of every component of blocked vertices whose neighbours are settled, take the smaller form.
+    """Take the smaller form of every component of blocked vertices with settled neighbours.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def _jointly(
     smaller: Array,
     complete: Array,
 ) -> Array:
-    """Return the components that are smaller as closures together with others of the same ends.
+    """Return the components whose closures are smaller together with neighbouring components.
 
     Closures of components that share inputs and outputs may have most pairs in common. The result
     is a Boolean array over all vertices, at the smallest vertex of each component.
@@ -148,9 +148,10 @@ def _pairs_of(edges: Edges, together: Array, size: int) -> Array:
 
 
 def components(edges: Edges, vertices: Array) -> Array:
-    """Return the smallest vertex of the component of every chosen vertex, by edges among them.
+    """Return, for each chosen vertex, the smallest vertex of its component.
 
-    Labels spread and pointers double: O(edges · log vertices) time. Others have their own number.
+    Components are connected by edges among chosen vertices; other vertices get their own number.
+    Labels spread and pointers double: O(edges · log vertices) time.
     """
     component = np.arange(len(vertices), dtype=np.int64)
     both = vertices[edges.source] & vertices[edges.dest]
@@ -172,9 +173,7 @@ def components(edges: Edges, vertices: Array) -> Array:
 def _closures(
     members: Edges, ready: Array, component: Array, hubs: Array, strict: bool
 ) -> tuple[Edges, Array]:
-    """Return the closures of components, and of each edge the component; where one grows, it is
-    left.
-    """
+    """Return the closures of components, and the component of each edge; skip growing ones."""
     left = ready.copy()
     active = members
     marks = np.where(ready[members.source], component[members.source], component[members.dest])
@@ -198,7 +197,7 @@ def _closures(
 
 
 def _merged(edges: Edges, marks: Array) -> tuple[Edges, Array]:
-    """Parallel edges of one component as one; edges of others stay apart."""
+    """Return edges with parallel edges of one component merged."""
     order = np.lexsort((edges.dest, edges.source, marks))
     edges, marks = edges.take(order), marks[order]
     if len(edges) < 2:
@@ -219,7 +218,7 @@ def _merged(edges: Edges, marks: Array) -> tuple[Edges, Array]:
 
 
 def _last(edges: Edges, left: Array) -> Array:
-    """Return the vertices of `left` without edges to others in `left`."""
+    """Return the vertices of `left` without edges to vertices in `left`."""
     leads = np.zeros(len(left), dtype=np.bool_)
     leads[edges.source[left[edges.dest]]] = True
     last: Array = left & ~leads

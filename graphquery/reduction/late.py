@@ -1,4 +1,4 @@
-"""Edges that come when an end of theirs is eliminated: repaired from the raw edges, exactly.
+"""Late edges, which arrive after an end was eliminated: repaired exactly from the raw edges.
 
 A late edge (a, b) joins the nearest live effects of a with the nearest live causes of b, through
 eliminated vertices (the definitions' section 8). That needs the raw edges, from the source of the
@@ -109,7 +109,7 @@ def repair(
 
 
 def _roles(raw: Partial, late: Partial, known: Array, around: Array, size: int) -> Array:
-    """Merge the roles of both parts' vertices at their positions, without the reported ones."""
+    """Merge the roles of both parts' vertices at their positions, without the reported roles."""
     roles = np.zeros(size, dtype=np.uint8)
     roles[known] |= raw.vertices.roles
     roles[around] |= late.vertices.roles
@@ -118,14 +118,14 @@ def _roles(raw: Partial, late: Partial, known: Array, around: Array, size: int) 
 
 
 def _are_activities(roles: Array) -> Array:
-    """Return a mask of the vertices that are activities alone."""
+    """Return a mask of the vertices that are activities and not entities."""
     both = np.uint8(VertexRole.ACTIVITY | VertexRole.ENTITY)
     activities: Array = (roles & both) == np.uint8(VertexRole.ACTIVITY)
     return activities
 
 
 def _ends(edges: Edges, size: int, activities: Array) -> Array:
-    """Entities that no edge leaves, or none enters."""
+    """Return a mask of the entities without leaving or without entering edges."""
     leaving = np.bincount(edges.source, minlength=size)
     entering = np.bincount(edges.dest, minlength=size)
     ends: Array = ((leaving == 0) | (entering == 0)) & ~activities
@@ -133,10 +133,10 @@ def _ends(edges: Edges, size: int, activities: Array) -> Array:
 
 
 def _through(edges: Edges, late: Edges, stays: Array, strict: bool) -> Edges:
-    """Edges between vertices that stay, for the paths that lead over one of the late edges.
+    """Return edges between staying vertices for the paths that contain a late edge.
 
-    The graph is laid out twice: effects of late edges above, causes below, and the late edges
-    alone lead from above to below. Eliminating the rest leaves what crosses.
+    The graph is laid out twice, with effects of late edges above and causes below, and only the
+    late edges lead from above to below. Eliminating all other vertices leaves the crossing edges.
     """
     size = len(stays)
     above = edges.take(_behind(edges.reversed(), late.source, stays))
@@ -161,7 +161,7 @@ def _through(edges: Edges, late: Edges, stays: Array, strict: bool) -> Edges:
 
 
 def _behind(edges: Edges, start: Array, stays: Array) -> Array:
-    """Boolean array: the edges on paths from some vertices on, up to the first that stays."""
+    """Return a mask of the edges on paths from some vertices to the first staying vertex."""
     reached = np.zeros(len(stays), dtype=np.bool_)
     reached[start] = True
     reached &= ~stays

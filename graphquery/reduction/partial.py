@@ -1,7 +1,7 @@
 """A partial graph: edges, counts and declarations, as a message, a flush or a reducer's state.
 
-All three are one thing, so that reducers can stand in any number of stages: partial graphs are
-merged by adding what was counted, which is associative and commutative, and reduced at any time.
+All three have one form, so that reducers can form any number of stages: partial graphs are merged
+by adding their counts, which is associative and commutative, and can be reduced at any time.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ _DEST_ROLE = np.array(
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """Edges between vertices with keys, and what is known of these.
+    """Edges between vertices with keys, and the vertices' counts, declarations and roles.
 
     Parameters
     ----------
     keys
         Identifiers of vertices, each once; of any Arrow type that can be dictionary-encoded.
     edges
-        Between places of `keys`.
+        Edges between indices into `keys`.
     vertices
         One for every key.
     functions
-        By name; scopes of vertices are places in this order.
+        By name; scopes of vertices are indices in this order.
     """
 
     keys: pa.Array
@@ -64,7 +64,7 @@ class Partial:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of keys, edges and counts."""
+        """The bytes of keys, edges and counts."""
         return int(self.keys.nbytes) + self.edges.nbytes + self.vertices.nbytes
 
     @classmethod
@@ -82,7 +82,7 @@ class Partial:
         dest_entering: Array | int = UNKNOWN,
         dest_leaving: Array | int = UNKNOWN,
     ) -> Partial:
-        """Return the partial graph of raw edges, which count at both of their ends.
+        """Return the partial graph of raw edges, which are counted at both of their ends.
 
         Parameters
         ----------
@@ -177,7 +177,7 @@ class Partial:
 
 
 def _declared(size: int, *parts: tuple[Array, Array | int]) -> Array:
-    """Of every vertex the largest number that is declared of it at some place."""
+    """Return the largest number declared of every vertex."""
     due = np.full(size, UNKNOWN, dtype=np.int64)
     for places, numbers in parts:
         if isinstance(numbers, int):
@@ -189,9 +189,7 @@ def _declared(size: int, *parts: tuple[Array, Array | int]) -> Array:
 
 
 def encoded(columns: Sequence[pa.Array | pa.ChunkedArray]) -> tuple[pa.Array, list[Array]]:
-    """Return the different keys of some columns, in the order they come, and the columns as
-    places.
-    """
+    """Return the distinct keys of columns, in order of appearance, and the columns as indices."""
     chunks: list[pa.Array] = []
     lengths = []
     for column in columns:
@@ -205,7 +203,7 @@ def encoded(columns: Sequence[pa.Array | pa.ChunkedArray]) -> tuple[pa.Array, li
 
 
 def merge(parts: Sequence[Partial], semiring: Semiring[Any] | None = None) -> Partial:
-    """Several partial graphs as one.
+    """Merge several partial graphs into one.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The exact reduction of a partial graph, as far as it is closed.
+"""The exact reduction of a partial graph, as far as its vertices are closed.
 
 Source: the definitions' section 8, which replaces Algorithm 1 of Suriarachchi, Withana and Plale,
 *Big Provenance Stream Processing for Data Intensive Computations*: a vertex is eliminated when all
@@ -32,7 +32,7 @@ class Final:
     keys
         Identifiers of vertices, each once.
     edges
-        Between places of `keys`. All edges that leave a vertex come at once, each pair once.
+        Between indices into `keys`. All edges that leave a vertex come at once, each pair once.
     roles
         uint8, of :class:`VertexRole`, for every key.
     """
@@ -75,7 +75,7 @@ def reduce(
     hubs: bool = True,
     break_cycles: bool = False,
 ) -> ReducedParts:
-    """Eliminate what is closed, and take out what is final.
+    """Eliminate closed vertices, and take out the final edges.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def reduce(
 def _eliminated(
     edges: Edges, sides: Closed, hubs: bool, *, strict: bool = True
 ) -> tuple[Edges, int, Array]:
-    """Return the edges left, how many were dead, and which vertices have become hubs."""
+    """Return the remaining edges, the number of dead ones, and the vertices that became hubs."""
     contracted = contract(edges, sides.eliminable, strict=strict)
     edges, dead = contracted.edges, contracted.dead
     fixed = np.zeros(len(sides.final), dtype=np.bool_)
@@ -145,7 +145,7 @@ def _eliminated(
 
 
 def _whole(edges: Edges, stays: Array, leaving: Array) -> Array:
-    """Return a mask of the staying vertices whose leaving edges have all come and lead to staying
+    """Return a mask of the staying vertices whose leaving edges are complete and lead to staying
     ones.
 
     All paths of a vertex are emitted at once and only then, so that no pair is emitted twice.
@@ -157,7 +157,7 @@ def _whole(edges: Edges, stays: Array, leaving: Array) -> Array:
 
 
 def _compact(partial: Partial, edges: Edges, vertices: Vertices, sides: Closed) -> Partial:
-    """Return a partial graph without vertices that nothing more is to be known of."""
+    """Return a partial graph without the vertices that later edges or evidence cannot affect."""
     needed = ~(sides.entering & sides.leaving)
     # Whoever reads an input says again that it is one: it may be forgotten in between.
     is_input = sides.leaving & (vertices.leaving == 0) & ~has(vertices.roles, VertexRole.KEPT)

@@ -1,4 +1,4 @@
-"""A reducer: merges what comes, reduces it when there is enough, and reports what it holds."""
+"""A reducer: merges partial graphs, reduces them in batches, and reports statistics."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from graphquery.reduction.reduce import Final, reduce
 from semiring.base import Semiring
 
 BATCH = 20_000
-"""Raw edges that are reduced at a time, as the paper's local batch size."""
+"""Number of raw edges reduced at a time, as the paper's local batch size."""
 
 NAMED = 10
-"""Vertices with too many or too few edges that a report names."""
+"""Limit on the vertices with too many or too few edges that a report names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Report:
 
     @property
     def exact(self) -> bool:
-        """True if all edges were as declared, and none was on a cycle."""
+        """True if all edges were as declared, and no vertex was on a cycle."""
         return not (self.excess or self.missing or self.cyclic)
 
 
@@ -110,12 +110,12 @@ class Reducer:
         return self._state
 
     def add(self, part: Partial) -> None:
-        """Take a partial graph in.
+        """Add a partial graph.
 
         Raises
         ------
         ReductionError
-            After the stream was sealed; what comes then is late.
+            The stream was sealed; later edges are late.
         """
         if self._evidence.sealed:
             raise ReductionError(
@@ -129,26 +129,28 @@ class Reducer:
             self.reduce()
 
     def mend(self, part: Partial) -> None:
-        """Take in what late edges add (see `late.repair`), also after the stream was sealed."""
+        """Add the edges that repair late ones (see `late.repair`), even after the stream was
+        sealed.
+        """
         self._pending.append(part)
         self.report = replace(self.report, received=self.report.received + len(part.edges))
         self.reduce()
 
     def advance(self, watermark: int) -> None:
-        """Say that no edge is to come from before a time, in microseconds since 1970."""
+        """Advance the watermark: no later edge is older than it, in microseconds since 1970."""
         before = self._evidence.watermark
         if before is None or watermark > before:
             self._evidence = replace(self._evidence, watermark=watermark)
             self._pending.append(self._empty)
 
     def seal(self) -> None:
-        """Say that the stream is over: everything is closed and reduced."""
+        """End the stream: everything is closed and reduced."""
         self._evidence = replace(self._evidence, sealed=True)
         self._pending.append(self._empty)
         self.reduce()
 
     def reduce(self) -> None:
-        """Reduce what is held now.
+        """Reduce everything received so far.
 
         Raises
         ------
@@ -184,13 +186,13 @@ class Reducer:
         )
 
     def take_final(self) -> list[Final]:
-        """Take out the final edges that there are."""
+        """Reduce, and take out the final edges."""
         self.reduce()
         final, self._final = self._final, []
         return final
 
     def flush(self) -> Partial:
-        """Take out everything that is open, edges and counts together, for another reducer."""
+        """Take out the open part, edges and counts together, for another reducer."""
         self.reduce()
         flushed, self._state = self._state, self._empty
         now = self.report
@@ -201,7 +203,7 @@ class Reducer:
 
 
 def final_table(finals: list[Final], key_type: pa.DataType | None = None) -> pa.Table:
-    """Final edges as a table: `source`, `dest`, and `label` where there is one."""
+    """Return final edges as a table: `source`, `dest`, and `label` if there are labels."""
     columns: dict[str, list[pa.Array]] = {"source": [], "dest": []}
     labels = []
     for final in finals:
@@ -217,7 +219,7 @@ def final_table(finals: list[Final], key_type: pa.DataType | None = None) -> pa.
 
 
 def pairs(finals: list[Final]) -> set[tuple[Any, Any]]:
-    """Final edges as pairs of keys; for tests and small graphs."""
+    """Return final edges as pairs of keys; for tests and small graphs."""
     edge_keys: set[tuple[Any, Any]] = set()
     for final in finals:
         keys = np.array(final.keys.to_pylist(), dtype=object)

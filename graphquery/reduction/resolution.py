@@ -38,7 +38,7 @@ class Stepped:
     state
         The open part of the shard.
     told
-        By shard, the message to deliver before its next step; empty ones are left out.
+        By shard, the message to deliver before its next step, unless empty.
     final
         The final edges.
     dead
@@ -68,16 +68,16 @@ def step(
     *,
     hubs: bool = True,
 ) -> Stepped:
-    """Resolve what can be of one shard.
+    """Resolve the vertices of one shard that can be resolved.
 
     Parameters
     ----------
     parts
-        Its state, and what was delivered since its last step.
+        The shard's state, and the messages delivered since its last step.
     shard, count
-        Its number, and how many there are.
+        The shard's number, and the number of shards.
     functions
-        What all shards together have counted of functions, of edges that were delivered before.
+        The counts of functions over all shards, for edges that were delivered before.
 
     Notes
     -----
@@ -145,7 +145,7 @@ class _Step:
         )
 
     def _replace(self, answers: Edges, empty: Array) -> None:
-        """Replace the edges to answered vertices by edges to their answers."""
+        """Replace edges to answered vertices by edges to the causes in their answers."""
         if not (len(answers) or len(empty)):
             return
         answered = np.zeros(self.size, dtype=np.bool_)
@@ -170,7 +170,7 @@ class _Step:
         self.settled = np.concatenate([self.settled[~hit], np.ones(len(replaced), dtype=np.bool_)])
 
     def _bury(self) -> bool:
-        """Drop closed vertices that nothing came of; return whether that freed others."""
+        """Drop closed vertices without effects; return True if that may free more vertices."""
         is_requested = self._marked(self.requests.dest)
         buried = self.closed & ~self.final & ~is_requested & ~self.gone
         if not buried.any():
@@ -187,7 +187,7 @@ class _Step:
         return bool(here.any())
 
     def _resolve(self) -> tuple[Edges, Array]:
-        """Emit and answer what is resolved now; return the answers among vertices of the shard."""
+        """Emit and answer the resolved vertices; return the answers within the shard."""
         open_ends = self._marked(self.leaving.source[~self.settled])
         resolved = self.own & self.sides.leaving & ~open_ends & ~self.gone
         inner = resolved & self.closed & ~self.final
@@ -255,7 +255,7 @@ class _Step:
         return marked
 
     def _merge_settled(self) -> None:
-        """Merge parallel edges among the settled ones."""
+        """Merge parallel settled edges."""
         merged = self.leaving.take(self.settled).merged()
         waiting = self.leaving.take(~self.settled)
         self.leaving = joined([waiting, merged], self.leaving.semiring)
@@ -336,7 +336,7 @@ def _pairs() -> Edges:
 
 
 def _without(edges: Edges, taken: Edges, size: int) -> Edges:
-    """Return the edges that another set does not have, without labels."""
+    """Return the edges that are not in `taken`, ignoring labels."""
     if not len(taken) or not len(edges):
         return edges
     span = max(size, 1)

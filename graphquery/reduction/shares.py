@@ -1,4 +1,4 @@
-"""The share of a partial graph that a shard has, partitioned by vertex.
+"""A shard's share of a partial graph, partitioned by vertex.
 
 Every vertex belongs to one shard, by the hash of its identifier. An edge is stored twice: at the
 shard of its effect, as a leaving edge, and at the shard of its cause, as a request for the cause's
@@ -40,28 +40,28 @@ def _no_pairs() -> Edges:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """State of a shard, or what is delivered to it.
+    """The state of a shard, or a message to it.
 
     Parameters
     ----------
     keys
         Identifiers, each once.
     vertices
-        One for every key; of vertices of other shards nothing but roles.
+        One for every key; vertices of other shards have roles only.
     functions
-        Names; scopes of vertices are places among them.
+        Names; scopes of vertices are indices into them.
     leaving
         Edges that leave vertices of the shard.
     settled
-        Boolean array: which of these lead to a vertex that stays.
+        Boolean array: the leaving edges that lead to a staying vertex.
     requests
         Edges that enter vertices of the shard and have not been answered, without labels.
     cancelled
-        Requests that are withdrawn, since nothing came of who made them.
+        Requests that are withdrawn, since the requesting vertices have no effects.
     answers
-        Of vertices that were asked for, the causes that stay, with labels.
+        The staying causes of requested vertices, with labels.
     empty
-        Vertices that were asked for, and came from nothing.
+        Requested vertices without causes.
     """
 
     keys: pa.Array
@@ -87,7 +87,7 @@ class Share:
 
 
 def empty_share(semiring: Semiring[Any] | None = None) -> Share:
-    """Return the state of a shard that has nothing."""
+    """Return the state of an empty shard."""
     return Share(
         pa.array([], pa.string()),
         unknown(0),
@@ -99,10 +99,10 @@ def empty_share(semiring: Semiring[Any] | None = None) -> Share:
 
 
 def split(partial: Partial, count: int) -> list[Share]:
-    """Deal a partial graph out to so many shards.
+    """Split a partial graph among shards.
 
-    An edge to an input that was declared one is settled at once, and its cause is asked nothing.
-    O(edges + vertices) time for every shard.
+    An edge to a declared input is settled at once, and sends no request to its cause. O(edges +
+    vertices) time for every shard.
     """
     sides = closed(partial, Evidence(partial=True))
     known = partial.vertices
@@ -139,7 +139,7 @@ def _share(
 
 
 def only(vertices: Vertices, known: Array) -> Vertices:
-    """Vertices, where of all but some nothing is known."""
+    """Return vertices with the counts and declarations of all but `known` ones erased."""
     nothing = unknown(len(vertices))
     names = ("entering", "leaving", "due_entering", "due_leaving", "roles", "scope", "ended")
     return Vertices(
@@ -148,7 +148,7 @@ def only(vertices: Vertices, known: Array) -> Vertices:
 
 
 def joined_shares(parts: Sequence[Share], semiring: Semiring[Any] | None) -> Share:
-    """Several shares of one shard as one; counts are added."""
+    """Merge several shares of one shard, adding their counts."""
     parts = [part for part in parts if not part.is_empty] or [empty_share(semiring)]
     if len(parts) == 1:
         return parts[0]

@@ -11,7 +11,7 @@ import numpy as np
 from semiring.base import Array
 
 UNKNOWN = -1
-"""A number of edges that nobody has declared, no scope, no time."""
+"""An undeclared number of edges, no scope, or no time."""
 
 SEVERAL = -2
 """The scope of a vertex that several functions claim."""
@@ -23,7 +23,7 @@ class VertexRole(IntFlag):
     ACTIVITY = 1
     """It used or generated: never an input or output."""
     ENTITY = 2
-    """It was used, generated, derived or a member. Who is both counts as an entity."""
+    """It was used, generated, derived or a member. A vertex of both roles counts as an entity."""
     KEPT = 4
     """A declared terminal: it stays, although it is read again."""
     HUB = 8
@@ -34,24 +34,24 @@ class VertexRole(IntFlag):
 
 @dataclass(frozen=True, slots=True)
 class Vertices:
-    """Arrays of one length, a place for every vertex.
+    """The vertices of a partial graph, as arrays of one length.
 
-    An edge points from effect to cause: it *enters* its cause and *leaves* its effect. What enters
-    an entity are its readers, what leaves it its generator.
+    An edge points from effect to cause: it *enters* its cause and *leaves* its effect. The readers
+    of an entity enter it, and it leaves towards its generator.
 
     Parameters
     ----------
     entering, leaving
-        int64: raw edges counted, every one once, whether or not it is still there.
+        int64: the number of raw edges counted, including eliminated ones.
     due_entering, due_leaving
-        int64: how many there will be in all, as declared; `UNKNOWN` if nobody has.
+        int64: the declared totals; `UNKNOWN` if undeclared.
     roles
         uint8, of :class:`VertexRole`.
     scope
         int64: the place of the function that generates an entity, or that an activity is an
         execution of, in the partial graph's functions; `UNKNOWN`, or `SEVERAL`.
     ended
-        int64, microseconds since 1970: when an execution ended; `UNKNOWN`.
+        int64, microseconds since 1970: the end of an execution, or `UNKNOWN`.
     """
 
     entering: Array
@@ -67,7 +67,7 @@ class Vertices:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays."""
+        """The bytes of the arrays."""
         return sum(int(getattr(self, each.name).nbytes) for each in fields(self))
 
     def take(self, which: Array) -> Vertices:
@@ -76,7 +76,7 @@ class Vertices:
 
 
 def has(roles: Array, role: VertexRole) -> Array:
-    """Boolean array: which of some roles have one of the bits of another."""
+    """Return a Boolean array: the roles that have any of the bits of `role`."""
     shared: Array = (roles & np.uint8(role)) != 0
     return shared
 

@@ -1,4 +1,4 @@
-"""Data frames of nodes, edges and counts that are computed, and kept in a folder."""
+"""Data frames of nodes, edges and counts that are computed once and stored in a folder."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ NODE = "segment INT, id BIGINT"
 EDGE = "source_segment INT, source BIGINT, target_segment INT, target BIGINT, port TINYINT"
 
 _FEW = 4_096
-"""Rows that are sooner brought to the driver and back than written to files and read."""
+"""Limit on rows that are collected rather than written to files and read back."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EdgeFrame:
-    """Stored edges, and the links they are of."""
+    """Stored edges, and their links."""
 
     frame: Frame
     links: frozenset[Link]
 
 
 class Folder:
-    """Frames of one graph that are computed once.
+    """Computed data frames of one graph.
 
-    Many rows are written to the folder and read back, few are brought to the driver.
+    Large frames are written to the folder and read back; small ones are collected on the driver.
 
     Parameters
     ----------
     folder
-        Empty, and reached by all of Spark's workers.
+        An empty folder that all of Spark's workers reach.
     """
 
     def __init__(self, spark: Session, folder: str, levels: Levels) -> None:
@@ -54,7 +54,7 @@ class Folder:
         self._were_few = True
 
     def store(self, nodes: Frame) -> tuple[Frame, int]:
-        """Compute rows of nodes now: read back, they have no history. How many there are."""
+        """Compute rows of nodes, and cut their query plan; return them and their number."""
         rows = nodes.select("segment", "id")
         few = self._few(rows)
         if few is not None:
@@ -64,7 +64,7 @@ class Folder:
         return frame, total
 
     def stored(self, nodes: Frame | None) -> NodeSet:
-        """Compute distinct rows of nodes of any levels now."""
+        """Compute distinct rows of nodes of any levels as a set."""
         if nodes is None:
             return NodeSet()
         few = self._few(nodes.select("id").distinct())
@@ -88,14 +88,14 @@ class Folder:
         return NodeSet(frozenset(), parts, found_rows)
 
     def _written(self, rows: Frame, schema: str, measured: Column) -> tuple[Frame, int]:
-        """Write rows, return them read again, and a number measured while writing."""
+        """Write rows; return them, read back, and an aggregate observed while writing."""
         path = f"{self.folder}/frames/{next(self._numbers)}"
         observed = Observation()
         rows.observe(observed, measured.alias("measured")).write.parquet(path)
         return self.spark.read.schema(schema).parquet(path), int(observed.get["measured"])
 
     def _few(self, rows: Frame) -> pa.Table | None:
-        """Rows brought here; None where there are many, or were the last time."""
+        """Collect rows on the driver; None if there are many, or were the last time."""
         if not self._were_few:
             return None
         some = rows.limit(_FEW + 1).toArrow()
@@ -108,7 +108,7 @@ class Folder:
         return self.spark.createDataFrame(rows, schema)
 
     def store_edges(self, edges: Frame, links: Iterable[Link]) -> EdgeFrame:
-        """Write edges, which may be larger than memory, by the levels that they join."""
+        """Write edges, which may exceed memory, by the levels that they join."""
         path = f"{self.folder}/edges/{next(self._numbers)}"
         spread = F.floor(F.col("target") / F.lit(1 << 24))
         (
@@ -122,7 +122,7 @@ class Folder:
         )
 
     def given(self, ids: Array) -> NodeSet:
-        """Nodes given by ids, each once."""
+        """Return a set of nodes from distinct ids."""
         segments = self.levels.segment_of(ids)
         levels = np.array(self.levels.level, dtype=np.int64)[segments]
         parts = {}
@@ -136,7 +136,7 @@ class Folder:
         return NodeSet(frozenset(), parts, len(ids))
 
     def store_counts(self, counts: Frame) -> tuple[Frame, int]:
-        """Compute counts now; how many of them are beyond 64 bits, and NULL."""
+        """Compute counts; return them, and the number beyond 64 bits, which are NULL."""
         schema = f"{NODE}, value BIGINT"
         few = self._few(counts)
         if few is not None:

@@ -1,4 +1,4 @@
-"""Nodes and edges of a graph as data frames: selected, joined and counted."""
+"""Nodes and edges of a graph as data frames, and their selections, joins and counts."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _CHUNK = 1 << 16
 
 
 class GraphTables(Folder):
-    """Nodes and edges of one graph as frames, and what is asked of them."""
+    """The nodes and edges of one graph as data frames, and the queries on them."""
 
     # -- nodes -----------------------------------------------------------------------------------
 
     def every(self, segments: Iterable[int]) -> Frame | None:
-        """All nodes of segments."""
+        """Return all nodes of some segments."""
         starts: list[int] = []
         lengths: list[int] = []
         numbers: list[int] = []
@@ -62,17 +62,17 @@ class GraphTables(Folder):
         return NodeSet(nodes.whole & segments) | self.stored(rows)
 
     def ids(self, nodes: Frame) -> Array:
-        """Return the ids of rows, brought here."""
+        """Collect the ids of rows, sorted."""
         ids: Array = nodes.select("id").toArrow()["id"].to_numpy()
         return np.sort(ids)
 
     def to_numpy(self, counts: Frame, nodes: Frame) -> tuple[Array, Array]:
-        """Return the ids and counts of nodes that have one, brought here."""
+        """Collect the ids and counts of those nodes that have counts."""
         rows = counts.select("id", "value").join(nodes.select("id"), "id", "left_semi").toArrow()
         return rows["id"].to_numpy(), rows["value"].to_numpy()
 
     def some(self, nodes: Frame, limit: int) -> Array:
-        """At most so many ids of rows, brought here."""
+        """Collect at most `limit` ids of rows."""
         return self.ids(nodes.limit(limit))
 
     def count(self, nodes: NodeSet) -> int:
@@ -114,7 +114,7 @@ class GraphTables(Folder):
         return functools.reduce(DataFrame.union, parts) if parts else None
 
     def operands(self, edges: Frame) -> Frame:
-        """Return the edges that are not to the right of `⊖`."""
+        """Return the edges other than those to the right of `⊖`."""
         return edges.where(F.col("port") != Port.SUBTRAHEND)
 
     def subtrahends(self, edges: Frame) -> Frame:
@@ -144,13 +144,11 @@ class GraphTables(Folder):
         return self._joined(rows, "", nodes, set(levels), "left_anti")
 
     def lost(self, edges: Frame) -> Frame:
-        """Of every node how many edges lead to it: rows with `lost`."""
+        """Return the number of edges into every node, as `lost`."""
         return self._degrees(edges, "target", "lost")
 
     def exhausted(self, lost: Frame, edges: Frame | None, at_once: frozenset[int]) -> Frame:
-        """Return the rows of `lost` that have lost all of `edges`, or one if of the segments
-        `at_once`.
-        """
+        """Return the nodes that lost all of their edges, or any edge in segments `at_once`."""
         if edges is None:
             return lost.where(_in("segment", at_once)).select("segment", "id")
         touched = lost.where(~_in("segment", at_once)).select(F.col("id").alias("target"))
@@ -194,12 +192,12 @@ class GraphTables(Folder):
         return added.select("segment", "id", value.cast("bigint").alias("value"))
 
     def leaves(self, nodes: Frame, given: Frame) -> Frame:
-        """Counts of nodes that are made of nothing: those given, or 1."""
+        """Return the counts of nodes without incoming edges: those in `given`, or 1."""
         known = nodes.join(F.broadcast(given), "id", "left")
         return known.select("segment", "id", F.coalesce("value", F.lit(1)).alias("value"))
 
     def numbers(self, values: Mapping[int, int]) -> Frame:
-        """Rows of `id` and `value`."""
+        """Return rows of `id` and `value`."""
         columns = {"id": pa.int64(), "value": pa.int64()}
         return self._small(columns, [list(values), list(values.values())])
 
@@ -212,7 +210,7 @@ class GraphTables(Folder):
         return both.where(F.col("inside") == F.col("degree")).select("segment", "id")
 
     def overlay(self, edges: Frame, inwards: bool) -> Frame:
-        """Edges of m-nodes to inputs (`inwards`) or outputs as edges of their zoomed nodes."""
+        """Turn the edges of m-nodes to inputs (`inwards`) or outputs into edges of zoomed nodes."""
         levels = self.levels
         numbers = list(levels.invocations)
         places = [levels.zoomed_of[number] for number in numbers]
@@ -232,7 +230,9 @@ class GraphTables(Folder):
     def beside(
         self, nodes: Frame, invocation: Mapping[int, tuple[int, int]], inwards: bool
     ) -> Frame:
-        """Edges from nodes (`inwards`) to a zoomed node, given with its segment by theirs."""
+        """Return edges from nodes to their invocation's zoomed node (`inwards`), or from it to
+        them.
+        """
         columns = list(zip(*((n, *numbers) for n, numbers in invocation.items()), strict=True))
         zoomed = self._small(
             {"segment": pa.int32(), "place": pa.int32(), "zoomed": pa.int64()}, columns
@@ -243,7 +243,7 @@ class GraphTables(Folder):
         return self._as_edges(moved, *ends)
 
     def union(self, frames: Sequence[Frame]) -> Frame:
-        """Return the rows of frames of the same columns, one or more."""
+        """Return the union of one or more frames with the same columns."""
         return functools.reduce(DataFrame.union, frames)
 
     def height(self, rows: Frame) -> int:
@@ -251,7 +251,7 @@ class GraphTables(Folder):
         return rows.count()
 
     def to_arrow(self, edges: Frame, limit: int) -> pa.Table:
-        """At most `limit` + 1 edges brought here: `source`, `target`, `port`."""
+        """Collect at most `limit` + 1 edges: `source`, `target`, `port`."""
         table: pa.Table = edges.select("source", "target", "port").limit(limit + 1).toArrow()
         return table
 
@@ -305,12 +305,12 @@ def _in(column: str, values: Iterable[int]) -> Column:
 
 
 def read_edges(tables: GraphTables, path: Callable[[str], str]) -> EdgeFrame:
-    """All edges of a graph from the files of its edge sets, written by the levels they join.
+    """Read all edges of a graph from files, and write them by the levels that they join.
 
     Parameters
     ----------
     path
-        Of a file, where Spark finds it.
+        Maps a file's name to its path for Spark.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Checkpoints: the state after a commit in one file, so that opening need not read the whole log.
+"""Checkpoints: the state after a commit in one file, from which a store opens quickly.
 
-A checkpoint follows from the log and is never the only place of anything: one that is missing or
-damaged is passed over. Its tables are stored by column, which is small and quick to read.
+A checkpoint follows from the log and never holds the only copy of anything: a missing or damaged
+one is skipped. Its tables are stored by column, which is small and quick to read.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SHARE = 16
 
 
 def is_due(version: int, last: int) -> bool:
-    """Return True if a version gets a checkpoint, after the last one of version `last`.
+    """Return True if a version gets a checkpoint, given the version `last` of the previous one.
 
     The distance grows with the log, so that all checkpoints together are written in time linear in
     it, and opening reads at most its sixteenth part (or 64 commits).
@@ -43,7 +43,7 @@ def checkpoint_path(root: Path, version: int) -> Path:
 
 
 def checkpoint_versions(root: Path) -> list[int]:
-    """Return the versions that have one, ascending."""
+    """Return the versions with a checkpoint, ascending."""
     names = [path.stem for path in (root / CHECKPOINTS).glob("*.json")]
     return sorted(int(name) for name in names if name.isdecimal())
 
@@ -77,9 +77,7 @@ def read_checkpoint(root: Path, version: int) -> StoreState:
 
 
 def latest_checkpoint(root: Path, version: int | None = None) -> StoreState | None:
-    """Return the state of the last sound checkpoint, of `version` at most; None if there is
-    none.
-    """
+    """Return the state of the last sound checkpoint up to `version`, or None."""
     for candidate in reversed(checkpoint_versions(root)):
         if version is None or candidate <= version:
             try:

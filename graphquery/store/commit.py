@@ -1,4 +1,4 @@
-"""A commit: what one transaction, compaction or vacuum changed, and its form in JSON."""
+"""A commit: the changes of one transaction, compaction or vacuum, and their form in JSON."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ Json: TypeAlias = Any
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """A data file as it was when it was committed.
+    """A data file as committed.
 
     Parameters
     ----------
     size
-        In bytes.
+        The size in bytes.
     sha256
-        Of its bytes, in hexadecimal.
+        The SHA-256 of its bytes, in hexadecimal.
     rows
-        How many.
+        The number of rows.
     schema
         The columns' names and types; only files that agree in it can be merged.
     kept
-        Whether it stays until it is removed by name: compaction leaves it as it is.
+        Whether it stays until it is removed by name: compaction does not touch it.
     """
 
     size: int
@@ -48,15 +48,15 @@ class Commit:
     previous
         The checksum of the commit before; of the first one, the identity of the store.
     time
-        When, in ISO 8601, UTC.
+        The time of the commit, in ISO 8601, UTC.
     operation
         ``append``, ``compact`` or ``vacuum``.
     files, segments, edges, records
-        What was added; a record of a name that was there is replaced.
+        The additions; a record replaces one of the same name.
     dropped
         Names of records deleted.
     moved
-        File to the file that its rows are in now, and the row there of its first one.
+        By merged file, the new file, and the row of its first row there.
     removed
         Files no longer in use, but still there for older snapshots.
     vacuumed
@@ -115,7 +115,7 @@ class Commit:
 
 
 def segment_from_json(document: Mapping[str, Json]) -> Segment:
-    """Return a segment, of the fields that are not at their default."""
+    """Return a segment from its fields that are not at their default."""
     values = dict(document)
     values["kind"] = _KINDS[values["kind"]]
     values["key"] = tuple(values.get("key", ()))
@@ -123,7 +123,7 @@ def segment_from_json(document: Mapping[str, Json]) -> Segment:
 
 
 def edges_from_json(document: Mapping[str, Json]) -> EdgeSet:
-    """Return an edge set, of the fields that are not at their default."""
+    """Return an edge set from its fields that are not at their default."""
     values = dict(document)
     for end in ("sources", "targets"):
         if end in values:

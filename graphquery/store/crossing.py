@@ -1,4 +1,4 @@
-"""Crossings: which rows of a store others may import, and which rows of others it has imported.
+"""Crossings: the rows of a store that others may import, and the rows it has imported.
 
 An export makes one segment of a store a *channel*; a row of a channel is where data leaves one
 store and enters others. Exports and imports are records of commits, ``export/<channel>`` and
@@ -32,14 +32,14 @@ def channel_id(store: str, name: str, version: str, key: bytes = b"") -> str:
     store
         The identity of the exporting store, 32 hexadecimal digits.
     name, version
-        Of the dataset.
+        The name and version of the dataset.
     key
         The key of the federation, of up to 64 bytes: without it nobody can compute identities.
 
     Raises
     ------
     StoreError
-        An identity that is none, or a key too long.
+        A malformed identity, or a key that is too long.
     """
     try:
         identity = bytes.fromhex(store)
@@ -100,7 +100,7 @@ class Crossing:
         Raises
         ------
         StoreDamagedError
-            When it is nothing of the kind, or of another version; `what` names it.
+            The document is malformed, or has a different version; `what` names it.
         """
         values = _checked(document, cls._format(), what)
         try:
@@ -112,12 +112,12 @@ class Crossing:
 
     @classmethod
     def _format(cls) -> int:
-        """Return the version of the record that is written and read."""
+        """The version of the record that is written and read."""
         raise NotImplementedError
 
     @classmethod
     def _parsed(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the fields of a kind of crossing, each of its type."""
+        """Return the fields of a kind of crossing, checked against their types."""
         return values
 
 
@@ -188,7 +188,7 @@ C = TypeVar("C", bound=Crossing)
 
 
 def exports(records: Mapping[str, Json]) -> dict[str, Export]:
-    """All exports among the records of a store, by channel, in the order they were made.
+    """Return all exports among the records of a store, by channel, in the order they were made.
 
     Raises
     ------
@@ -199,7 +199,7 @@ def exports(records: Mapping[str, Json]) -> dict[str, Export]:
 
 
 def imports(records: Mapping[str, Json]) -> dict[str, Import]:
-    """All imports among the records of a store, by channel; raises as `exports`."""
+    """Return all imports among the records of a store, by channel; raises as `exports`."""
     return _read(Import, IMPORT, records)
 
 
@@ -281,7 +281,7 @@ def _missing(files: Mapping[str, FileEntry], record: Export | Import) -> Iterato
 
 
 def _checked(document: Json, version: int, what: str) -> dict[str, Any]:
-    """Return the fields of a document, of a version only."""
+    """Return the fields of a document, checked to have the given version."""
     if not isinstance(document, dict) or not isinstance(document.get("format"), int):
         raise _not_understood(what, "it has no version")
     if document["format"] != version:

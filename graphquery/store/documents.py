@@ -17,7 +17,7 @@ _START = len(_HEAD) + 64 + len(_MIDDLE)
 
 
 def seal(content: Any) -> tuple[bytes, str]:
-    """Return the bytes of a document, and the checksum that is in them."""
+    """Return the bytes of a document with its checksum, and the checksum."""
     body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
     checksum = hashlib.sha256(body).hexdigest()
     return _HEAD + checksum.encode() + _MIDDLE + body + _TAIL, checksum
@@ -31,7 +31,7 @@ def unseal(path: Path, what: str) -> tuple[Any, str]:
     FileNotFoundError
         When there is no such file.
     StoreDamagedError
-        When it cannot be read, or is not what was written; `what` names it in the message.
+        The document is unreadable, truncated or altered; `what` names it in the message.
     """
     try:
         data = path.read_bytes()

@@ -6,7 +6,7 @@ from semiring.errors import LipstickError
 
 
 class StoreError(LipstickError):
-    """A store that is not there, or something that it cannot do or take in."""
+    """A missing store, or an operation or content that a store does not support."""
 
 
 class StoreFormatError(StoreError):

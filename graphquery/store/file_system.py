@@ -1,7 +1,7 @@
 """Every change that a store makes to the file system, one method each.
 
-A change is durable when the method returns: files are synced before they get their name, folders
-after something in them was named.
+A change is durable when the method returns: files are synced before they are named, folders after
+an entry in them was named.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 
 TEMPORARY = ".tmp"
 ROW_GROUP = 1 << 17
-"""Rows of a row group: what is read at least, and what is gathered before it is written."""
+"""Rows of a row group: the unit of reading, and of buffering before a write."""
 
 
 class StoreFiles:
-    """The steps by which a store changes; each calls `step` first.
+    """The elementary changes of a store; each calls `step` first.
 
     A subclass with its own `step` sees, delays or interrupts every change.
     """
@@ -28,17 +28,17 @@ class StoreFiles:
         """Do nothing: called with the operation's name and its path before each change."""
 
     def make_folder(self, path: Path) -> None:
-        """Make a folder, and its parents, unless it is there."""
+        """Make a folder and its parents, if missing."""
         self.step("make folder", path)
         path.mkdir(parents=True, exist_ok=True)
 
     def write(self, path: Path, data: bytes) -> None:
-        """Write a file anew, which is not durable yet."""
+        """Write a new file, which is not durable yet."""
         self.step("write", path)
         path.write_bytes(data)
 
     def publish(self, path: Path, data: bytes, *before: Path) -> None:
-        """Write a file that appears whole and only if there is none.
+        """Write a file that appears whole, and only if no file has its path.
 
         Parameters
         ----------
@@ -61,7 +61,7 @@ class StoreFiles:
         self.sync(path.parent)
 
     def replace(self, path: Path, data: bytes) -> None:
-        """Write a file that appears whole, in the place of one that may be there."""
+        """Write a file that appears whole, replacing an existing one."""
         temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
         self.write(temporary, data)
         self.sync(temporary)
@@ -70,7 +70,7 @@ class StoreFiles:
         self.sync(path.parent)
 
     def move(self, source: Path, target: Path) -> None:
-        """Give a file or folder another name on the same file system."""
+        """Rename a file or folder within the same file system."""
         self.step("move", target)
         source.rename(target)
 
@@ -80,7 +80,7 @@ class StoreFiles:
         shutil.copyfile(source, target)
 
     def remove(self, path: Path) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file, if it exists."""
         self.step("remove", path)
         path.unlink(missing_ok=True)
 
@@ -90,21 +90,21 @@ class StoreFiles:
         path.rmdir()
 
     def remove_tree(self, path: Path) -> None:
-        """Remove a folder with all that is in it, if it is there."""
+        """Remove a folder and its contents, if it exists."""
         self.step("remove tree", path)
         shutil.rmtree(path, ignore_errors=True)
 
     def sync(self, *paths: Path) -> None:
         """Make the content of files, and the names in folders, durable.
 
-        Of several paths the first costs most: a journal writes what is new of all of them at once.
+        The first of several paths costs most: a journal writes all pending changes at once.
         """
         for path in paths:
             self.step("sync", path)
             self.flush(path)
 
     def flush(self, path: Path) -> None:
-        """Return when a file or folder is on the disk."""
+        """Flush a file or folder to the disk."""
         if path.is_dir() and os.name != "posix":  # where a folder cannot be opened
             return
         descriptor = os.open(path, os.O_RDONLY)
@@ -114,20 +114,20 @@ class StoreFiles:
             os.close(descriptor)
 
     def open_parquet(self, path: Path, schema: pa.Schema) -> pq.ParquetWriter:
-        """Open a Parquet file to be written."""
+        """Open a Parquet file for writing."""
         self.step("open", path)
         return pq.ParquetWriter(path, schema, compression="zstd")
 
     def write_rows(
         self, path: Path, writer: pq.ParquetWriter, rows: pa.Table, row_group: int = ROW_GROUP
     ) -> None:
-        """Append rows to a Parquet file, in row groups of so many rows at most."""
+        """Append rows to a Parquet file, in row groups of at most `group` rows."""
         self.step("write rows", path)
         writer.write_table(rows, row_group_size=row_group)
 
 
 def _name(temporary: Path, path: Path) -> None:
-    """Give a file its name unless that is taken."""
+    """Rename a file to its final name; raise if that exists."""
     try:
         os.link(temporary, path)
     except FileExistsError:

@@ -1,4 +1,4 @@
-"""The format of a store, its version, and the way from an older version to the present one."""
+"""The format of a store, its version, and migrations from older versions."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Migration:
 
 
 MIGRATIONS: Mapping[int, Migration] = {}
-"""By the version they start from. Version 1 is the first: there is nothing to come from yet."""
+"""Migrations by the version that they start from; version 1 is the first and needs none."""
 
 
 def read_format(root: Path) -> Format:
@@ -102,12 +102,12 @@ def read_format(root: Path) -> Format:
 
 
 def check_format(root: Path) -> Format:
-    """Read ``format.json``, of the present version only.
+    """Read ``format.json``, which must be of the present version.
 
     Raises
     ------
     StoreFormatError
-        When the version is another one.
+        The version is not the present one.
     """
     known = read_format(root)
     if known.version > VERSION:
@@ -130,9 +130,9 @@ def migrate(
     migrations: Mapping[int, Migration] = MIGRATIONS,
     files: StoreFiles | None = None,
 ) -> list[str]:
-    """Bring a store forward to the present format, one version after the other.
+    """Migrate a store to the present format, one version after the other.
 
-    An interrupted migration is continued by calling this again. Nobody else may use the store.
+    Calling this again continues an interrupted migration. Nobody else may use the store meanwhile.
 
     Returns
     -------

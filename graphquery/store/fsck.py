@@ -1,4 +1,4 @@
-"""Checking a store: every commit, every file, and whether they agree."""
+"""The check of a store: every commit, every file, and their consistency."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ _RESTORE = "Restore it from a copy of the store."
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """Something wrong in a store.
+    """A fault of a store.
 
     Parameters
     ----------
     what
-        In a sentence.
+        The fault, in a sentence.
     where
         A path, a segment or a set of edges.
     remedy
-        What to do.
+        The remedy, in a sentence.
     garbage
-        Whether it is only left over, and harms nothing.
+        Whether it is a leftover, which does no harm.
     absent
-        Whether it is somewhere else: nothing here is damaged.
+        Whether a file is stored elsewhere: nothing here is damaged.
     """
 
     what: str
@@ -57,13 +57,13 @@ class Damage:
 def fsck(path: str | Path) -> list[Damage]:
     """Check a store, reading all of it once; changes nothing.
 
-    A writer may be at work: what is committed meanwhile is not looked at, and what it is writing
-    shows as left over.
+    A writer may be at work: commits made meanwhile are not checked, and files being written are
+    reported as garbage.
 
     Returns
     -------
     list
-        What is wrong, damage before garbage; empty for a sound store.
+        The faults, damage before garbage; empty for a sound store.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def fsck(path: str | Path) -> list[Damage]:
 
 
 def _read_checkpoints(root: Path, last: int) -> tuple[dict[int, StoreState], list[Damage]]:
-    """Return the checkpoints that can be read, by version, and what is wrong with the others."""
+    """Return the readable checkpoints, by version, and the damage of the others."""
     states = {}
     damages = []
     for version in checkpoint.checkpoint_versions(root):
@@ -115,7 +115,7 @@ def _read_checkpoints(root: Path, last: int) -> tuple[dict[int, StoreState], lis
 def _replay(
     root: Path, state: StoreState, last: int, checkpoints: Mapping[int, StoreState]
 ) -> Iterator[Damage]:
-    """Apply the intact log to the state, and yield its damage."""
+    """Apply the intact part of the log to the state, and yield the log's damage."""
     whole = True
     for version in range(1, last + 1):
         where = log.entry_path(root, version).relative_to(root).as_posix()

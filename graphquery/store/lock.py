@@ -51,14 +51,14 @@ class Holder:
 
     @classmethod
     def myself(cls) -> Holder:
-        """Return the present process, now."""
+        """Return this process as the holder, as of now."""
         pid = os.getpid()
         now = datetime.now(UTC).isoformat(timespec="seconds")
         return cls(socket.gethostname(), _boot(), pid, _started(pid), now)
 
 
 class WriterLock:
-    """Held as long as the context is entered.
+    """The writer's lock, held within the context.
 
     Raises
     ------
@@ -93,7 +93,7 @@ class WriterLock:
         self.release()
 
     def release(self) -> None:
-        """Give the lock back; again does nothing, and nor does a forked child."""
+        """Release the lock; do nothing if it is released, or in a forked child."""
         if self._holder is not None and self._holder.pid == os.getpid():
             self._files.remove(self._path)
             self._holder = None
@@ -121,9 +121,7 @@ class WriterLock:
 
 
 def read_holder(path: Path) -> Holder | None:
-    """Return the holder that a lock file names; None if there is none or the file cannot be
-    read.
-    """
+    """Return the holder that a lock file names, or None if the file is missing or unreadable."""
     try:
         return Holder(**json.loads(path.read_bytes()))
     except (OSError, ValueError, TypeError):
@@ -144,7 +142,7 @@ def is_dead(holder: Holder) -> bool:
 
 
 def _boot() -> str | None:
-    """Return the present start of this machine and the namespace of our process numbers (Linux)."""
+    """Return an id of this machine's boot and process namespace (Linux)."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
@@ -166,7 +164,7 @@ def _exists(pid: int) -> bool:
 
 
 def _started(pid: int) -> int | None:
-    """When a process started, in ticks since the machine did; None if there is none (Linux)."""
+    """Return a process's start in ticks since boot, or None if there is no such process (Linux)."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""The log of commits: one file each, numbered without gaps, each with the checksum of the last."""
+"""The log of commits: a file per commit, numbered without gaps, chained by checksums."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def versions(root: Path) -> list[int]:
 
 
 def append(root: Path, commit: Commit, files: StoreFiles, before: Sequence[Path] = ()) -> str:
-    """Write a commit to the log, all at once, and return its checksum.
+    """Write a commit to the log, atomically, and return its checksum.
 
     Parameters
     ----------
     before
-        Files and folders that are made durable before.
+        Files and folders that are made durable before the commit.
 
     Raises
     ------
     StoreError
-        When there is one of its number: another writer is at work.
+        The log has a commit of that number: another writer is at work.
     """
     data, checksum = seal(commit.to_json())
     try:
@@ -57,9 +57,9 @@ def read_entry(root: Path, version: int) -> tuple[Commit, str]:
     Raises
     ------
     FileNotFoundError
-        When there is none of this number.
+        The log has no commit of this number.
     StoreDamagedError
-        When it is not what was written.
+        The entry was truncated or altered.
     """
     document, checksum = unseal(entry_path(root, version), f"Commit {version} of the log")
     try:
@@ -78,7 +78,7 @@ def advance(root: Path, state: StoreState, version: int | None = None) -> None:
     Raises
     ------
     StoreDamagedError
-        When one is not what was written, or does not follow on the one before.
+        An entry was truncated or altered, or does not follow the one before.
     """
     while version is None or state.version < version:
         try:
@@ -96,7 +96,7 @@ def load(root: Path, version: int | None = None) -> StoreState:
     StoreError
         When there is no commit of that number.
     StoreDamagedError
-        When a commit before it is missing or not what was written.
+        An earlier entry is missing, truncated or altered.
     """
     if not (root / LOG).is_dir():
         raise StoreDamagedError(

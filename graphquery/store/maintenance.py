@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 SMALL = 16 << 20
-"""Files under so many bytes are merged."""
+"""Size in bytes under which files are merged."""
 TARGET = 128 << 20
-"""About the size of a merged file."""
+"""Approximate size of a merged file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,10 @@ class Compaction:
 
 
 def plan(state: StoreState, small: int, target: int) -> list[list[str]]:
-    """Return the groups of files to merge, each into one.
+    """Return the groups of files to merge, each into one file.
 
-    Files of fewer than `small` bytes that agree in their columns; files added by name are left
-    alone.
+    Files in a group have fewer than `small` bytes and the same columns; files added by name are not
+    merged.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def plan(state: StoreState, small: int, target: int) -> list[list[str]]:
 
 
 def merge(writer: Writer, names: Sequence[str]) -> None:
-    """Merge files that agree in their columns into one; takes time proportional to their bytes."""
+    """Merge files with the same columns into one, in time proportional to their bytes."""
     staging = writer.staging()
     moved: dict[str, tuple[str, int]] = {}
     row_group = BLOCK if names[0] in stream_files(writer.state.records) else ROW_GROUP
@@ -122,9 +122,9 @@ def vacuum(writer: Writer, files: StoreFiles, older_than: timedelta) -> int:
 
 
 def _remove_unnamed(root: Path, state: StoreState, files: StoreFiles) -> int:
-    """Remove the files in the data folder that the log does not name, or gave up; return how many.
+    """Remove files in the data folder that the log does not name; return their number.
 
-    No transaction is open: it would move its files there before the log names them.
+    No transaction may be open: it would move its files there before the log names them.
     """
     unnamed = unnamed_files(root, state)
     for path in unnamed:
@@ -136,7 +136,7 @@ def _remove_unnamed(root: Path, state: StoreState, files: StoreFiles) -> int:
 
 
 def unnamed_files(root: Path, state: StoreState) -> list[Path]:
-    """Return the files in the data folder that the log does not name, or gave up, sorted."""
+    """Return the files in the data folder that the log does not name, sorted."""
     known = set(state.files) | set(state.removed)
     return sorted(
         path
@@ -146,7 +146,7 @@ def unnamed_files(root: Path, state: StoreState) -> list[Path]:
 
 
 def remove_unfinished(root: Path, state: StoreState, files: StoreFiles) -> None:
-    """Remove what a writer that died was still writing or deleting: no transaction is open."""
+    """Remove the unfinished writes and deletions of a dead writer; no transaction may be open."""
     for path in (root / STAGING).iterdir():
         files.remove_tree(path) if path.is_dir() else files.remove(path)
     for path in temporary_files(root):
@@ -155,6 +155,6 @@ def remove_unfinished(root: Path, state: StoreState, files: StoreFiles) -> None:
 
 
 def temporary_files(root: Path) -> list[Path]:
-    """Files that had not got their name yet."""
+    """Return temporary files, which were not renamed to their final names."""
     folders = (root, root / LOG, root / CHECKPOINTS)
     return sorted(path for folder in folders for path in folder.glob(f"*{TEMPORARY}"))

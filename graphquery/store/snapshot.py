@@ -23,12 +23,12 @@ _known: set[tuple[str, str, int, int, int]] = set()
 
 
 def verify(path: Path, entry: FileEntry) -> None:
-    """Check that a file is what was committed, unless it was seen to be.
+    """Check a file against its committed checksum, unless it was checked before.
 
     Raises
     ------
     StoreDamagedError
-        When it is not, or is gone.
+        The file is damaged or missing.
     """
     try:
         status = path.stat()
@@ -98,7 +98,7 @@ class Snapshot:
     def path(self, file: str) -> Path:
         """Return the path of a file, for readers of Parquet such as Spark.
 
-        The first time, the file is held against its checksum.
+        At first access the file is verified against its checksum.
 
         Raises
         ------
@@ -139,7 +139,7 @@ class Snapshot:
         return read_rows(path, columns, offset, count)
 
     def column(self, file: str, name: str) -> pa.ChunkedArray:
-        """Return a column of a file, whole: what `ProvenanceGraph.build` reads by.
+        """Return a whole column of a file; the reader for `ProvenanceGraph.build`.
 
         Raises
         ------
@@ -169,12 +169,12 @@ class Snapshot:
         return self.read(segment.file, columns, segment.offset, segment.count)
 
     def segment(self, name: str) -> Segment:
-        """Return the segment of a name.
+        """Return the segment with a name.
 
         Raises
         ------
         StoreError
-            When there is none.
+            The snapshot has no such segment.
         """
         segment = self.segments.get(name)
         if segment is None:
@@ -245,9 +245,7 @@ def read_rows(
 
 
 def row_groups(sizes: Sequence[int], offset: int, count: int) -> tuple[list[int], int]:
-    """Return the row groups that have rows `offset` to `offset + count`, and the rows before
-    them.
-    """
+    """Return the row groups with rows `offset` to `offset + count`, and the rows before them."""
     ends = np.cumsum(np.asarray(sizes, dtype=np.int64))
     if not count:
         return [], offset

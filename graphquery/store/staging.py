@@ -1,4 +1,4 @@
-"""Data files on their way into a store: written aside, then named all at once by a commit."""
+"""Data files on their way into a store: written to a staging folder, published by a commit."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from graphquery.store.format import DATA, STAGING
 from semiring.document import file_checksum
 
 _LARGE = 1 << 24
-"""Bytes of files that are made durable before other commits have to wait for it."""
+"""Size in bytes from which files are made durable before the commit blocks other commits."""
 
 
 @dataclass(slots=True)
 class _Pack:
-    """A Parquet file being written, of tables that agree in their columns."""
+    """A Parquet file being written, of tables with the same columns."""
 
     name: str
     path: Path
@@ -53,14 +53,14 @@ class _Pack:
 
 
 class Staging:
-    """One folder of files to come.
+    """One folder of files to be added.
 
     Parameters
     ----------
     root
         The folder of the store.
     version
-        Of the last commit: it makes the folder's name readable.
+        The version of the last commit, which makes the folder's name readable.
     """
 
     def __init__(self, root: Path, version: int, files: StoreFiles) -> None:
@@ -73,7 +73,7 @@ class Staging:
 
     @property
     def folder(self) -> Path:
-        """A folder for anybody to write into; what is not added is removed in the end."""
+        """A working folder for the caller; files that are not added are removed in the end."""
         path = self._staged / "work"
         if not path.is_dir():
             self._files.make_folder(path)
@@ -89,12 +89,12 @@ class Staging:
         return self._names[name]
 
     def add_table(self, stem: str, table: pa.Table, row_group: int = ROW_GROUP) -> tuple[str, int]:
-        """Append a table to the file of its columns, and return the name and its first row.
+        """Append a table to the file of its columns; return the file's name and the first row.
 
         Parameters
         ----------
         row_group
-            The most rows of a row group, of a file that this table is the first of.
+            The limit on a row group's rows, for a file that this table starts.
         """
         table = table.replace_schema_metadata(None)
         key = (stem, schema_digest(table.schema))
@@ -111,10 +111,10 @@ class Staging:
         return name
 
     def add_path(self, path: Path) -> str:
-        """Take in a Parquet file, or a folder of parts of one, and return its name.
+        """Add a Parquet file, or a folder of parts of one, and return its name.
 
-        Files in the folder of the staging are moved, others copied; parts are joined in the order
-        of their names.
+        Files in the staging folder are moved, others copied; parts are joined in the order of their
+        names.
 
         Raises
         ------
@@ -160,7 +160,7 @@ class Staging:
         return entries
 
     def publish(self) -> list[Path]:
-        """Move the files to where their names say, all at once.
+        """Move the files to their final names, all at once.
 
         Returns
         -------
@@ -174,7 +174,7 @@ class Staging:
         return [*(self._root / name for name in self._names), folder, folder.parent]
 
     def discard(self, *, published: bool) -> None:
-        """Remove what is left; also what was published, unless a commit names it."""
+        """Remove all remaining files, and published ones unless `published`."""
         with contextlib.suppress(OSError):  # of files that are removed
             self._close_packs(flush=False)
         if not published and (self._root / DATA / self._id).exists():
@@ -205,7 +205,7 @@ class Staging:
 
 
 def schema_digest(schema: pa.Schema) -> str:
-    """Return a digest that files with equal names, types and nullability of columns share."""
+    """Return a digest of a schema's names, types and nullability of columns."""
     text = schema.to_string(show_field_metadata=False, show_schema_metadata=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -224,8 +224,7 @@ def describe(path: Path) -> FileEntry:
 
 
 def read_groups(path: Path) -> Iterator[pa.Table]:
-    """Yield the row groups of a Parquet file one after the other; one without rows if there are
-    none.
+    """Yield the row groups of a Parquet file, or one empty table if it has none.
 
     Raises
     ------

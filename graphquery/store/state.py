@@ -19,7 +19,7 @@ class StoreState:
     Parameters
     ----------
     checksum
-        Of the last commit; of an empty store, its identity.
+        The checksum of the last commit; for an empty store, the store's identity.
     version, time
         Of the last commit; 0 and the empty string if there is none.
     segments
@@ -31,7 +31,7 @@ class StoreState:
     files
         Files in use, by name.
     removed
-        When files came out of use that are still there, by name.
+        By name, the time at which a file, not deleted yet, came out of use.
     """
 
     checksum: str
@@ -49,12 +49,12 @@ class StoreState:
         yield from self.edges
 
     def used_files(self) -> set[str]:
-        """Return the files that nodes, edges and events of streams are in."""
+        """Return the files of nodes, edges and events of streams."""
         used = {part.file for part in self.parts() if part.file is not None}
         return used | stream_files(self.records)
 
     def apply(self, commit: Commit, checksum: str) -> None:
-        """Apply the next commit, in time proportional to it; a compaction, to all there is.
+        """Apply the next commit, in time proportional to it, or to the state for a compaction.
 
         Raises
         ------

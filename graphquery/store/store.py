@@ -31,9 +31,10 @@ from graphquery.store.writer import Writer
 
 
 class Store:
-    """Made by `Store.create` or `Store.open`.
+    """A store; use `Store.create` or `Store.open`.
 
-    Any number of processes may read while one writes. An object may be used by several threads.
+    Any number of processes may read while one writes. A store object may be used by several
+    threads.
     """
 
     def __init__(self, path: str | os.PathLike[str], files: StoreFiles | None = None) -> None:
@@ -46,7 +47,7 @@ class Store:
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], *, files: StoreFiles | None = None) -> Store:
-        """Make an empty store in a folder that is empty or not there.
+        """Create an empty store in a new or empty folder.
 
         Raises
         ------
@@ -88,7 +89,7 @@ class Store:
         return cls(path, files)
 
     def snapshot(self, version: int | None = None) -> Snapshot:
-        """Return the content after a commit; by default after the last one there is now.
+        """Return the content after a commit, by default after the last one.
 
         The first call takes time proportional to the store, later ones for the newest version to
         what was added, and a copy of the lists.
@@ -116,7 +117,7 @@ class Store:
     def writer(self) -> Writer:
         """Return the writer, to be used as a context; entering it takes the lock.
 
-        What a writer that died left unfinished is removed then.
+        The unfinished work of a dead writer is removed then.
 
         Raises
         ------

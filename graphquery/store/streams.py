@@ -1,4 +1,4 @@
-"""Records of streams: the events of the streams that a batch of a query recorded, and their files.
+"""Records of streams: the recorded events of a query's batches, and their files.
 
 A record ``stream/<query>`` has the topology, ``stream/<query>/batch/<number>`` the parts of one
 batch, and ``stream/<query>/state`` the file of the state to resume from. No edge is stored.
@@ -21,7 +21,7 @@ _STATE = "state"
 _FILES = {"file": "offset", "content": "content_offset"}
 """The fields of a part that name a file, and the fields with the first row in it."""
 BLOCK = 1 << 15
-"""Events of a part, and rows of a row group: what is read at least for a question."""
+"""Number of events of a part, and of rows of a row group: the unit of reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +33,17 @@ class BatchPart:
     stream
         The name of the stream.
     file, offset, rows
-        Where they are, and how many.
+        The file, the first row and the number of rows.
     first_t, last_t, first_trigger, last_trigger, first_n, last_n
-        The least and greatest time, trigger's time and number among them.
+        The least and greatest time, trigger time and number of the events.
     d
-        The delay of all of them; None: a column.
+        The common delay of all events; None: delays are a column.
     content, content_offset
-        Where their content is, and the row of the first; None: it was not recorded.
+        The file of the content, and its first row; None: content was not recorded.
     first_code, last_code
         The least and greatest code of the stream's key; None without a key.
     partition
-        Of a query whose keys are divided, which part of them this is of: it has its own codes.
+        The partition of the keys, which has its own codes, if the query's keys are partitioned.
     """
 
     stream: str
@@ -75,9 +75,7 @@ def state_record(query: str) -> str:
 
 
 def batch_record(query: str, number: int) -> str:
-    """Return the name of the record of a batch: there is one for each, which makes it be stored
-    once.
-    """
+    """Return the name of a batch's record; it is unique, so that a batch is stored once."""
     return f"{STREAM}{query}/{_BATCH}/{number:012d}"
 
 
@@ -130,7 +128,7 @@ class BatchRecord(TypedDict):
 
 
 class StateRecord(TypedDict):
-    """The record of a query's state; who writes it may add fields of its own."""
+    """The record of a query's state; its writer may add further fields."""
 
     format: int
     next: int
@@ -143,12 +141,12 @@ class StateRecord(TypedDict):
 
 
 def checked(document: Json, what: str, shape: Any) -> Json:
-    """Return a document of the present version and of a shape, one of the records above.
+    """Return a document, checked against the present version and the shape of a record.
 
     Raises
     ------
     StoreDamagedError
-        When it is not understood; `what` names it.
+        The document is malformed; `what` names it.
     """
     if not isinstance(document, dict) or document.get("format") != VERSION:
         version = document.get("format") if isinstance(document, dict) else None
@@ -169,7 +167,7 @@ def parts(document: Json, what: str) -> list[BatchPart]:
     Raises
     ------
     StoreDamagedError
-        When they are not understood; `what` names the record.
+        They are malformed; `what` names the record.
     """
     try:
         return [BatchPart(**part) for part in checked(document, what, BatchRecord)["parts"]]
@@ -209,9 +207,7 @@ def stream_files(records: Mapping[str, Json]) -> set[str]:
 
 
 def moved(document: Json, places: Mapping[str, tuple[str, int]]) -> Json:
-    """Return a record after the rows of files were moved to others; itself if none of its files
-    was.
-    """
+    """Return a record with its rows at their new files and offsets, or itself if none was moved."""
     if not any(part.get(name) in places for part in document.get("parts", ()) for name in _FILES):
         return document
     result = []

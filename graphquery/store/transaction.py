@@ -68,7 +68,7 @@ def integers(edges: EdgeSet, column: str, given: IntArray) -> npt.NDArray[Any]:
 
 
 def largest(given: Ordinals, edges: EdgeSet, array: npt.NDArray[Any] | None, column: str) -> int:
-    """Return the largest ordinal at one end of edges, given or implied; -1 if there are no edges.
+    """Return the largest ordinal at one end of edges, explicit or implied; -1 without edges.
 
     Raises
     ------
@@ -90,16 +90,16 @@ def largest(given: Ordinals, edges: EdgeSet, array: npt.NDArray[Any] | None, col
 
 
 def narrow(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Four bytes each where they suffice: then edges of most sets share a file."""
+    """Return integers as int32 if they fit, so that edges of most sets share a file."""
     fits = not len(array) or int(array.max()) <= np.iinfo(np.int32).max
     return array.astype(np.int32 if fits else np.int64, copy=False)
 
 
 class Transaction:
-    """Made by `Writer.transaction`; used by one thread at a time.
+    """A transaction; use `Writer.transaction`, from one thread at a time.
 
-    Leaving its block with an exception leaves nothing in the store. Leaving it otherwise without
-    `commit` or `rollback`, after something was added, is an error.
+    Leaving its block with an exception adds nothing to the store. Leaving it normally with
+    uncommitted additions is an error.
     """
 
     def __init__(self, writer: Writer, staging: Staging) -> None:
@@ -129,7 +129,7 @@ class Transaction:
 
     @property
     def folder(self) -> Path:
-        """A folder to write data files into; files that are not added vanish with it."""
+        """A folder to write data files into; files that are not added are removed with it."""
         self._check_open()
         return self._staging.folder
 
@@ -208,8 +208,8 @@ class Transaction:
         Parameters
         ----------
         edges
-            Where ordinals are given here, its `file` and `offset` are what the store makes them
-            (``file=""`` stands for one to come).
+            If ordinals are passed here, the store sets its `file` and `offset` (``file=""`` stands
+            for a later one).
         sources, targets
             Ordinals, `count` each; an end that has none must be implied (`Ordinals`).
         file
@@ -223,7 +223,7 @@ class Transaction:
         Raises
         ------
         StoreError
-            When they are not as many as the edges, or are not integers from 0.
+            The ordinals are not `count` non-negative integers.
         """
         self._check_open()
         if sources is not None or targets is not None:
@@ -277,7 +277,7 @@ class Transaction:
         return self._staging.add_path(Path(path))
 
     def remove_file(self, name: str) -> None:
-        """Take a file out of use that `add_file` or `add_table` added in an earlier transaction.
+        """Remove a file that `add_file` or `add_table` added in an earlier transaction.
 
         Raises
         ------
@@ -291,12 +291,12 @@ class Transaction:
         self._removed[name] = None
 
     def put(self, name: str, document: Json) -> None:
-        """Store a JSON document under a name, in the place of one that may be there.
+        """Store a JSON document under a name, replacing an existing one.
 
         Raises
         ------
         StoreError
-            When it is nothing that JSON can say.
+            The document cannot be represented in JSON.
         """
         self._check_open()
         try:
@@ -306,7 +306,7 @@ class Transaction:
         self._dropped.pop(name, None)
 
     def get(self, name: str, default: Json = None) -> Json:
-        """Return the document of a name, as this transaction sees it; a copy."""
+        """Return a copy of the document with a name, as this transaction sees it."""
         self._check_open()
         if name in self._dropped:
             return default
@@ -315,7 +315,7 @@ class Transaction:
         return copy.deepcopy(self._writer.record(name, default))
 
     def delete(self, name: str) -> None:
-        """Delete the document of a name, if there is one."""
+        """Delete the document with a name, if it exists."""
         self._check_open()
         self._puts.pop(name, None)
         self._dropped[name] = None
@@ -323,7 +323,7 @@ class Transaction:
     # -- the end of it ---------------------------------------------------------------------
 
     def commit(self) -> int:
-        """Store everything, and return the version; of no changes, the one that is.
+        """Store everything, and return the version; without changes, the current version.
 
         Raises
         ------
@@ -349,7 +349,7 @@ class Transaction:
             self._end()
 
     def rollback(self) -> None:
-        """Forget everything; after a commit or another rollback, do nothing."""
+        """Discard everything; after a commit or a rollback, do nothing."""
         if self._open:
             self._end()
 

@@ -52,7 +52,7 @@ class Seals:
         self._record(state, state.records.items())
 
     def check(self, state: StoreState, commit: Commit) -> None:
-        """Refuse a commit that would change what is sealed.
+        """Refuse a commit that would change sealed segments.
 
         Raises
         ------
@@ -88,7 +88,7 @@ class Seals:
                 _check_import(name, document, state, added.keys(), commit.edges)
 
     def follow(self, state: StoreState, commit: Commit) -> None:
-        """Take in a commit that was made; `state` is the one after it."""
+        """Update the seals after a commit; `state` is the state after it."""
         if self._before is not None:
             for edges in commit.edges:
                 self._before.setdefault(edges.target, set()).add(edges.source)
@@ -140,9 +140,9 @@ def _check_import(
 
 
 class Writer:
-    """Made by `Store.writer`; holds the lock of the store from entering its block to leaving it.
+    """The writer of a store; holds the store's lock within its context.
 
-    Transactions may be open in several threads at once; their commits come one after the other.
+    Several threads may have open transactions; their commits are serialised.
     """
 
     def __init__(self, store: Store, files: StoreFiles) -> None:
@@ -176,7 +176,7 @@ class Writer:
         self.close()
 
     def close(self) -> None:
-        """Roll back open transactions and give the lock back; again does nothing."""
+        """Roll back open transactions and release the lock; do nothing if closed."""
         try:
             for transaction in list(self._open):
                 transaction.rollback()
@@ -229,12 +229,12 @@ class Writer:
     def compact(self, *, small: int = SMALL, target: int = TARGET) -> Compaction:
         """Merge data files of fewer than `small` bytes into files of about `target` bytes.
 
-        See `graphquery.store.maintenance`. Transactions may go on meanwhile in other threads.
+        See `graphquery.store.maintenance`. Other threads may continue their transactions meanwhile.
 
         Raises
         ------
         StoreDamagedError
-            When a file is not what was committed: a merged file would have a checksum that fits.
+            A file does not match its checksum, which merging would conceal.
         """
         with self._mutex:
             groups = plan(self.state, small, target)
@@ -253,7 +253,7 @@ class Writer:
     # -- for the modules of this package -----------------------------------------------------
 
     def check_open(self) -> None:
-        """Raise unless the lock is held and every commit so far went as it should."""
+        """Raise unless the lock is held and every commit so far succeeded."""
         if self._state is None or not self._lock.held:
             raise StoreError(
                 f"The writer of {self._store.path} is closed: use it within its block, and in the "
@@ -266,7 +266,7 @@ class Writer:
             )
 
     def staging(self) -> Staging:
-        """Return a new folder for files to come."""
+        """Return a new folder for files to be added."""
         return Staging(self.root, self.version, self._files)
 
     def has_segment(self, name: str) -> bool:
@@ -282,7 +282,7 @@ class Writer:
         return self.state.files.get(name)
 
     def ended(self, transaction: Transaction, staging: Staging) -> None:
-        """Remove what a transaction leaves behind."""
+        """Clean up after a transaction."""
         self._open.discard(transaction)
         staging.discard(published=True)
 
@@ -300,7 +300,7 @@ class Writer:
         removed: Sequence[str] = (),
         vacuumed: Sequence[str] = (),
     ) -> int:
-        """Write the next commit: files first, then the entry in the log, which makes it one."""
+        """Write the next commit: files first, then the entry in the log, which makes it atomic."""
         entries = staging.close()
         for name in kept:
             entries[name] = replace(entries[name], kept=True)

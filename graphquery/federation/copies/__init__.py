@@ -1,1 +1,1 @@
-"""Copies of members' stores, and which of them a host takes ahead."""
+"""Copies of members' stores, and the choice of copies that a host makes in advance."""

@@ -1,8 +1,8 @@
 """Copies of stores from any file system or server, verified against the owner's sealed log.
 
-A store is files that never change and a log of sealed commits, each with the checksum of the one
-before and of its files. Once the owner's commit is known, a copy can therefore be verified by
-itself, whatever its source: it answers questions as the store does, up to its version.
+A store is files that never change and a log of sealed commits, each with the checksums of its files
+and of the previous commit. Once the owner's head is known, a copy can therefore be verified on its
+own, whatever its source: up to its version, it answers questions as the store does.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class StoreSource(Protocol):
     """A source of files: a `pyarrow.fs.FileSystem`, or a server (`PeerFiles`)."""
 
     def open_input_stream(self, path: str) -> contextlib.AbstractContextManager[Any]:
-        """A file, to be read within the context; `FileNotFoundError` where there is none."""
+        """Open a file as a context; raise `FileNotFoundError` if it is missing."""
         ...
 
 
@@ -181,16 +181,16 @@ def default_folder(location: str) -> Path:
 
 
 class ObjectTransport:
-    """To a store on an object store or another file system, through a copy that follows it.
+    """The transport to a store on a remote file system, through a local copy that follows it.
 
     Parameters
     ----------
     files, location
-        Where it is, as of `pyarrow.fs`.
+        The file system and the path of the store, as in `pyarrow.fs`.
     folder
-        Of the copy.
+        The folder of the copy.
     level
-        What of it is looked at.
+        The level of disclosure.
     """
 
     remote = True
@@ -230,29 +230,29 @@ class ObjectTransport:
 
 
 class CopiedTransport:
-    """To a store, or, while it does not answer, to a copy of it.
+    """The transport to a store, or to a copy of it while the store does not answer.
 
     Parameters
     ----------
     origin
-        The way to the store.
+        The transport to the store.
     folder
-        Of the copy. What it lacks of a version that the owner had is missing, `behind`.
+        The folder of the copy. Commits that it lacks are missing from answers, as `behind`.
     level
-        What of the copy is looked at.
+        The level of disclosure of the copy.
     """
 
     def __init__(
         self, origin: StoreTransport, folder: str | Path, level: Disclosure = Disclosure.NODES
     ) -> None:
         self.origin = origin
-        """The way to the store itself."""
+        """The transport to the store itself."""
         self._copy = LocalTransport(folder, level)
         self.remote = origin.remote
 
     @property
     def path(self) -> Path:
-        """The folder of the store, or where that cannot be read here, of the copy."""
+        """The folder of the store, or of the copy if the store cannot be read here."""
         origin = self.origin
         there = isinstance(origin, LocalTransport) and (origin.path / FORMAT_FILE).is_file()
         return origin.path if there else self._copy.path  # type: ignore[attr-defined]

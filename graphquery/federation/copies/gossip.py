@@ -1,5 +1,4 @@
-"""Copies of the stores that a host's questions need, made before a member is away and evicted
-later.
+"""Copies of the stores that a host needs, made while members are up and evicted later.
 
 A host records which members its questions needed. In a round of gossip it pulls their heads, and
 passes of Kernighan-Lin and Fiduccia-Mattheyses decide which copies are worth their bytes
@@ -37,7 +36,7 @@ from graphquery.federation.wire.transport import RequestExchange, RequestFailure
 from graphquery.store import StoreError
 
 Copies = frozenset[tuple[str, str]]
-"""Pairs of a host and a unit that it holds a copy of."""
+"""Pairs of a host and a unit of which it has a copy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +60,18 @@ class Net:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Hosts, what they own, and what they need.
+    """Hosts, the units that they own, and the units that they need.
 
     Parameters
     ----------
     owners, sizes
-        By unit, its host, and its bytes.
+        By unit, its host, and its size in bytes.
     capacity
-        By host, bytes of copies at most.
+        By host, the limit on the bytes of its copies.
     nets
-        What is needed.
+        The units that questions need.
     price
-        λ: what a byte of a copy costs.
+        λ, the price of a byte of a copy.
     """
 
     owners: Mapping[str, str]
@@ -101,7 +100,7 @@ class Placement:
         return whole - self.price * paid
 
     def fits(self, copies: Copies) -> bool:
-        """Return True if each host has room for its copies, and none is of a unit that it owns."""
+        """Return True if the copies of each host fit its capacity and are of other hosts' units."""
         used: dict[str, int] = {}
         for host, unit in copies:
             if self.owners[unit] == host:
@@ -110,7 +109,7 @@ class Placement:
         return all(bytes_ <= self.capacity.get(host, 0) for host, bytes_ in used.items())
 
     def improved(self, copies: Copies, hosts: Iterable[str]) -> Copies:
-        """Passes over the copies of some hosts, which talk to each other, until none gains."""
+        """Repeat passes over the copies of cooperating hosts until a pass gains nothing."""
         taking = sorted(set(hosts))
         while True:
             better = self._pass(copies, taking)
@@ -119,7 +118,7 @@ class Placement:
             copies = better
 
     def settled(self, copies: Copies = frozenset()) -> Copies:
-        """Return the placement when all pairs of hosts have talked until no pair gains."""
+        """Improve the placement pair by pair of hosts until no pair gains."""
         hosts = sorted(self.capacity)
         pairs: list[tuple[str, ...]] = list(combinations(hosts, 2)) or [tuple(hosts)]
         while True:
@@ -130,7 +129,7 @@ class Placement:
                 return copies
 
     def _pass(self, copies: Copies, hosts: Sequence[str]) -> Copies:
-        """Change every copy once, the best first; the best placement on the way."""
+        """Change every copy once, best change first, and return the best placement on the way."""
         free = {host: self.capacity.get(host, 0) for host in hosts}
         for host, unit in copies:
             if host in free:
@@ -159,7 +158,7 @@ class Placement:
         return best
 
     def _change(self, copies: set[tuple[str, str]], host: str, unit: str) -> float:
-        """Return the gain of copying a unit to a host, or of evicting the copy that is there."""
+        """Return the gain of copying a unit to a host, or of evicting its copy."""
         held = (host, unit) in copies
         other_copies = copies - {(host, unit)}
         worth = sum(
@@ -200,12 +199,12 @@ def nets_of(
 
 
 class PeerFiles:
-    """The files of a store at the end of a transport; only to be read.
+    """The read-only files of a store behind a transport.
 
     Parameters
     ----------
     transport
-        The way to the store, which has to disclose its nodes.
+        The transport to the store, which has to disclose its nodes.
     timeout
         Seconds that one reply may take.
     """
@@ -215,12 +214,12 @@ class PeerFiles:
         self._exchange = RequestExchange({"": transport}, timeout)
 
     def close(self) -> None:
-        """Close connections; reading opens them again."""
+        """Close connections; the next read opens them again."""
         self._transport.close()
 
     @property
     def size(self) -> int:
-        """Bytes of all files in use.
+        """The bytes of all files in use.
 
         Raises
         ------

@@ -15,7 +15,7 @@ _QUESTIONS = "questions.jsonl"
 
 
 def noting(given: Precaching) -> Callable[[Collection[str]], None]:
-    """Return a function that notes a question by the members that it needed."""
+    """Return a function that records the members that a question needed."""
     path = given.folder / _QUESTIONS
 
     def note(needed: Collection[str]) -> None:
@@ -28,12 +28,12 @@ def noting(given: Precaching) -> Callable[[Collection[str]], None]:
 
 
 def questions(given: Precaching) -> Iterator[tuple[float, list[str]]]:
-    """Yield the time of each question, in seconds since 1970, and the members that it needed.
+    """Yield the time of each recorded question, in seconds since 1970, and the members it needed.
 
     Raises
     ------
     FederationError
-        A line that is none of `noting`'s; one that was cut off at the end is passed over.
+        A line that `noting` did not write; a last line that was cut off is skipped.
     """
     path = given.folder / _QUESTIONS
     if not path.exists():
@@ -48,12 +48,12 @@ def questions(given: Precaching) -> Iterator[tuple[float, list[str]]]:
 
 
 def held(given: Precaching, members: Mapping[str, Member]) -> list[str]:
-    """Return the members that there are copies of."""
+    """Return the members with a copy."""
     return [alias for alias in members if (given.folder / alias / FORMAT_FILE).is_file()]
 
 
 def with_copies(members: Mapping[str, Member], given: Precaching) -> dict[str, Member]:
-    """Return the members, where a copied member has the folder of its copy, to be asked instead."""
+    """Return the members, with the folder of the copy set for every copied member."""
     copied = [alias for alias in held(given, members) if members[alias].copy is None]
     return dict(members) | {
         alias: replace(members[alias], copy=given.folder / alias) for alias in copied

@@ -1,1 +1,1 @@
-"""Rows that cross between stores: exports, imports, and what is known of where they come from."""
+"""Rows that cross between stores: exports, imports, and summaries of their ancestors."""

@@ -1,4 +1,4 @@
-"""Boundary graphs: which crossing rows are made from which, without anything in between.
+"""Boundary graphs: the derivations among crossing rows, without the nodes in between.
 
 A store keeps one increment per export, a Parquet file. Together the increments of
 all stores say exactly which crossing rows lead to which, in a few bytes each; they say nothing of
@@ -37,7 +37,7 @@ from semiring.segments import ascending
 
 _GAPS_HEAD = struct.Struct("<IB")
 LARGEST = 1 << 62
-"""Sums of integers are below this."""
+"""Upper bound on sums of encoded integers."""
 
 
 def encode_gaps(gaps: Array) -> bytes:
@@ -96,7 +96,7 @@ def decode_gaps(data: bytes, start: int, count: int) -> tuple[Array, int]:
 
 
 def _width(gaps: Array) -> int:
-    """Return the number of low bits of integers that makes their code the shortest."""
+    """Return the number of low bits that gives integers the shortest code."""
     if not len(gaps):
         return 0
     about = int(np.log2(max(1.0, float(gaps.mean()))))
@@ -151,7 +151,7 @@ def decoded_edges(data: bytes, channels: int, most: int) -> tuple[Array, Array, 
     Parameters
     ----------
     most
-        How many rows there are, beside hubs.
+        The number of rows, without hubs.
 
     Raises
     ------
@@ -189,14 +189,12 @@ def decoded_edges(data: bytes, channels: int, most: int) -> tuple[Array, Array, 
 
 
 def _classes(degrees: Array) -> Array:
-    """By row, how many bits its number of sources has."""
+    """Return, by row, the number of bits of its number of sources."""
     return np.ceil(np.log2(degrees.astype(np.float64) + 1)).astype(np.int64)
 
 
 def _degrees(data: bytes, place: int, count: int, length: int) -> tuple[Array, int]:
-    """Decode the number of sources of each row; return it and the offset of the bytes that
-    follow.
-    """
+    """Decode the number of sources of each row; return it and the offset of the next bytes."""
     try:
         told = pa.Codec("zstd").decompress(data[place : place + length], count, asbytes=True)
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
@@ -213,13 +211,11 @@ def _degrees(data: bytes, place: int, count: int, length: int) -> tuple[Array, i
 
 
 _PLAIN = pa.schema([("channel", pa.uint16()), ("source", pa.int64()), ("target", pa.int64())])
-"""An edge a row: what version 0.2 wrote, and what is too large for the code."""
+"""One edge per row: the form of version 0.2, and of relations too large for the code."""
 
 
 def relation_table(relation: BoundaryRelation) -> pa.Table:
-    """Return a relation as a table of one row, its edges in code; its channels are kept in the
-    record.
-    """
+    """Return a relation as a table of one row of encoded edges; the record has its channels."""
     columns = (relation.source_channels, relation.sources, relation.targets)
     data = encoded_edges(len(relation.channels), *columns)
     if data is None:
@@ -233,7 +229,7 @@ def relation_of_table(table: pa.Table, channels: Sequence[str], count: int) -> B
     Raises
     ------
     WireError
-        A table that is not a relation of so many channels.
+        A table that is not a relation of that number of channels.
     """
     if table.schema.equals(_PLAIN) and not any(column.null_count for column in table.columns):
         channel, source, target = (column.to_numpy() for column in table.columns)
@@ -331,13 +327,12 @@ def sketches_of(relation: BoundaryRelation, known: Mapping[str, Sketches], block
 
 
 class BoundaryGraph:
-    """The increments of some channels, put together.
+    """The union of the increments of some channels.
 
     Parameters
     ----------
     relations
-        By channel. Rows of other channels may occur as sources; what those are made from is not
-        known here.
+        By channel. Rows of other channels may occur as sources; their own sources are unknown.
     """
 
     def __init__(self, relations: Iterable[BoundaryRelation]) -> None:
@@ -363,18 +358,18 @@ class BoundaryGraph:
 
     @property
     def size(self) -> int:
-        """Number of rows and hubs."""
+        """The number of rows and hubs."""
         return int(self._bases[-1])
 
     @property
     def edge_count(self) -> int:
-        """Number of edges."""
+        """The number of edges."""
         return len(self._forwards.nodes)
 
     def reached(self, rows: Mapping[str, Array], forwards: bool) -> dict[str, Array]:
-        """Return the rows at the ends of non-empty ways from some rows, by channel, ascending.
+        """Return the rows at the ends of non-empty paths from some rows, by channel, ascending.
 
-        Rows of channels that are not known are passed over; hubs are left out.
+        Rows of unknown channels are skipped, and hubs are left out.
         """
         seen = np.zeros(self.size, dtype=np.bool_)
         csr = self._forwards if forwards else self._backwards

@@ -1,4 +1,4 @@
-"""Exports and imports of a store: what its own commits say of rows that cross.
+"""Exports and imports of a store, recorded in its own commits.
 
 channel = export(writer, "dealer1#3/Counts", "sales.counts", "3")
 offer_of(writer.snapshot(), channel).write("/data/sales/counts")
@@ -35,7 +35,7 @@ from semiring.segments import ascending
 
 @dataclass(frozen=True, slots=True)
 class Summaries:
-    """The summaries that an export gets.
+    """The summaries that an export computes.
 
     Parameters
     ----------
@@ -62,21 +62,22 @@ def export(
     checksums: Mapping[str, str] | None = None,
     summaries: Summaries | None = None,
 ) -> str:
-    """Let others import the nodes of a segment, as a commit of their store.
+    """Export the nodes of a segment, as a commit of their store, so that other stores can import
+    them.
 
-    From then on, nothing may be added that they are made from. Exporting the same segment again
-    under the same name and version changes nothing.
+    From then on, no edges into these nodes or their ancestors can be added. Exporting the same
+    segment again under the same name and version changes nothing.
 
     Parameters
     ----------
     segment
         Its nodes are the rows of the channel, in their order.
     name, version
-        Of the dataset that they are.
+        The name and version of the dataset.
     key
-        Of the federation, if it has one.
+        The key of the federation, if it has one.
     checksums
-        Of the data's files, by name.
+        The checksums of the data files, by name.
 
     Returns
     -------
@@ -86,7 +87,7 @@ def export(
     Raises
     ------
     CrossingError
-        The store has no such segment, or exported another one under this name and version.
+        The store has no such segment, or exported a different one under this name and version.
 
     Notes
     -----
@@ -193,7 +194,7 @@ def import_rows(
 
 
 def ancestor_channels(snapshot: Snapshot, relation: BoundaryRelation) -> tuple[str, ...]:
-    """Return the channels that rows of a channel are made from, at any distance."""
+    """Return the channels behind the rows of a channel, direct and indirect."""
     exported, taken = exports_of(snapshot.records), imports_of(snapshot.records)
     used = ascending(relation.source_channels).tolist()
     direct = [relation.channels[number] for number in used if number < len(relation.channels) - 1]
@@ -218,7 +219,7 @@ def stored_sketches(snapshot: Snapshot, channels: Iterable[str]) -> dict[str, Sk
 
 
 def _check_same(offer: Offer, known: Import) -> None:
-    """Raise unless an offer describes its channel as an earlier one did."""
+    """Raise unless an offer describes its channel as the earlier import did."""
     offered = (offer.store, offer.name, offer.version, offer.commit, offer.count)
     if (known.store, known.name, known.version, known.commit, known.count) != offered:
         raise CrossingError(

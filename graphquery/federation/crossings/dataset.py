@@ -1,4 +1,4 @@
-"""Data that is handed over with its description, so that who reads it knows where it comes from.
+"""Datasets that are handed over with a manifest that states their origin.
 
 A dataset is a folder with one Parquet file of the rows in the order of the channel, and the
 manifest beside it. Other files in the folder are not part of it.
@@ -37,9 +37,9 @@ def export_dataset(
     Parameters
     ----------
     folder
-        That is not there, or empty.
+        A new or empty folder.
     rows
-        A row for each node, to be written in the place of its values.
+        A row for each node, written instead of the node's values.
 
     Returns
     -------
@@ -49,8 +49,8 @@ def export_dataset(
     Raises
     ------
     CrossingError
-        The segment has no values, or not as many nodes as there are rows, or the folder has
-        something in it.
+        The segment has no values, its number of nodes is not the number of rows, or the folder is
+        not empty.
     """
     snapshot = writer.snapshot()
     known = snapshot.segments.get(segment)
@@ -88,7 +88,7 @@ def read_dataset(folder: str | Path) -> tuple[pa.Table, Offer]:
     Raises
     ------
     CrossingError
-        The data is not what was described.
+        The data does not match its description.
     """
     root = Path(folder)
     offered = Offer.read(root)

@@ -39,7 +39,7 @@ _SALTS = np.array(
 
 
 def check_blocks(blocks: int) -> int:
-    """Return a number of blocks that filters can have.
+    """Return the number of blocks of a filter, after checking that filters can have it.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def filters_of(owners: npt.NDArray[Any], hashes: Hashes, count: int, blocks: int
 
 
 def contained(filters: npt.NDArray[np.uint8], hashes: Hashes) -> npt.NDArray[np.bool_]:
-    """Boolean array of shape (filters, hashes): which filters may contain which hashes."""
+    """Return a Boolean array of shape (filters, hashes): whether a filter may contain a hash."""
     places = bit_positions(hashes, filters.shape[1] // BLOCK_BYTES)
     bits = (filters[:, places // 8] >> (places % 8).astype(np.uint8)) & np.uint8(1)
     every: Any = bits.all(axis=2)
@@ -90,14 +90,14 @@ def contained(filters: npt.NDArray[np.uint8], hashes: Hashes) -> npt.NDArray[np.
 
 
 def fill(filters: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
-    """Return the share of bits of each filter that are set."""
+    """Return the share of set bits of each filter."""
     counts = _ONES[filters].sum(axis=1, dtype=np.int64)
     share: npt.NDArray[np.float64] = counts / (8.0 * max(1, filters.shape[1]))
     return share
 
 
 def resized(filters: npt.NDArray[np.uint8], blocks: int) -> npt.NDArray[np.uint8]:
-    """Filters of as many blocks as asked for that contain what these do.
+    """Return filters of `blocks` blocks that contain all that these filters contain.
 
     Fewer blocks are the unions of neighbouring ones, more are repetitions.
     """

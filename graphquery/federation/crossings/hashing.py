@@ -1,4 +1,4 @@
-"""Hashes of crossing rows: what sketches are made of."""
+"""Hashes of crossing rows, from which sketches are built."""
 
 from __future__ import annotations
 

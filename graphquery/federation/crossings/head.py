@@ -1,4 +1,4 @@
-"""Heads: what crosses of a store at one version, and what its exports are made of."""
+"""Heads: the exports and imports of a store at one version, and the channels behind its exports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from graphquery.store.format import check_format
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A channel as its exporter's head has it.
+    """An exported channel in its exporter's head.
 
     Parameters
     ----------
@@ -23,11 +23,11 @@ class Exported:
     commit
         The version of the store that made the channel.
     count
-        How many rows.
+        The number of rows.
     channels
-        The channels that they are made from, at any distance.
+        The channels behind the rows, direct and indirect.
     boundary, sketches
-        Whether there are such summaries.
+        Whether the export has these summaries.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Exported:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A channel as an importer's head has it; `store` is the identity of its exporter."""
+    """An imported channel in its importer's head; `store` is the identity of its exporter."""
 
     store: str
     name: str
@@ -72,7 +72,7 @@ class Head:
     imports: Mapping[str, Imported]
 
     def to_json(self) -> dict[str, Any]:
-        """As a reply has it."""
+        """Return the head as JSON for a reply."""
         return {
             "store": self.store,
             "version": self.version,
@@ -88,7 +88,7 @@ class Head:
         Raises
         ------
         WireError
-            What is not a head.
+            A document that is not a head.
         """
         try:
             exported = {
@@ -141,7 +141,7 @@ _TYPES: Mapping[str, type] = {
 
 
 def _typed(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a channel in a head, each of its type."""
+    """Return the fields of a channel in a head, checked against their types."""
     for name, value in fields.items():
         kind = _TYPES.get(name)
         if kind is not None and type(value) is not kind:

@@ -1,4 +1,4 @@
-"""The offer that an exporter sends along with data: the channel of the rows, and their summaries.
+"""The offer that an exporter sends with its data: the channel of the rows, and their summaries.
 
 In a folder of data it is ``_lipstick_export.json`` and up to two Parquet files of summaries;
 readers of datasets skip names that start with ``_``.
@@ -72,7 +72,7 @@ class Offer:
         Raises
         ------
         CrossingError
-            The identity is another one, or needs the key to be verified.
+            The identity does not follow from them, or the key is needed to verify it.
         """
         if self.keyed and not key:
             raise CrossingError(
@@ -105,7 +105,7 @@ class Offer:
         )
 
     def write(self, folder: str | Path) -> Path:
-        """Write it beside data, and return the path of the manifest, which is written last."""
+        """Write the offer beside the data, the manifest last; return the manifest's path."""
         root = Path(folder)
         document = {
             "format": VERSION,
@@ -136,12 +136,12 @@ class Offer:
 
     @classmethod
     def read(cls, folder: str | Path) -> Offer:
-        """Read what is beside data.
+        """Read the offer beside data.
 
         Raises
         ------
         CrossingError
-            There is nothing, or it is not what was written.
+            There is no offer, or it was truncated or altered.
         """
         root = Path(folder)
         path = root / MANIFEST

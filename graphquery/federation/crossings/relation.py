@@ -1,7 +1,8 @@
-"""The relation of a segment to be exported to the imported and previously exported rows behind it.
+"""The relation from a segment to be exported to the crossing rows behind it.
 
-This is the increment that an export adds to the boundary graph of its store. The walk stops at rows
-exported before: their own increments lead on from there.
+The crossing rows are imported rows and rows exported before. The relation is the increment that an
+export adds to the boundary graph of its store. The walk stops at rows exported before: their own
+increments lead on from there.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def contract(count: int, kept: Array, sources: Array, targets: Array) -> tuple[A
 
 
 def _independent(candidates: Array, cost: Array, sources: Array, targets: Array) -> Array:
-    """Return a mask of an independent set of the candidates, which prefers low costs."""
+    """Return a mask of an independent set of the candidates, preferring low costs."""
     ids = np.arange(len(cost), dtype=np.uint64)
     order = np.empty(len(cost), dtype=np.int64)
     order[np.lexsort((ids * _MIXED, cost))] = np.arange(len(cost))
@@ -119,8 +120,8 @@ class BoundaryRelation:
 
 
 def relation_of(snapshot: Snapshot, segment: str, channel: str) -> BoundaryRelation:
-    """Return the relation of a segment's nodes, as rows of a channel, to the crossing rows behind
-    them.
+    """Return the relation from a segment's nodes, as rows of a channel, to the crossing rows
+    behind.
 
     Parameters
     ----------
@@ -186,16 +187,16 @@ def _walked(
 def _contracted(
     graph: ProvenanceGraph, starts: Array, exported_ids: Array
 ) -> tuple[Array, Array, Array]:
-    """Return the edges among crossing rows behind the exported nodes, hubs, and the exported rows.
+    """Return the edges among crossing rows, hubs and exported rows, other nodes eliminated.
 
     Returns
     -------
     sources
-        Ids of the source nodes.
+        The ids of the source nodes.
     targets
         Row numbers: exported rows from 0, then hubs.
     hubs
-        By id, the number of a node as a hub.
+        By node id, the number of its hub.
     """
     count = graph.storage.count
     back = np.zeros(count, dtype=np.bool_)
@@ -228,7 +229,7 @@ def _contracted(
 
 
 def _behind(snapshot: Snapshot, segment: str, ends: set[str]) -> set[str]:
-    """Return the segments that edges lead from to a segment, not looking behind some."""
+    """Return a segment and all segments upstream of it, without going past the segments `ends`."""
     preceding: dict[str, set[str]] = {}
     for edges in snapshot.edges:
         preceding.setdefault(edges.target, set()).add(edges.source)
@@ -250,7 +251,7 @@ def _rows(
     before: Mapping[str, str],
     parts: Mapping[str, tuple[str, ImportPart]],
 ) -> tuple[str, Array]:
-    """Return the channel that a segment's nodes are rows of, and which."""
+    """Return the channel behind a segment's nodes, and their row numbers in it."""
     if segment in before:
         return before[segment], np.arange(count, dtype=np.int64)
     name, part = parts[segment]
@@ -258,9 +259,7 @@ def _rows(
 
 
 def imported_rows(snapshot: Snapshot, segment: str, column: str | None) -> Array:
-    """Return the rows of the channel that the nodes of an import's segment are: int64, by
-    ordinal.
-    """
+    """Return the channel's row number of each node of an imported segment: int64, by ordinal."""
     imported_segment = snapshot.segment(segment)
     if column is None:
         return np.arange(imported_segment.count, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Crossing rows: sets of rows by channel, and how they travel."""
+"""Crossing rows: sets of rows by channel, and their form in messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CHANNEL = re.compile(r"[0-9a-f]{32}")
 
 
 def union(parts: Iterable[Rows]) -> dict[str, Array]:
-    """All rows that are in any of the parts."""
+    """Return the union of the sets of rows."""
     rows_by_channel: dict[str, list[Array]] = {}
     for part in parts:
         for channel, numbers in part.items():
@@ -30,7 +30,7 @@ def union(parts: Iterable[Rows]) -> dict[str, Array]:
 
 
 def difference(rows: Rows, other: Rows) -> dict[str, Array]:
-    """Return the rows that are not in another set."""
+    """Return the rows that are not in the other set."""
     nothing = np.empty(0, dtype=np.int64)
     left = {
         channel: np.setdiff1d(numbers, other.get(channel, nothing), assume_unique=True)
@@ -55,7 +55,7 @@ def count(rows: Rows) -> int:
 
 
 def to_table(rows: Rows, **more: Array) -> tuple[list[str], pa.Table]:
-    """Rows as a list of channels, and a table of `channel` (a place in the list) and `row`.
+    """Return rows as a list of channels and a table of `channel` (an index into it) and `row`.
 
     Parameters
     ----------
@@ -80,12 +80,12 @@ def from_table(channels: Any, table: pa.Table | None) -> tuple[dict[str, Array],
     rows
         By channel; ascending.
     places
-        By channel, the places in the table that they are from, for further columns.
+        By channel, the table indices of its rows, for reading further columns.
 
     Raises
     ------
     WireError
-        What is not rows of channels.
+        A table that does not hold rows of channels.
     """
     if table is None:
         return {}, {}

@@ -1,4 +1,4 @@
-"""Sketches: what a crossing row may have been made from, in little space and without omissions.
+"""Sketches: compact supersets of the ancestors of crossing rows.
 
 A sketch is *exact* (up to 128 hashes of ancestor crossing rows), a Bloom *filter* of them, or
 *top*, which may contain anything. Unions go up this ladder and never down, so that a sketch that
@@ -21,7 +21,7 @@ from semiring.base import Array
 
 EXACT, BLOOM, TOP = range(3)
 LARGEST_EXACT = 128
-"""Hashes of an exact sketch at most."""
+"""Limit on the hashes of an exact sketch."""
 
 FULLEST = 0.6
 """Limit on the share of set bits; a fuller filter is replaced by the sketch that may have
@@ -32,7 +32,7 @@ BLOCKS = 64
 """Default size of a filter in blocks of 32 bytes."""
 
 _EDGES = 1 << 14
-"""Edges taken at a time: bounds the memory of a union."""
+"""Number of edges merged at a time, which bounds the memory of a union."""
 
 SCHEMA = pa.schema([("kind", pa.uint8()), ("content", pa.large_binary())])
 
@@ -49,7 +49,7 @@ class Sketches:
         Of sketch i, the hashes ``hashes[offsets[i]:offsets[i + 1]]``, ascending; none unless it
         is exact.
     places, filters
-        Of sketch i, the row of `filters` that it has; -1 unless it is a filter.
+        By sketch, its row of `filters`; -1 unless it is a filter.
     blocks
         Blocks of a filter.
     """
@@ -66,19 +66,19 @@ class Sketches:
 
     @classmethod
     def empty(cls, count: int, blocks: int = BLOCKS) -> Sketches:
-        """Sketches of nothing."""
+        """Return sketches that contain nothing."""
         return cls.of_hashes(np.zeros(count + 1, np.int64), np.empty(0, np.uint64), blocks)
 
     @classmethod
     def top(cls, count: int, blocks: int = BLOCKS) -> Sketches:
-        """Sketches that may contain anything."""
+        """Return sketches that may contain anything."""
         nothing = cls.empty(count, blocks)
         kinds = np.full(count, TOP, dtype=np.uint8)
         return cls(kinds, nothing.offsets, nothing.hashes, nothing.places, nothing.filters, blocks)
 
     @classmethod
     def of_hashes(cls, offsets: Array, hashes: Hashes, blocks: int = BLOCKS) -> Sketches:
-        """Exact sketches of segments of hashes, each ascending and at most 128 long."""
+        """Return exact sketches of segments of hashes, each ascending and at most 128 long."""
         count = len(offsets) - 1
         return cls(
             np.zeros(count, dtype=np.uint8),
@@ -91,9 +91,7 @@ class Sketches:
 
     @classmethod
     def concatenated(cls, parts: Sequence[Sketches], blocks: int) -> Sketches:
-        """Return the sketches of all parts, one after the other, their filters of `blocks`
-        blocks.
-        """
+        """Return the concatenation of all parts, with filters resized to `blocks` blocks."""
         resized = [filters.resized(part.filters, blocks) for part in parts]
         starts = np.cumsum([0, *(len(part) for part in resized)])
         places = [
@@ -127,7 +125,7 @@ class Sketches:
         )
 
     def may_contain(self, hashes: Hashes) -> Array:
-        """Boolean array: which sketches may contain any of some hashes."""
+        """Return a Boolean array: the sketches that may contain at least one of some hashes."""
         possible = np.zeros(len(self), dtype=np.bool_)
         possible[self.kinds == TOP] = True
         if len(hashes) == 0:
@@ -207,11 +205,11 @@ def union(
     Parameters
     ----------
     count
-        How many unions are made.
+        The number of unions.
     targets, sources
         Edge i adds sketch ``members[sources[i]]`` to union ``targets[i]``; targets ascend.
-    own
-        A hash that edge i adds beside; 0 for none.
+    own_hashes
+        By edge, one more hash that it adds to the union; 0 for none.
 
     Notes
     -----
@@ -231,7 +229,7 @@ def union(
 
 
 def _union(count: int, owners: Array, members: Sketches, own_hashes: Hashes) -> Sketches:
-    """`union` of a few thousand edges, each with its own member."""
+    """Return the unions of a few thousand edges, each with its own member."""
     kinds = np.zeros(count, dtype=np.uint8)
     np.maximum.at(kinds, owners, members.kinds)
     expanded = np.concatenate(

@@ -1,1 +1,1 @@
-"""The members of a federation: its file, how each is reached, and what is known of each."""
+"""The members of a federation: its file, their transports, and their heads."""

@@ -18,11 +18,11 @@ from graphquery.federation.errors import FederationError
 from graphquery.federation.wire.messages import WireMessage
 
 Worth = Literal["frequency", "size", "rank", "recent"]
-"""GreedyDual-Size with frequency, without, with LineageRank, or least recently used."""
+"""GreedyDual-Size with frequency, without it, or with LineageRank; or least recently used."""
 
 DAMPING = 0.85
 _REMEMBERED = 1 << 16
-"""Number of replies passed on whose requests are counted."""
+"""Limit on the uncached replies whose requests are counted."""
 
 
 @dataclass(slots=True)
@@ -63,11 +63,11 @@ class Cache:
 
     @property
     def size(self) -> int:
-        """Bytes of all replies that are kept."""
+        """The bytes of all cached replies."""
         return self._size
 
     def get(self, key: bytes) -> WireMessage | None:
-        """Return the reply to a request, if it is kept."""
+        """Return the cached reply to a request, or None."""
         with self._mutex:
             kept = self._kept.get(key)
             if kept is None:
@@ -80,16 +80,16 @@ class Cache:
     def put(
         self, key: bytes, message: WireMessage, size: int, channels: Iterable[str] = ()
     ) -> None:
-        """Take note of a reply that a store sent, and keep it if that is worth it.
+        """Count a reply that a store sent, and cache it if it is worth its bytes.
 
         Parameters
         ----------
         key
-            Of the request, the store and its version.
+            The key of the request, the store and its version.
         size
-            Bytes that were received.
+            The number of bytes received.
         channels
-            That the request was about, whose rank is the reply's.
+            The channels of the request, whose rank is the reply's.
         """
         with self._mutex:
             self.answered += size
@@ -110,7 +110,7 @@ class Cache:
             self._evict()
 
     def _value(self, key: bytes, reply: _Reply) -> None:
-        """Say anew what a reply is worth: what was evicted last, and its own score for a byte."""
+        """Update the value of a reply: the value evicted last plus its own worth per byte."""
         self._clock += 1
         score = {"frequency": float(reply.uses), "size": 1.0, "rank": reply.rank}.get(self.worth)
         reply.value = float(self._clock) if score is None else self._least + score / reply.size

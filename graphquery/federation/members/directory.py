@@ -1,6 +1,4 @@
-"""The directory of a federation: the exports and imports in its members' heads, known before a
-question.
-"""
+"""The directory of a federation: the exports and imports in its members' heads."""
 
 from __future__ import annotations
 
@@ -41,7 +39,7 @@ _CAUSES = {
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """Heads of members, and why others have none.
+    """Heads of members, and the reasons that other members have none.
 
     Parameters
     ----------
@@ -52,11 +50,11 @@ class Directory:
     identities
         By alias, the identities of stores as far as they are known, heads or not.
     exporters
-        By channel, the alias of who exports it.
+        By channel, the alias of its exporter.
     importers
-        By channel, the aliases of who imports it, in their order.
+        By channel, the aliases of its importers, in member order.
     disputes
-        By importer and channel, why that crossing is not followed.
+        By importer and channel, the reason that the crossing is not followed.
     """
 
     heads: Mapping[str, Head]
@@ -73,7 +71,7 @@ class Directory:
         absent: Mapping[str, RequestFailure],
         expected: Mapping[str, str | None],
     ) -> Directory:
-        """Return the directory of the heads that fit each other.
+        """Return the directory of the heads that agree with each other.
 
         A member whose head is refuted is left out as untrusted: it is another store than it is to
         be, claims the identity or the dataset of another, or makes a dataset from itself. Where an
@@ -83,7 +81,7 @@ class Directory:
         Parameters
         ----------
         expected
-            By alias, the identity that a member is to have; None for any.
+            By alias, the expected identity of a member; None for any.
         """
         identities = {alias: store for alias, store in expected.items() if store is not None}
         refuted = _false_identities(heads, identities)
@@ -112,24 +110,24 @@ class Directory:
 
     @property
     def made_of(self) -> dict[str, tuple[str, ...]]:
-        """By channel that a member with a head exports, the channels that it is made of."""
+        """By channel that a member exports, the channels behind its rows."""
         heads = self.heads.values()
         return {c: each.channels for head in heads for c, each in head.exports.items()}
 
     def exported(self, channel: str) -> Exported | None:
-        """Return a channel as its exporter describes it, if that has a head."""
+        """Return a channel as its exporter's head describes it, or None without that head."""
         alias = self.exporters.get(channel)
         return None if alias is None else self.heads[alias].exports[channel]
 
     def channel_name(self, channel: str) -> str:
-        """Return the dataset of a channel by name, or the channel's id if no head describes it."""
+        """Return the name of a channel's dataset, or the channel's id if no head names it."""
         exported = self.exported(channel)
         imports = (head.imports[channel] for head in self.heads.values() if channel in head.imports)
         described = exported or next(imports, None)
         return channel if described is None else described.name
 
     def explain(self, part: MissingPart) -> str:
-        """Return a missing part as a sentence that names the dataset instead of its channel."""
+        """Return a missing part as a sentence that names the dataset instead of the channel."""
         store = "A store that is not a member" if part.reason == OUTSIDE else part.store
         text = f"{store} {_CAUSES.get(part.reason, part.reason)}"
         if part.channel is None:
@@ -138,9 +136,7 @@ class Directory:
         return f"{text}: {rows} of {self.channel_name(part.channel)} could not be followed."
 
     def may_export(self, alias: str, channel: str) -> bool:
-        """Return True if a channel is a member's, or may be an export that its head does not have
-        yet.
-        """
+        """Return True if a member exports a channel, or may do so in commits after its head."""
         if channel in self.exporters:
             return self.exporters[channel] == alias
         owners = {
@@ -149,7 +145,7 @@ class Directory:
         return not owners or self.identities.get(alias) in owners
 
     def reason(self, importer: str, rows: Rows) -> Iterable[MissingPart]:
-        """Why rows that a member imports cannot be followed to who exports them."""
+        """Yield the reasons that a member's imported rows cannot be followed to their exporters."""
         aliases = {store: alias for alias, store in self.identities.items()}
         for channel, numbers in rows.items():
             taken = self.heads[importer].imports[channel]
@@ -178,7 +174,7 @@ class Directory:
                 yield MissingPart(alias, BEHIND, channel, numbers, message)
 
     def all_absent(self) -> list[MissingPart]:
-        """All members without a head: what they import is not known."""
+        """Return every member without a head as missing, since its imports are unknown."""
         return [
             MissingPart(alias, failure.reason, message=failure.message)
             for alias, failure in self.absent.items()
@@ -186,10 +182,10 @@ class Directory:
 
 
 def _false_identities(heads: Mapping[str, Head], identities: Mapping[str, str]) -> dict[str, str]:
-    """Return why members are not the stores that they claim to be, by alias.
+    """Return, by alias, the errors of members that are not the stores they claim to be.
 
-    Of two members of one identity the one that was expected to have it is believed; where neither
-    was, neither is.
+    Of two members with one identity, the one expected to have it is believed, or neither if none
+    was expected.
     """
     refuted: dict[str, str] = {}
     owners: dict[str, list[str]] = {}
@@ -217,11 +213,11 @@ def _false_identities(heads: Mapping[str, Head], identities: Mapping[str, str]) 
 
 
 def _false_exports(heads: Mapping[str, Head]) -> dict[str, str]:
-    """Return why exports of members cannot be theirs, by alias.
+    """Return, by alias, the errors of members whose exports cannot be theirs.
 
-    The channel of a dataset is a hash of its exporter's identity, so that a claim to another's is
-    refuted by computing it; only members know the key of a channel that has one, and there the
-    exporter that importers name is believed.
+    A channel is a hash of its exporter's identity and the dataset, so recomputing it refutes a
+    false claim. If the channel was made with a key, which the directory does not know, the exporter
+    that importers name is believed.
     """
     refuted: dict[str, str] = {}
     claims: dict[str, list[str]] = {}
@@ -243,9 +239,9 @@ def _false_exports(heads: Mapping[str, Head]) -> dict[str, str]:
 
 
 def _disbelieved(claimants: Sequence[str], owners: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the members whose claim to one thing fails, each with its rivals as a text.
+    """Yield the claimants that are not believed, each with its rivals as text.
 
-    The one owner, where there is one, is believed; of several claimants without one, none is.
+    A single owner is believed; without one, none of several claimants is.
     """
     everyone = list(dict.fromkeys([*owners, *claimants]))
     for alias in claimants:
@@ -254,7 +250,7 @@ def _disbelieved(claimants: Sequence[str], owners: Sequence[str]) -> Iterator[tu
 
 
 def _owners(heads: Mapping[str, Head], channel: str, aliases: Iterable[str]) -> list[str]:
-    """Return the members that claim a channel and whose claim is confirmed."""
+    """Return the claimants of a channel whose claim is confirmed."""
     computed = []
     for alias in aliases:
         export = heads[alias].exports[channel]
@@ -268,7 +264,7 @@ def _owners(heads: Mapping[str, Head], channel: str, aliases: Iterable[str]) -> 
 def _disputes(
     heads: Mapping[str, Head], exporters: Mapping[str, str]
 ) -> dict[tuple[str, str], str]:
-    """Return, by importer and channel, how the exporter and the importer contradict each other."""
+    """Return, by importer and channel, the contradictions between exporter and importer."""
     disputes: dict[tuple[str, str], str] = {}
     for alias, head in heads.items():
         for channel, taken in head.imports.items():

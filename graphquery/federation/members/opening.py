@@ -1,4 +1,4 @@
-"""Federations by their files: the way to each member."""
+"""Federations opened from their files, with a transport to each member."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Pin:
 
 
 def pins_file(federation: str | os.PathLike[str]) -> Path:
-    """Return the file of the pins of a federation, given the federation's own."""
+    """Return the path of a federation's pins, beside its own file."""
     return Path(federation).with_suffix(".known.json")
 
 
@@ -163,7 +163,7 @@ def open_federation(
 
 
 def _key(transport: StoreTransport) -> str | None:
-    """Return the key that a member's server has shown, if it is behind one."""
+    """Return the key that a member's server has presented, or None."""
     origin = transport.origin if isinstance(transport, CopiedTransport) else transport
     return origin.key if isinstance(origin, HttpTransport) else None
 

@@ -18,17 +18,17 @@ from graphquery.federation.wire.transport import RequestExchange, RequestFailure
 
 
 def fetch_directory(exchange: RequestExchange, expected: Mapping[str, str | None]) -> Directory:
-    """Ask members for their newest versions, which requests are about from now on.
+    """Ask members for their heads, at the newest versions.
 
     Parameters
     ----------
     expected
-        By alias of each member, the identity that it is to have, if it is known.
+        By alias, the expected identity of a member, if it is known.
 
     Raises
     ------
     FederationError
-        A member is another store than it is to be, or members contradict each other.
+        A member is not the expected store, or members contradict each other.
     """
     replies = exchange.round([(alias, requests.head()) for alias in expected])
     heads: dict[str, Head] = {}
@@ -57,7 +57,7 @@ def fetch_boundary(
     Parameters
     ----------
     known
-        The channels whose relations are at hand.
+        The channels whose relations are loaded.
     """
     batch: list[tuple[str, WireMessage]] = []
     for alias, head in directory.heads.items():
@@ -78,7 +78,7 @@ def fetch_boundary(
 def _fitting(
     directory: Directory, alias: str, channel: str, table: pa.Table, sources: Any
 ) -> BoundaryRelation | None:
-    """Return a relation if it fits what heads say of the channels in it, else None."""
+    """Return a relation if it agrees with the heads about its channels, else None."""
     export = directory.heads[alias].exports.get(channel)
     if export is None or not isinstance(sources, dict):
         return None

@@ -1,1 +1,1 @@
-"""Questions that cross stores, while they are asked, and their answers."""
+"""Questions that cross stores: their evaluation and their answers."""

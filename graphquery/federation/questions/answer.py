@@ -1,6 +1,4 @@
-"""Answers of a federation: the result, the versions of the stores, the cost, and what is
-missing.
-"""
+"""Answers of a federation: the result, the stores' versions, the cost and the missing parts."""
 
 from __future__ import annotations
 
@@ -43,7 +41,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MissingPart:
-    """Something that an answer lacks.
+    """A part that an answer lacks.
 
     Parameters
     ----------
@@ -51,13 +49,13 @@ class MissingPart:
         The alias of the store that was not asked or did not answer; of one that is not a member,
         its identity.
     reason
-        One of the constants of this module.
+        A constant of this module.
     channel
-        The channel whose rows were to be followed; None: whatever the store has to say.
+        The channel whose rows were to be followed; None: all answers of the store.
     rows
-        Which rows of it, if that is known.
+        The rows of the channel, if known.
     message
-        For people.
+        The reason as text.
     """
 
     store: str
@@ -92,7 +90,7 @@ class QuestionCost:
 
     @property
     def bytes(self) -> int:
-        """Bytes both ways."""
+        """The bytes sent and received."""
         return self.sent + self.received
 
     def __add__(self, other: QuestionCost) -> QuestionCost:
@@ -136,12 +134,12 @@ class FederationAnswer:
         return not self.missing
 
     def checked(self, strict: bool) -> None:
-        """Raise if it is to be complete and is not.
+        """Raise if the answer must be complete and is not.
 
         Raises
         ------
         IncompleteError
-            With what is missing.
+            With the missing parts.
         """
         if strict and self.missing:
             raise IncompleteError(
@@ -153,7 +151,7 @@ class FederationAnswer:
 
 @dataclass(frozen=True, slots=True)
 class NodesAnswer(FederationAnswer):
-    """Nodes of several stores; if it is not complete, some of them.
+    """Nodes of several stores; a subset of them if the answer is incomplete.
 
     Parameters
     ----------
@@ -169,7 +167,7 @@ class NodesAnswer(FederationAnswer):
 
 @dataclass(frozen=True, slots=True)
 class VerdictAnswer(FederationAnswer):
-    """Yes, no or unknown; unknown only if something is missing."""
+    """Yes, no or unknown; unknown only if parts are missing."""
 
     verdict: Verdict
 
@@ -189,6 +187,6 @@ class PathsAnswer(VerdictAnswer):
 
 @dataclass(frozen=True, slots=True)
 class ValuesAnswer(FederationAnswer):
-    """Annotations by the name of the node; none if they depend on what is missing."""
+    """Annotations by the name of the node; empty if they depend on missing parts."""
 
     values: Mapping[str, Any]

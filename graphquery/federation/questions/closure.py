@@ -43,10 +43,10 @@ class ReachedNodes:
 def walk(
     question: Question, names: Iterable[str], *, forwards: bool, want: str = requests.NODES
 ) -> ReachedNodes:
-    """All that some nodes are made of, or that is made of them, in all stores.
+    """Return the ancestors or descendants of some nodes, across stores.
 
-    Each store walks its own graph to the end; what is asked in a round are the rows that no round
-    before has asked for. O(stores) requests a round, a round per crossing on the longest way.
+    Each store walks its own graph to the end; a round asks for the rows that no earlier round has
+    asked for. O(stores) requests a round, and a round per crossing on the longest path.
     """
     reached = ReachedNodes()
     named = question.by_alias(names)
@@ -86,7 +86,7 @@ def walk(
 def walk_within(
     question: Question, names: Iterable[str], distance: int, *, forwards: bool
 ) -> dict[str, StoredNodes]:
-    """As `walk`, over so many edges at most: the edges left travel with each row.
+    """Return nodes as `walk` does, up to a distance; each row carries the edges left.
 
     A row is asked for again when it is reached with more edges left than before.
     """
@@ -142,7 +142,7 @@ class Removed:
     nodes
         The nodes by alias.
     gone
-        By name, whether a node asked for is removed.
+        By name, whether a requested node is removed.
     """
 
     nodes: dict[str, StoredNodes] = field(default_factory=dict)
@@ -198,7 +198,7 @@ def removal(
 def take_nodes(
     question: Question, nodes_by_alias: dict[str, StoredNodes], alias: str, reply: WireMessage
 ) -> None:
-    """Add the nodes of a reply; what cannot be understood is missing."""
+    """Add the nodes of a reply; a damaged reply is recorded as missing."""
     try:
         nodes = stored.from_message(reply.header.get("segments"), reply.tables.get("nodes"))
     except WireError as error:
@@ -220,7 +220,7 @@ def _next(question: Question, alias: str, rows: Rows, forwards: bool) -> Mapping
 
 
 def _improved(best: Budgets, parts: Iterable[Budgets]) -> Budgets:
-    """Return the rows with more edges left than the best so far, which is updated."""
+    """Return the rows with more edges left than the best so far, and update the best."""
     fresh: Budgets = {}
     for part in parts:
         for channel, (rows, left) in part.items():

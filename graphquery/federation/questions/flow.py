@@ -1,4 +1,4 @@
-"""The question whether data could have flowed from some nodes to others.
+"""The question of whether data could have flowed from some nodes to others.
 
 The walk goes backwards from the targets, from crossing row to crossing row. A row that the sources
 reach inside their own store settles the question; a row whose sketch has no such row is dropped;
@@ -26,20 +26,20 @@ from semiring.base import Array
 
 @dataclass(slots=True)
 class FlowWalk:
-    """The progress of a walk from targets to sources.
+    """The progress of a walk from targets back to sources.
 
     Attributes
     ----------
     sources, targets
         The names of nodes, by alias.
     exported
-        The rows that sources reach inside their stores.
+        The exported rows that sources reach inside their stores.
     known
         Whether `exported` is complete: a source's store may not have answered.
     visited
         The rows that may be on a path, as far as they were followed.
     found
-        Whether data could have flowed, for certain.
+        Whether a path is certain.
     """
 
     sources: dict[str, list[str]]
@@ -86,7 +86,7 @@ def flow(
 
 
 def _chained(question: Question, state: FlowWalk) -> bool:
-    """Return True if channels lead from a source's store to a target's, by their heads alone."""
+    """Return True if, by the heads alone, channels may lead from a source's store to a target's."""
     if any(question.zoomed.values()):
         return True
     return any(
@@ -97,7 +97,7 @@ def _chained(question: Question, state: FlowWalk) -> bool:
 
 
 def _behind(question: Question, state: FlowWalk) -> bool:
-    """Return True if a source's store may have exported more on the way than its head lists."""
+    """Return True if a source's store may have relevant exports that its head does not list."""
     directory = question.directory
     return any(
         channel not in directory.exporters and directory.may_export(alias, channel)
@@ -107,9 +107,7 @@ def _behind(question: Question, state: FlowWalk) -> bool:
 
 
 def _behind_targets(question: Question, state: FlowWalk) -> set[str]:
-    """Return the channels that the targets' stores import, and the channels that these derive
-    from.
-    """
+    """Return the channels that the targets' stores import, and the channels behind those."""
     channels = set()
     for alias in state.targets:
         for channel, taken in question.directory.heads[alias].imports.items():
@@ -118,7 +116,7 @@ def _behind_targets(question: Question, state: FlowWalk) -> set[str]:
 
 
 def _ends(question: Question, state: FlowWalk) -> Frontier:
-    """Ask the stores of both ends at once; return where the walk begins."""
+    """Ask the stores of both ends at once, and return the first frontier."""
     batch = {
         alias: requests.ends(
             question.version(alias),
@@ -143,7 +141,7 @@ def _ends(question: Question, state: FlowWalk) -> Frontier:
 
 @dataclass(slots=True)
 class Frontier:
-    """Rows to follow: by boundary graphs at hand, or into the stores that export them."""
+    """The rows to follow, by loaded boundary graphs or by requests to their exporters."""
 
     local: list[Rows] = field(default_factory=list)
     asked: dict[str, list[Rows]] = field(default_factory=dict)
@@ -170,7 +168,7 @@ def _arrived(question: Question, state: FlowWalk, arriving: list[Arriving]) -> F
 
 
 def _follow(question: Question, frontier: Frontier, alias: str, rows: Rows) -> None:
-    """Put rows that a member imports where they are followed; the others are missing."""
+    """Add a member's imported rows to the frontier; rows without a known exporter are missing."""
     known = at_hand(question)
     local = {channel: numbers for channel, numbers in rows.items() if channel in known}
     if local:
@@ -183,7 +181,7 @@ def _follow(question: Question, frontier: Frontier, alias: str, rows: Rows) -> N
 def _promising(
     question: Question, state: FlowWalk, alias: str, rows: Rows, column: Sketches | None
 ) -> Rows:
-    """Return the rows that may have been made from rows that sources lead to."""
+    """Return the rows that may derive from the sources' exported rows."""
     if not state.known or any(question.zoomed.values()):
         return rows
     taken = question.directory.heads[alias].imports
@@ -203,7 +201,7 @@ def _promising(
 
 
 def _step(question: Question, state: FlowWalk, frontier: Frontier) -> Frontier:
-    """Follow rows one step: through all boundary graphs at hand, and by a round of requests."""
+    """Follow rows one step: through all loaded boundary graphs, and by a round of requests."""
     further = Frontier()
     for rows in frontier.local:
         _by_boundary(question, state, rows, further)
@@ -231,7 +229,7 @@ def _step(question: Question, state: FlowWalk, frontier: Frontier) -> Frontier:
 
 
 def _by_boundary(question: Question, state: FlowWalk, rows: Rows, further: Frontier) -> None:
-    """All rows behind some, as far as boundary graphs at hand go; what is behind waits."""
+    """Visit all rows behind some rows in the loaded boundary graphs; queue rows beyond them."""
     behind = question.boundary.reached(rows, forwards=False)
     state.found |= bool(crossing.intersection(behind, state.exported))
     fresh = crossing.difference(behind, state.visited)
@@ -250,8 +248,8 @@ def _by_boundary(question: Question, state: FlowWalk, rows: Rows, further: Front
 
 
 def _sketched(question: Question, alias: str) -> bool:
-    """Return True if sketches of the rows that a member imports may help where boundary graphs do
-    not.
+    """Return True if a member imports channels without a loaded boundary graph and sketches are
+    used.
     """
     imports = question.directory.heads[alias].imports
     return question.options.sketches and not imports.keys() <= at_hand(question)
@@ -267,14 +265,14 @@ def at_hand(question: Question) -> frozenset[str]:
 def _rows(
     question: Question, alias: str, reply: WireMessage, channels: str, table: str
 ) -> dict[str, Array]:
-    """Rows of a reply under names of their own."""
+    """Return the crossing rows in one table of a reply."""
     header = {"channels": reply.header.get(channels)}
     tables = {"rows": reply.tables[table]} if table in reply.tables else {}
     return question.crossed(alias, WireMessage(header, tables), imported=table == "imports")
 
 
 def _sketches(question: Question, reply: WireMessage, rows: Rows) -> Sketches | None:
-    """Return the sketches of a reply's rows, in their order; None without."""
+    """Return the sketches of a reply's rows, in their order, or None."""
     if not question.options.sketches or "sketches" not in reply.tables:
         return None
     try:

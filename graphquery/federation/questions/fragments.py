@@ -25,7 +25,7 @@ from semiring.base import Array
 from semiring.segments import ascending
 
 ORDINAL = "ordinal"
-"""The key of nodes that have none: their ordinal in their store."""
+"""The key of nodes without a key: their ordinal in their store."""
 
 
 _NONSENSE = (
@@ -37,21 +37,21 @@ _NONSENSE = (
     ValueError,
     pa.ArrowException,
 )
-"""Errors in reading a malformed reply."""
+"""Errors raised when a malformed reply is read."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Joined:
-    """Fragments as one graph.
+    """Fragments joined into one graph.
 
     Attributes
     ----------
     graph
         Its nodes are in the order of the merged graph.
     names
-        Of the nodes, by id; empty if they were not asked for.
+        Node names, by id; empty unless requested.
     sources, targets
-        By alias, the ids of the nodes asked for, in their order; -1 for those outside.
+        By alias, the ids of the requested nodes, in their order; -1 for nodes outside.
     """
 
     graph: ProvenanceGraph
@@ -89,7 +89,7 @@ def ask_fragments(question: Question, batch: Mapping[str, WireMessage]) -> Joine
 
 
 def _crosses_by_its_head(question: Question, alias: str, reply: WireMessage) -> bool:
-    """Return whether the crossing rows of a fragment are of its member; else it is missing."""
+    """Return True if a member's head has all crossing rows of its fragment; else it is missing."""
     head, disputes = question.directory.heads[alias], question.directory.disputes
     imported = [channel for channel in head.imports if (alias, channel) not in disputes]
     for name, known in (("entries", imported), ("exits", head.exports)):
@@ -190,9 +190,7 @@ class _Join:
     def _name(
         self, alias: str, name: str, ordinals: Array, keyed: bool, count: int, reply: WireMessage
     ) -> None:
-        """Record the names of a segment's nodes: its name with their ordinals, or names from the
-        reply.
-        """
+        """Record the names of a segment's nodes, from their ordinals or from the reply."""
         if "names" not in reply.tables:
             return
         if keyed:
@@ -225,7 +223,7 @@ class _Join:
                 kept.setdefault(channels[each], []).append((row[chosen], ids[node[chosen]]))
 
     def cross(self) -> None:
-        """Add an edge from every exported node to the tokens that it was imported as."""
+        """Add an edge from every exported node to the tokens imported from it."""
         for channel, exits in self.exits.items():
             rows = np.concatenate([row for row, _ in exits])
             makers = np.concatenate([node for _, node in exits])
@@ -254,7 +252,7 @@ class _Join:
         return Joined(graph, listed, ends["sources"], ends["targets"])
 
     def _edge_sets(self) -> list[EdgeSet]:
-        """Edges by the segments of both ends and the port."""
+        """Return the edges as one set per pair of segments and port."""
         sources, targets, ports = (
             np.concatenate([*(part[column] for part in self.edges), np.empty(0, np.int64)])
             for column in range(3)
@@ -290,7 +288,7 @@ def search_paths(
     limit: int,
     longest: int | None,
 ) -> tuple[Verdict, list[tuple[str, ...]]]:
-    """Paths from some nodes to others, the shortest first, each as names.
+    """Return paths from some nodes to others, the shortest first, each as names.
 
     After `flow`, the stores on the way are asked at once for what lies between the rows on which
     a path enters them and those on which it leaves.
@@ -327,9 +325,7 @@ def search_paths(
 
 
 def _on_the_way(question: Question, state: FlowWalk) -> dict[str, Array]:
-    """Return the visited rows behind the sources, if boundary graphs know all; else all visited
-    rows.
-    """
+    """Return the visited rows that may be on a path from the sources."""
     if not state.visited.keys() <= at_hand(question):
         return state.visited
     ahead = question.boundary.reached(state.exported, forwards=True)

@@ -1,4 +1,4 @@
-"""The merged graph of stores that can all be read here: what questions to a federation are about.
+"""The merged graph of stores that can all be read here: the reference for a federation's answers.
 
 It is the disjoint union of all graphs, with an edge for every crossing row from the exported node
 to each token imported as it. Names of segments and modules are ``alias::name``.
@@ -37,7 +37,7 @@ def merged_graph(
 ) -> ProvenanceGraph:
     """Return the merged graph of snapshots by alias, in their order.
 
-    An import whose exporter is not among them is of tokens that nothing is known of.
+    Tokens imported from a store that is not among them have no incoming edges.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Nodes as they travel: by segment and ordinal, which compaction does not change.
+"""Nodes as messages carry them: by segment and ordinal, which compaction does not change.
 
 A node that stands for a zoomed invocation has the segment of the invocation, and the ordinal
 -1 - n where the invocation is node n of it.
@@ -39,7 +39,7 @@ class StoredNodes:
         return sum(len(ordinals) for ordinals in self.ordinals.values())
 
     def joined(self, other: StoredNodes) -> StoredNodes:
-        """Return the nodes that are in either."""
+        """Return the union of both sets of nodes."""
         ordinals_by_segment = dict(self.ordinals)
         for segment_number, ordinals in other.ordinals.items():
             known = ordinals_by_segment.get(segment_number)
@@ -49,7 +49,7 @@ class StoredNodes:
         return StoredNodes(ordinals_by_segment, {**self.names, **other.names})
 
     def first(self, limit: int | None) -> dict[int, Array]:
-        """So many nodes at most, in the order of their store."""
+        """Return the first `limit` nodes, in the order of their store."""
         limited = {}
         left = len(self) if limit is None else limit
         for segment_number in sorted(self.ordinals):
@@ -60,7 +60,7 @@ class StoredNodes:
 
 
 def split(site: Site, graph: ProvenanceGraph, ids: Array) -> list[tuple[int, Array]]:
-    """Ids of nodes of a store as places of segments and ordinals."""
+    """Return node ids as segment numbers, each with its ordinals."""
     storage = graph.storage
     zoomed = ids >= storage.count
     stands_for = storage.invocations[ids[zoomed] - storage.count]
@@ -81,7 +81,7 @@ def ids_of(graph: ProvenanceGraph, segment_number: int, ordinals: Array) -> Arra
     Raises
     ------
     WireError
-        There are no such nodes.
+        The segment has no such nodes.
     """
     storage = graph.storage
     if not 0 <= segment_number < len(storage.segments):
@@ -99,7 +99,7 @@ def ids_of(graph: ProvenanceGraph, segment_number: int, ordinals: Array) -> Arra
 
 
 def to_message(parts: list[tuple[int, Array]], names: Any) -> tuple[list[Any], pa.Table]:
-    """Nodes as a list of segments (place, name, how many) and a table of ordinals."""
+    """Return nodes as a list of segments (number, name, count) and a table of ordinals."""
     segments = [
         [segment_number, names[segment_number], len(ordinals)] for segment_number, ordinals in parts
     ]
@@ -114,7 +114,7 @@ def from_message(segments: Any, table: pa.Table | None) -> StoredNodes:
     Raises
     ------
     WireError
-        What is not nodes.
+        A message that does not hold nodes.
     """
     if table is None:
         raise WireError("A reply has no table of nodes.")

@@ -1,4 +1,4 @@
-"""One question to a federation while it is being answered: whom to ask, and what is missing."""
+"""A question to a federation while it is being answered: the members to ask, the missing parts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SEPARATOR = "::"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options of the evaluation, which change the cost of an answer and not the answer.
+    """Options of the evaluation, which affect the cost of an answer but not the answer.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Options:
 
 @dataclass(slots=True)
 class Question:
-    """The state that all questions share.
+    """The state of a question of any kind.
 
     Parameters
     ----------
@@ -66,10 +66,10 @@ class Question:
     before: QuestionCost = field(default_factory=QuestionCost)
     noted: Callable[[Collection[str]], None] | None = None
     needed: set[str] = field(default_factory=set)
-    """The aliases of the members that were asked, or were to be."""
+    """The aliases of the members that were asked, or should have been."""
 
     def note(self) -> None:
-        """Report the members that were needed to the callback, if there is one."""
+        """Pass the members that were needed to the callback, if there is one."""
         if self.noted is not None:
             lost = {each.store for each in self.missing.values()}
             self.noted(sorted(self.needed | (self.directory.absent.keys() & lost)))
@@ -84,11 +84,11 @@ class Question:
 
     @property
     def cost(self) -> QuestionCost:
-        """Of the question so far."""
+        """The cost of the question so far."""
         return self.exchange.cost - self.before
 
     def by_alias(self, names: Iterable[str]) -> dict[str, list[str]]:
-        """Names of nodes, ``alias::name``, by alias; members without a head are missing.
+        """Return node names, ``alias::name``, by alias; members without a head are missing.
 
         Raises
         ------
@@ -112,7 +112,7 @@ class Question:
         return names_by_alias
 
     def ask(self, requests: Mapping[str, WireMessage]) -> dict[str, WireMessage]:
-        """Send a request to each of some members at once, and return the replies there are."""
+        """Send a request to each of some members at once, and return the replies that arrive."""
         self.needed |= requests.keys()
         replies = self.exchange.round(list(requests.items()))
         replies_by_alias = {}
@@ -128,14 +128,14 @@ class Question:
         return replies_by_alias
 
     def lose(self, alias: str, failure: RequestFailure, rows: Rows | None = None) -> None:
-        """Write down that a member did not answer, and which rows were to be followed there."""
+        """Record a member's failure, and the rows that were to be followed there, as missing."""
         if not rows:
             self.add([MissingPart(alias, failure.reason, message=failure.message)])
         for channel, numbers in (rows or {}).items():
             self.add([MissingPart(alias, failure.reason, channel, numbers, failure.message)])
 
     def add(self, missing: Iterable[MissingPart]) -> None:
-        """Write down what is missing, each store, reason and channel once."""
+        """Record missing parts, each store, reason and channel once."""
         for each in missing:
             key = (each.store, each.reason, each.channel)
             known = self.missing.get(key)
@@ -144,7 +144,7 @@ class Question:
             self.missing[key] = MissingPart(each.store, each.reason, each.channel, rows, message)
 
     def to_exporters(self, alias: str, rows: Rows) -> dict[str, dict[str, Array]]:
-        """Rows that a member imports, by the alias of who exports them; others are missing."""
+        """Return a member's imported rows by the alias of their exporter; others are missing."""
         rows_by_exporter: dict[str, dict[str, Array]] = {}
         lost = {}
         for channel, numbers in rows.items():
@@ -157,9 +157,9 @@ class Question:
         return rows_by_exporter
 
     def to_importers(self, rows: Rows) -> dict[str, dict[str, Array]]:
-        """Exported rows by the aliases of who imports their channels.
+        """Return exported rows by the aliases of the importers of their channels.
 
-        Members without a head may do so too, and are missing.
+        Members without a head may be importers too, and are missing.
         """
         rows_by_importer: dict[str, dict[str, Array]] = {}
         for channel, numbers in rows.items():
@@ -174,9 +174,9 @@ class Question:
         return rows_by_importer
 
     def crossed(self, alias: str, reply: WireMessage, *, imported: bool) -> dict[str, Array]:
-        """Return the crossing rows of a reply: of channels that the member imports, or exports.
+        """Return the crossing rows of a reply that the member's head has, imported or exported.
 
-        Others are not followed, and the member is missing as damaged.
+        If the reply has other rows, the member is missing as damaged.
         """
         head = self.directory.heads[alias]
         known = head.imports if imported else head.exports

@@ -1,8 +1,8 @@
 """Annotations across stores, where an imported token takes the annotation of the exported row.
 
 Numeric annotations travel as columns, with a round for each store after the stores that its rows
-derive from. Others, and values given by a function, are evaluated here over the fragments of all
-stores behind the nodes asked for.
+derive from. Other annotations, and valuations given as functions, are evaluated here over the
+fragments of all stores behind the nodes.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def evaluate(
     valuation: TokenValuation[Any] | Mapping[str, Any],
     names: Collection[str],
 ) -> dict[str, Any]:
-    """Return the annotations of nodes by name; none at all if they depend on what is missing.
+    """Return the annotations of nodes by name; none if they depend on missing parts.
 
-    See :func:`graphquery.operations.evaluate.evaluate` for what they are.
+    See :func:`graphquery.operations.evaluate.evaluate`.
     """
     listed = list(names)
     reached = walk(question, listed, forwards=False, want=requests.ROWS)
@@ -52,7 +52,7 @@ def evaluate(
 
 
 def _named(valuation: Any) -> Mapping[str, Any] | None:
-    """Return a valuation that gives values by names of nodes; None for others."""
+    """Return a valuation by names of nodes, or None if it is not one."""
     given = {} if valuation is None else valuation
     if isinstance(given, Mapping) and all(isinstance(name, str) for name in given):
         return given
@@ -60,7 +60,7 @@ def _named(valuation: Any) -> Mapping[str, Any] | None:
 
 
 def _check_names(question: Question, names: Mapping[str, Collection[str]]) -> None:
-    """Have stores that are asked for nothing else look whether they have some nodes."""
+    """Ask stores to check that they have some nodes, where nothing else is asked of them."""
     question.ask(
         {
             alias: requests.ends(question.version(alias), own_names, (), question.zoom(alias))
@@ -76,7 +76,7 @@ def _by_values(
     names: list[str],
     reached: ReachedNodes,
 ) -> dict[str, Any]:
-    """Evaluate channel by channel, those first that others are made of."""
+    """Evaluate channel by channel, each after the channels behind it."""
     tokens: dict[str, dict[str, Any]] = {}
     for name, value in given.items():
         [(alias, own_names)] = question.by_alias([name]).items()
@@ -138,7 +138,7 @@ def _by_values(
 def _column(
     question: Question, alias: str, semiring: Semiring[Any], reply: WireMessage, table: str
 ) -> pa.Array | None:
-    """Return the values in a reply; None if they are none of the semiring's: they are missing."""
+    """Return the values in a reply; if they are not the semiring's, record it as missing: None."""
     column = reply.tables[table].column("value").combine_chunks()
     try:
         if column.null_count:
@@ -155,7 +155,7 @@ def _column(
 
 
 def _levels(question: Question, reached: ReachedNodes) -> list[dict[str, dict[str, Array]]]:
-    """Return the exported rows needed, by alias, in batches that need only batches before them."""
+    """Return the needed exported rows, by alias, in batches that depend on earlier batches only."""
     needed = {
         channel: (alias, numbers)
         for alias, rows in reached.asked.items()
@@ -179,7 +179,7 @@ def _levels(question: Question, reached: ReachedNodes) -> list[dict[str, dict[st
 def _known(
     semiring: Semiring[Any], wanted: Rows, values: Mapping[str, tuple[Array, pa.Array]]
 ) -> tuple[Rows, pa.Array]:
-    """Return the imported rows that have values, and these."""
+    """Return the imported rows with values, and the values."""
     rows, parts = {}, [semiring.to_arrow(semiring.zeros(0))]
     for channel, numbers in wanted.items():
         if channel in values:
@@ -193,7 +193,7 @@ def _known(
 
 
 def _plain(semiring: Semiring[Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values as JSON has them."""
+    """Return values as JSON has them."""
     column = semiring.to_arrow(semiring.array(list(values.values())))
     return dict(zip(values, column.to_pylist(), strict=True))
 
@@ -236,8 +236,8 @@ def _by_fragments(
 
 
 def _placed(question: Question, joined: Joined, valuation: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Return a valuation of the nodes of the joined graph; of others, whether they are nodes at
-    all.
+    """Return a valuation of nodes of the joined graph; check the names of other nodes at the
+    stores.
     """
     placed: dict[Any, Any] = {}
     elsewhere: dict[str, list[str]] = {}
@@ -256,9 +256,7 @@ def _placed(question: Question, joined: Joined, valuation: Mapping[Any, Any]) ->
 
 
 def _renamed(joined: Joined, node: Any) -> Any:
-    """Return a name as the joined graph has it: of nodes without a key, the ordinal is their
-    key.
-    """
+    """Return the name of a node in the joined graph, where ordinals replace missing keys."""
     if not isinstance(node, str):
         return node
     if node in joined.graph.storage.position:

@@ -8,19 +8,19 @@ from graphquery.federation.errors import FederationError
 
 
 class Disclosure(IntEnum):
-    """The level up to which a peer may learn about a store.
+    """The amount that a peer may learn about a store.
 
     It is enforced where answers are computed, before a reply is sent.
     """
 
     NOTHING = 0
-    """Not even that there is a store."""
+    """Nothing, not even the existence of a store."""
     CHANNELS = 1
     """The names of exported and imported datasets, and the datasets that each derives from."""
     SKETCH = 2
-    """Also what a row may have been made from, as sketches."""
+    """Also sketches of a row's possible ancestors."""
     BOUNDARY = 3
-    """Also which crossing rows were made from which."""
+    """Also the derivations among crossing rows."""
     NODES = 4
     """Also nodes, names, edges and values."""
 
@@ -32,7 +32,7 @@ class Disclosure(IntEnum):
         Raises
         ------
         FederationError
-            There is no such level.
+            No level has that name.
         """
         try:
             return cls[name.upper()]

@@ -2,7 +2,7 @@
 
 A store's identity is public, so anybody can claim it. A server therefore signs every reply,
 together with the request and a number that the asker drew, by an Ed25519 key of its own. The asker
-pins the key that it sees first, as SSH does, and takes replies by no other key afterwards.
+pins the first key that it sees, as SSH does, and accepts no other key afterwards.
 
 Needs the package `cryptography`, which the extra `federation` installs.
 
@@ -21,7 +21,7 @@ from typing import Any
 from graphquery.federation.errors import FederationError
 
 NONCE = "Lipstick-Nonce"
-"""The HTTP header with the number that the asker drew, in hexadecimal."""
+"""The HTTP header with the requester's nonce, in hexadecimal."""
 
 _CONTEXT = b"lipstick federation reply 1\0"
 
@@ -32,7 +32,7 @@ class Signer:
     Parameters
     ----------
     private
-        Of `cryptography`.
+        A private key of `cryptography`.
     """
 
     def __init__(self, private: Any) -> None:

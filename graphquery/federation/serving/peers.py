@@ -55,7 +55,7 @@ class Peers:
     known: Mapping[str, Peer] = field(default_factory=dict)
 
     def of(self, token: str | None) -> Peer | None:
-        """Return the peer of a token; None if the token is none of theirs."""
+        """Return the peer with a token; `everyone` without one, None for an unknown one."""
         if token is None:
             return Peer("everyone", self.everyone)
         digest = token_digest(token)
@@ -68,7 +68,7 @@ class Peers:
 
 
 def token_digest(token: str) -> str:
-    """Return the SHA-256 of a token, as the file of peers has it."""
+    """Return the SHA-256 of a token, as in the file of peers."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
@@ -78,7 +78,7 @@ def new_token(path: str | os.PathLike[str]) -> str:
     Raises
     ------
     FederationError
-        There is such a file.
+        The file exists.
     """
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     try:
@@ -96,7 +96,7 @@ def read_token(path: str | os.PathLike[str]) -> str:
     Raises
     ------
     FederationError
-        There is none.
+        The file cannot be read, or holds no token.
     """
     try:
         token = Path(path).read_text(encoding="utf-8").strip()

@@ -1,4 +1,4 @@
-"""Answers to requests about what leads where inside a store."""
+"""Answers to requests about reachability inside a store."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _fragment(
     ends: tuple[Array, Array],
     header: Mapping[str, Any],
 ) -> WireMessage:
-    """Nodes with the edges among them, and what enters and leaves."""
+    """Return nodes, the edges among them, and the crossing rows that enter and leave."""
     storage = graph.storage
     parts = split(site, graph, site.own(graph, np.flatnonzero(wanted)))
     ids = np.concatenate([*(ids_of(graph, *part) for part in parts), np.empty(0, np.int64)])
@@ -204,7 +204,7 @@ def _fragment(
 
 
 def _crossed(crossings: Any, ends: Array, owners: Array, wanted: Array) -> tuple[list[str], Any]:
-    """Return the crossing rows beside nodes: a table of `channel`, `row` and `node`."""
+    """Return the crossing rows of nodes: a table of `channel`, `row` and `node`."""
     order = np.argsort(crossings.ids)
     where = np.searchsorted(crossings.ids[order], ends)
     there = where < len(order)
@@ -245,12 +245,12 @@ def names_of(graph: ProvenanceGraph) -> list[str]:
 
 
 def names_in(header: Mapping[str, Any], argument: str) -> list[str]:
-    """Return an argument that is a list of names.
+    """Return an argument of a request, checked to be a list of names.
 
     Raises
     ------
     WireError
-        It is none.
+        The argument is not a list of names.
     """
     value = header.get(argument) or []
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
@@ -261,10 +261,10 @@ def names_in(header: Mapping[str, Any], argument: str) -> list[str]:
 def _within(
     graph: ProvenanceGraph, starts: Array, budgets: Array, forwards: bool
 ) -> tuple[Array, Array]:
-    """Return the nodes reached in as many edges as each start allows, and how many are left at
-    each.
+    """Return the nodes reached within each start's budget of edges, and the edges left at each.
 
-    Nodes are taken in by the edges left, the most first, so that each is met at its best.
+    Nodes are visited in the order of the edges left, most first, so that each is met at its
+    maximum.
     """
     seen = np.zeros(graph.storage.size, dtype=np.bool_)
     started = np.full(graph.storage.size, -1, dtype=np.int64)
@@ -282,9 +282,7 @@ def _within(
 
 
 def _left(site: Site, rows: Rows, crossings: Any, nodes_reached: Array, left: Array) -> Array:
-    """Return the edges left at crossing rows, in their order: the maximum where a row has several
-    nodes.
-    """
+    """Return the edges left at crossing rows, in their order: the maximum over a row's nodes."""
     most = np.full(site.graph.storage.size, -1, dtype=np.int64)
     most[nodes_reached] = left
     ids, places = crossings.nodes(rows)
@@ -294,12 +292,12 @@ def _left(site: Site, rows: Rows, crossings: Any, nodes_reached: Array, left: Ar
 
 
 def check_rows(rows: Rows, known: Iterable[str]) -> None:
-    """Raise unless all channels of some rows are known.
+    """Raise unless every channel crosses here in this direction.
 
     Raises
     ------
     CrossingError
-        One is not.
+        A channel does not.
     """
     for channel in rows:
         if channel not in known:

@@ -1,4 +1,4 @@
-"""Answers requests about one store: the only place where a federation's questions meet its nodes.
+"""Answers to requests about one store: the only access of a federation's questions to its nodes.
 
 The level of disclosure is checked before a request is read further. The reply to a question without
 an answer is an ``error`` of a kind in `REASONS`.
@@ -41,11 +41,11 @@ from semiring.segments import ascending
 SEMIRINGS: Mapping[str, Semiring[Any]] = {
     each.name: each for each in semirings.ALL if each.dtype != np.dtype(object)
 }
-"""By name, those whose annotations travel as columns of numbers."""
+"""By name, the semirings whose annotations travel as columns of numbers."""
 
 
 def packed(semiring: Semiring[Any], annotations: Array) -> pa.Array:
-    """Annotations as a column; of integers beyond 64 bits, as their digits."""
+    """Return annotations as a column; integers beyond 64 bits as decimal texts."""
     try:
         return semiring.to_arrow(annotations)
     except ExactnessError:
@@ -139,7 +139,7 @@ def names(
 def _token_values(
     site: Site, graph: ProvenanceGraph, header: Mapping[str, Any], semiring: Semiring[Any]
 ) -> dict[Any, Any]:
-    """Return the values of tokens that are named, by id."""
+    """Return the values of named tokens, by id."""
     given = header["given"]
     if not isinstance(given, dict):
         raise WireError("Values of tokens are given by name.")
@@ -151,9 +151,7 @@ def _token_values(
 
 
 def _without(site: Site, graph: ProvenanceGraph, entering: Array) -> ProvenanceGraph:
-    """Return the graph without the nodes of imported rows that have no value: their tokens are
-    leaves.
-    """
+    """Return the graph without the nodes of imported rows without a value."""
     ids = site.incoming.ids[~np.isin(site.incoming.ids, entering)]
     if len(ids) == 0:
         return graph
@@ -164,7 +162,7 @@ def _without(site: Site, graph: ProvenanceGraph, entering: Array) -> ProvenanceG
 
 
 LARGEST = 1 << 24
-"""Bytes of a file that are given at once."""
+"""Limit on the bytes of a file sent in one reply."""
 
 _ENTRY = re.compile(rf"{LOG}/\d{{20}}\.json")
 
@@ -196,7 +194,7 @@ its data cannot be read, the request cannot be read, or an unforeseen error.
 """
 
 _KEPT = 2
-"""Versions of a store that stay in memory."""
+"""Number of a store's versions held in memory."""
 
 Handler: TypeAlias = Callable[
     [Site, ProvenanceGraph, Mapping[str, Any], Mapping[str, Any]], WireMessage
@@ -231,9 +229,9 @@ class Responder:
         self._mutex = threading.Lock()
 
     def answer(self, request: WireMessage, level: Disclosure = Disclosure.NODES) -> WireMessage:
-        """Return the reply to a request by a peer that a level is disclosed to.
+        """Return the reply to a request by a peer with a level of disclosure.
 
-        Errors are replies too; what they say is as little as the peer may know.
+        Errors are replies too; they reveal no more than the peer may know.
         """
         try:
             return self._answer(request, level)
@@ -287,11 +285,11 @@ class Responder:
 
 
 class _BehindError(FederationError):
-    """A version that the store does not have yet."""
+    """A request for a version that the store does not have yet."""
 
 
 def refusal(kind: str, text: str) -> WireMessage:
-    """Return the reply with the reason why there is no answer."""
+    """Return the reply that gives the reason for having no answer."""
     return WireMessage({"error": kind, "message": text})
 
 

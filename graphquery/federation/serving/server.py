@@ -92,7 +92,7 @@ class Server:
     Raises
     ------
     StoreError
-        There is no store in the folder.
+        The folder is not a store.
     FederationError
         It would answer other machines without TLS and tokens, or cannot listen there.
     """
@@ -137,7 +137,7 @@ class Server:
         return f"{'http' if self.tls is None else 'https'}://{name}:{port}"
 
     def serve(self) -> None:
-        """Serve in this thread until another closes it."""
+        """Serve in this thread until another thread closes the server."""
         self._http.serve_forever(poll_interval=0.1)
 
     def __enter__(self) -> Server:
@@ -149,7 +149,7 @@ class Server:
         self.close()
 
     def close(self) -> None:
-        """Stop listening; what is being answered is broken off with the process."""
+        """Stop listening; requests in progress end with the process."""
         if self._thread is not None:
             self._http.shutdown()
             self._thread.join()
@@ -172,7 +172,7 @@ def _check_place(host: str, peers: Peers, certificate: object) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host is this machine's own: a loopback address, or ``localhost``."""
+    """Return True if a host is this machine: a loopback address, or ``localhost``."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -180,7 +180,7 @@ def is_loopback(host: str) -> bool:
 
 
 class _Http(ThreadingHTTPServer):
-    """Takes connections in, no more than allowed, each in a thread of its own."""
+    """Accepts connections up to the limits, each in a thread of its own."""
 
     daemon_threads = True
     block_on_close = False
@@ -208,7 +208,7 @@ class _Http(ThreadingHTTPServer):
         super().process_request(request, client_address)
 
     def admit(self, client_address: Any) -> bool:
-        """Give a connection the place of a peer; return whether it has one."""
+        """Move a connection from the newcomers to the peers; return False if it cannot be."""
         with self._mutex:
             if client_address in self._admitted:
                 return True
@@ -252,7 +252,7 @@ class _Http(ThreadingHTTPServer):
 
 
 class _Deadline(io.RawIOBase):
-    """Reads a connection, each read within what is left of its handler's request."""
+    """A reader of a connection whose reads end at the deadline of the handler's request."""
 
     def __init__(self, handler: _Handler) -> None:
         super().__init__()
@@ -281,19 +281,19 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Http
 
     def setup(self) -> None:
-        """Read the connection by the deadlines of requests."""
+        """Set up the connection, with reads that end at the deadline of a request."""
         super().setup()
         self.rfile.close()
         self.rfile = io.BufferedReader(_Deadline(self))
 
     def handle_one_request(self) -> None:
-        """Handle a request within its time, which begins anew with its first byte."""
+        """Handle a request within its time, which restarts with its first byte."""
         self._begun = False
         self._until = time.monotonic() + self.server.federation.settings.seconds
         super().handle_one_request()
 
     def begin(self) -> None:
-        """Start the time of a request, if this is its first byte."""
+        """Start the time of a request at its first byte."""
         if not self._begun:
             self._begun = True
             self._until = time.monotonic() + self.server.federation.settings.seconds
@@ -364,11 +364,11 @@ class _Handler(BaseHTTPRequestHandler):
         return read
 
     def left(self) -> float:
-        """Return the seconds that are left of the request; negative after its deadline."""
+        """Return the seconds left of the request; negative after its deadline."""
         return self._until - time.monotonic()
 
     def _is_own_host(self) -> bool:
-        """Return whether the request names this machine as the host that it is for."""
+        """Return True if the request's ``Host`` is this machine."""
         try:
             host = urlsplit(f"//{self.headers.get('Host', '')}").hostname
         except ValueError:
@@ -376,7 +376,7 @@ class _Handler(BaseHTTPRequestHandler):
         return host is not None and is_loopback(host)
 
     def _seal(self, checksum: str) -> dict[str, str]:
-        """Return the seal of a reply, if replies are signed and the asker drew a number."""
+        """Return the seal of a reply, if replies are signed and the request has a nonce."""
         signer, nonce = self.server.federation.signer, self.headers.get(NONCE, "")
         if signer is None or not nonce:
             return {}
@@ -409,7 +409,7 @@ class _Handler(BaseHTTPRequestHandler):
                 yield piece
 
     def _refuse(self, status: HTTPStatus, why: str) -> None:
-        """Say why not, without having read a body, and close."""
+        """Refuse a request without reading its body, log the reason, and close."""
         self.close_connection = True
         self.send_response(status)
         self.send_header("Content-Length", "0")
@@ -421,4 +421,4 @@ class _Handler(BaseHTTPRequestHandler):
         return str(self.client_address[0])
 
     def log_message(self, format: str, *arguments: Any) -> None:
-        """Requests are logged when they are answered."""
+        """Do nothing: requests are logged when they are answered."""

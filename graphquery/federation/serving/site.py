@@ -1,8 +1,8 @@
-"""The graph of one store with what it exports and imports as nodes of their own.
+"""The graph of one store with crossing nodes for its exports and imports.
 
-Before every imported token stands a node for the row of the channel that it is, and behind every
-exported node one for the row that others may import. What crosses is then reached, deleted and
-evaluated as everything else is; these *crossing nodes* are in no answer.
+Before every imported token stands a node for the channel's row, and behind every exported node one
+for the row that others may import. Crossing rows are then reached, deleted and evaluated as all
+nodes are; these *crossing nodes* are in no answer.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Crossings:
     channels
         By number.
     bases
-        By number, the first place of each channel's rows in `rows` and `ids`; one more.
+        By number, the first index of each channel's rows in `rows` and `ids`; then their length.
     rows
-        Of each channel ascending.
+        Row numbers, ascending within a channel.
     ids
         The node of each row.
     """
@@ -49,10 +49,10 @@ class Crossings:
     ids: Array
 
     def nodes(self, rows: Rows) -> tuple[Array, Array]:
-        """Return the nodes of some rows, and of each the place among the rows put one after the
-        other.
+        """Return the nodes of some rows, and for each node the index of its row.
 
-        A row may have several nodes, or none.
+        Indices count through the rows of all channels, one after the other. A row may have several
+        nodes, or none.
         """
         node_ids, places = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         start = 0
@@ -69,7 +69,7 @@ class Crossings:
         return np.concatenate(node_ids), np.concatenate(places)
 
     def rows_of(self, ids: Array) -> dict[str, Array]:
-        """Return the rows that some nodes are, by channel; nodes that are none are passed over."""
+        """Return the rows of crossing nodes, by channel; other nodes are skipped."""
         chosen = np.isin(self.ids, ids)
         rows_by_channel = {}
         for number, channel in enumerate(self.channels):
@@ -143,7 +143,7 @@ class Site:
         )
 
     def sketches(self, channel: str) -> Sketches | None:
-        """Return the sketches of a channel's rows, read once; None without."""
+        """Return the sketches of a channel's rows, cached, or None."""
         if channel not in self._sketches:
             record = self.exports.get(channel) or self.imports.get(channel)
             if record is None or record.sketches is None:
@@ -153,17 +153,17 @@ class Site:
         return self._sketches[channel]
 
     def own(self, graph: ProvenanceGraph, ids: Array) -> Array:
-        """Return the ids of nodes of the store, or of invocations of its modules, among `ids`."""
+        """Return those among `ids` that are nodes of the store or of its zoomed invocations."""
         nodes: Array = ids[(ids < self.first) | (ids >= graph.storage.count)]
         return nodes
 
     def resolve(self, graph: ProvenanceGraph, names: Iterable[str]) -> Array:
-        """Return the ids of nodes by their names, in the order given.
+        """Return the ids of nodes by their names, in the same order.
 
         Raises
         ------
         UnknownNameError, NotInGraphError
-            There is no such node in the graph.
+            The graph has no such node.
         """
         # Names of crossing nodes begin with a character that nobody writes.
         return graph.ordered([name.replace("\0", "") for name in names])
@@ -175,7 +175,7 @@ class Site:
 
 
 def joined_segments(snapshot: Snapshot, taken: Mapping[str, Import]) -> list[Segment]:
-    """Return the segments of a store, where segments of imported rows have the label `+`.
+    """Return the segments of a store, with the label `+` for segments of imported rows.
 
     An imported token then has one edge into it, from the exported row, and takes its annotation.
     """

@@ -1,1 +1,1 @@
-"""Requests and replies: their messages, and how they get to a store and back."""
+"""Requests and replies: their messages and their transport."""

@@ -1,4 +1,4 @@
-"""Requests to servers over HTTP, on connections that are kept."""
+"""Requests to servers over HTTP, on persistent connections."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from graphquery.federation.wire.messages import Read, WireMessage
 from graphquery.federation.wire.transport import Incoming, TransportError
 
 _IDLE = 8
-"""Connections to one server that are kept when nothing is asked."""
+"""Number of idle connections held open to one server."""
 
 _REASONS: dict[int, str] = {
     HTTPStatus.UNAUTHORIZED: REFUSED,
@@ -73,7 +73,7 @@ class HttpTransport:
         secure, self._host, self._port = parse_address(address)
         self.address = address
         self.key = key
-        """The public key that replies have to be signed by; None as long as none was seen."""
+        """The public key that must sign replies; None before the first one was seen."""
         if token is not None and not secure and not is_loopback(self._host):
             raise FederationError(
                 f"A token sent to {address} could be read by others.\nUse https, or no token."
@@ -91,7 +91,7 @@ class HttpTransport:
         self._mutex = threading.Lock()
 
     def close(self) -> None:
-        """Close the connections that are kept."""
+        """Close the idle connections."""
         with self._mutex:
             idle, self._idle = self._idle, []
         for connection in idle:
@@ -119,9 +119,9 @@ class HttpTransport:
                 connection.close()
 
     def _verify(self, nonce: str, request: bytes, reply: WireMessage) -> None:
-        """Raise unless a reply is signed by the pinned key, which is the first one seen.
+        """Raise unless a reply is signed by the pinned key; the first key seen is pinned.
 
-        A server that shows no key is taken as it is until it shows one.
+        A server without a key is accepted until it first presents one.
         """
         with self._mutex:
             key = self.key
@@ -141,7 +141,7 @@ class HttpTransport:
     def _sent(
         self, request: bytes, nonce: str, until: float | None
     ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
-        """Send a request, on a kept connection if there is one that still lives."""
+        """Send a request, on an idle connection if one is still alive."""
         with self._mutex:
             kept = self._idle.pop() if self._idle else None
         for connection in (kept, None) if kept is not None else (None,):
@@ -204,7 +204,7 @@ class HttpTransport:
 
 
 def parse_address(address: str) -> tuple[bool, str, int | None]:
-    """Return whether an address asks for TLS, its host, and its port if it names one.
+    """Return an address as parts: whether it asks for TLS, its host, and its port or None.
 
     Raises
     ------
@@ -226,7 +226,7 @@ def parse_address(address: str) -> tuple[bool, str, int | None]:
 
 
 def _limit(connection: http.client.HTTPConnection, until: float | None) -> None:
-    """Let what is next on a connection take as long as is left."""
+    """Set the timeout of the next operation on a connection to the time left."""
     left = None if until is None else until - time.monotonic()
     if left is not None and left <= 0:
         raise TransportError(TIMEOUT, "The reply took too long.")

@@ -1,4 +1,4 @@
-"""Messages between a federation and its stores: a header, tables, and an end that seals them.
+"""Messages between a federation and its stores: a header, tables and a sealing end frame.
 
 A message is a sequence of frames, each a letter, a length and bytes: ``H`` the header and tables of
 few values as JSON, compressed where that is shorter, ``T`` another table as an Arrow IPC stream
@@ -22,10 +22,10 @@ import pyarrow as pa
 from graphquery.federation.errors import CutOffError, WireError
 
 _MOST = 512
-"""Values of a table that travels as JSON, at most."""
+"""Limit on the values of a table that travels as JSON."""
 
 _MOST_TOGETHER = 1 << 16
-"""Values of all tables of a message that travel as JSON, at most."""
+"""Limit on the values of all of a message's tables that travel as JSON."""
 
 _TYPES = {
     str(each): each
@@ -44,9 +44,7 @@ _TYPES = {
 
 
 def small_tables(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-    """Return the tables of a message that travel as JSON: few values, all integers or texts, none
-    NULL.
-    """
+    """Return the tables that travel as JSON: few values, all integers or texts, none NULL."""
     small = {}
     left = _MOST_TOGETHER
     for name, table in tables.items():
@@ -66,7 +64,7 @@ def _is_small(table: pa.Table) -> bool:
 
 
 def texts_of_table(table: pa.Table) -> dict[str, Any]:
-    """By column, its type and its values."""
+    """Return the type and the values of each column."""
     return {
         name: [str(column.type), column.to_pylist()]
         for name, column in zip(table.column_names, table.columns, strict=True)
@@ -79,7 +77,7 @@ def table_of_texts(columns: Any) -> pa.Table:
     Raises
     ------
     ValueError
-        What is not a table.
+        A document that is not a table.
     """
     try:
         arrays = {
@@ -99,13 +97,13 @@ def _plain(value: Any) -> int | str:
 
 _FRAME = struct.Struct("<cQ")
 _SMALL = 400
-"""Bytes of a table up to which it is not compressed."""
+"""Size in bytes up to which a table is not compressed."""
 
 SEAL = ("key", "signature")
 """The fields of a seal in an end frame."""
 
 Read = Callable[[int], bytes]
-"""Reads up to so many bytes; none at the end."""
+"""Reads up to the given number of bytes; none at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +188,7 @@ def received(read: Read, limits: Limits = REPLY) -> WireMessage:
     CutOffError
         The bytes end before the message does.
     WireError
-        Bytes that are not a message, or more than is allowed.
+        Bytes that are not a message, or exceed the limits.
     """
     digest = hashlib.sha256()
     header: dict[str, Any] | None = None
@@ -226,7 +224,7 @@ def received(read: Read, limits: Limits = REPLY) -> WireMessage:
 
 
 def reader(data: bytes) -> Read:
-    """Reads bytes that are there."""
+    """Return a function that reads from bytes in memory."""
     read: Read = io.BytesIO(data).read
     return read
 
@@ -252,7 +250,7 @@ def _packed_header(header: Mapping[str, Any], tables: Mapping[str, pa.Table]) ->
 
 
 def _unpacked_header(content: bytes, limit: int) -> tuple[dict[str, Any], dict[str, pa.Table], int]:
-    """Return the header, the small tables, and how many bytes they were compressed from."""
+    """Return the header, the small tables, and the number of their compressed bytes."""
     size = int.from_bytes(content[:8], "little")
     if size > limit:
         raise WireError(f"A header of {size:,} bytes is more than is read at once.")
@@ -283,7 +281,7 @@ def _packed(name: str, table: pa.Table) -> bytes:
 
 
 def _unpacked(content: bytes, limit: int) -> tuple[str, pa.Table, int]:
-    """Return a table with its name, and how many bytes it was compressed from."""
+    """Return a table with its name, and the number of its compressed bytes."""
     try:
         start = 9 + content[0]
         name = content[1 : start - 8].decode()
@@ -300,7 +298,7 @@ def _unpacked(content: bytes, limit: int) -> tuple[str, pa.Table, int]:
 
 
 def _stream(data: bytes) -> pa.Table:
-    """Read an Arrow IPC stream, and refuse buffers that would grow in reading."""
+    """Read an Arrow IPC stream; refuse compressed buffers and more rows than its bytes allow."""
     source = pa.BufferReader(data)
     with contextlib.suppress(EOFError):
         while True:
@@ -357,7 +355,7 @@ def _slot(data: bytes, table: int, field: int) -> int:
 def _check_end(
     content: bytes, header: object, tables: Mapping[str, pa.Table], checksum: str
 ) -> dict[str, str]:
-    """Hold the end of a message against what came before it; return its seal."""
+    """Check the end frame against the frames before it, and return the seal."""
     try:
         end = json.loads(content)
     except (ValueError, RecursionError) as error:

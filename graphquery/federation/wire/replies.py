@@ -1,4 +1,4 @@
-"""Requirements on replies, which separate an understood reply from a damaged one."""
+"""The requirements on a reply, by which damaged replies are recognised."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TABLES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 
 def fault(request: WireMessage, reply: WireMessage) -> str | None:
-    """Why a reply is none to a request, in a sentence; None if it is one."""
+    """Return the fault of a reply to a request as a sentence, or None."""
     header = request.header
     tables = dict(_TABLES.get(str(header["op"]), {}))
     if header.get("want") == requests.NODES:
@@ -61,7 +61,7 @@ def fault(request: WireMessage, reply: WireMessage) -> str | None:
 
 
 def _lengths(request: WireMessage, reply: WireMessage) -> dict[str, int]:
-    """Return the required numbers of rows of the reply's tables."""
+    """Return the required number of rows of each table of the reply."""
     if request.header["op"] == "evaluate":
         return {
             "nodes": len(request.header["targets"]),

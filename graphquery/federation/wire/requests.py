@@ -22,13 +22,13 @@ PROTOCOL = 2
 """Version of the protocol; a store that speaks another refuses."""
 
 NODES, ROWS = "nodes", "rows"
-"""The kinds of reply about nodes reached or removed: the nodes, or none of them, crossing rows
-alone.
+"""The kinds of reply about reached or removed nodes: nodes and crossing rows, or the latter
+only.
 """
 
 
 def needed(request: WireMessage) -> Disclosure:
-    """Return the disclosure that a request needs: all of it for an unknown request.
+    """Return the level of disclosure that a request needs; for an unknown request, the highest.
 
     Distances are lengths of paths inside the store, which no level below `NODES` discloses.
     """
@@ -57,9 +57,7 @@ def head(version: int | None = None) -> WireMessage:
 
 
 def boundary(version: int, channels: Sequence[str]) -> WireMessage:
-    """Ask for the increments of channels to the boundary graph: a table each, called as the
-    channel.
-    """
+    """Ask for channels' increments to the boundary graph, each in a table named by its channel."""
     return _message("boundary", version, channels=list(channels))
 
 
@@ -82,7 +80,7 @@ def reach(
     hits: Collection[str] = (),
     zoomed: Collection[str] = (),
 ) -> WireMessage:
-    """All that is reached inside the store from nodes and crossing rows.
+    """Ask for everything reachable inside the store from nodes and crossing rows.
 
     Answered are the nodes as wanted, the crossing rows reached (table `rows`; with distances also
     how many edges are `left`), whether any of the nodes `hits` is reached (`hit`), and sketches of
@@ -93,9 +91,9 @@ def reach(
     rows
         Exported rows when going backwards, imported ones when going forwards.
     left
-        Edges that may be gone from each row, in their order; None for any number.
+        The distance to walk from each row, in their order; None: no limit.
     distance
-        Edges that may be gone from the nodes.
+        The distance to walk from the nodes.
     """
     more = {} if left is None else {"left": left.astype(np.int32)}
     channels, table = to_table(rows, **more)
@@ -122,7 +120,7 @@ def ends(
     *,
     sketched: bool = True,
 ) -> WireMessage:
-    """Both ends of a path: exported rows reached from sources, imported rows that reach targets.
+    """Ask for both ends of a path: exported rows behind sources, imported rows that reach targets.
 
     Answered are `joined` (whether a source reaches a target inside), and the tables `exports` and
     `imports`, the latter with `sketches` if they are wanted.
@@ -155,9 +153,9 @@ def between(
     sources
         Names of nodes; None: all ancestors of the targets and exits.
     keys
-        Whether the keys of tokens are wanted.
+        Whether to return the keys of tokens.
     named
-        Whether the names of the nodes are wanted.
+        Whether to return the names of the nodes.
     """
     into, table = to_table(entries)
     out, leaving = to_table(exits)
@@ -238,9 +236,7 @@ def evaluate(
 
 
 def names(version: int, nodes: Mapping[int, Array], zoomed: Collection[str] = ()) -> WireMessage:
-    """Ask for the names of nodes, by the place of their segment and their ordinals: table
-    `names`.
-    """
+    """Ask for the names of nodes, by segment number and ordinal: table `names`."""
     counts = [[segment_number, len(ordinals)] for segment_number, ordinals in nodes.items()]
     ordinals = np.concatenate([*nodes.values(), np.empty(0, np.int64)])
     table = pa.table({"ordinal": pa.array(ordinals)})
@@ -248,9 +244,7 @@ def names(version: int, nodes: Mapping[int, Array], zoomed: Collection[str] = ()
 
 
 def file(name: str, offset: int, size: int) -> WireMessage:
-    """Ask for a part of a file of the store: table `content`, where it is `there`; `bytes` of all
-    files.
-    """
+    """Ask for a part of a store's file: table `content`, if it is `there`; `bytes` of all files."""
     header = {"op": "file", "protocol": PROTOCOL, "version": None}
     return WireMessage(header | {"name": name, "offset": offset, "size": size})
 

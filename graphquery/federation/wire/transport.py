@@ -31,7 +31,7 @@ from semiring.errors import LipstickError
 from semiring.render import escape_controls
 
 _AT_ONCE = 64
-"""Requests on their way at a time."""
+"""Limit on simultaneous requests."""
 
 
 class TransportError(FederationError):
@@ -54,7 +54,7 @@ def _trust(reply: WireMessage) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A reply on its way.
+    """A reply that is being received.
 
     Parameters
     ----------
@@ -69,9 +69,9 @@ class Incoming:
 
 
 class StoreTransport(Protocol):
-    """The way to one store.
+    """The transport to one store.
 
-    What is not a reply by the store itself is a `TransportError`.
+    Anything but a reply by the store itself is a `TransportError`.
     """
 
     remote: bool
@@ -90,7 +90,7 @@ class StoreTransport(Protocol):
         ...
 
     def close(self) -> None:
-        """Give back what is kept for the next request."""
+        """Release the resources held for later requests."""
         ...
 
 
@@ -140,7 +140,7 @@ class RequestFailure:
 
 
 class RequestExchange:
-    """Sends rounds of requests, and counts.
+    """Sends rounds of requests, and counts their cost.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ class RequestExchange:
     home
         The alias of the store that the questions come from: asking it costs nothing.
     cache
-        Of replies about versions that are pinned; None: every request is sent.
+        A cache of replies about pinned versions; None: every request is sent.
     """
 
     def __init__(
@@ -168,18 +168,18 @@ class RequestExchange:
         self._timeout = timeout
         self._limits = limits
         self.home = home
-        """The alias of who asks; may be changed between questions."""
+        """The alias of the asking member; may be changed between questions."""
         self._cache = cache
         self.pinned: Mapping[str, str] = {}
-        """By alias, the checksum of the commit that requests of a version are about."""
+        """By alias, the checksum of the commit whose version requests name."""
         self._mutex = threading.Lock()
         self.cost = QuestionCost()
-        """Of all rounds so far."""
+        """The cost of all rounds so far."""
 
     def round(
         self, requests: Sequence[tuple[str, WireMessage]]
     ) -> list[WireMessage | RequestFailure]:
-        """Send requests to stores at once, and return the reply to each, or its failure.
+        """Send requests to stores at once, and return the reply or the failure of each.
 
         Raises
         ------
@@ -197,7 +197,7 @@ class RequestExchange:
     def _sent(
         self, requests: Sequence[tuple[str, WireMessage, bytes]]
     ) -> list[WireMessage | RequestFailure]:
-        """Send what is not known."""
+        """Send the requests that the cache cannot answer."""
         if any(alias != self.home for alias, _, _ in requests):
             self._count(QuestionCost(rounds=1))
         remote = sum(self._transports[alias].remote for alias, _, _ in requests)
@@ -207,7 +207,7 @@ class RequestExchange:
             return list(pool.map(lambda request: self._exchanged(*request), requests))
 
     def _kept(self, alias: str, message: WireMessage, data: bytes) -> WireMessage | None:
-        """Return the reply to a request, where it was kept."""
+        """Return the cached reply to a request, or None."""
         key = self._key(alias, message, data)
         return None if self._cache is None or key is None else self._cache.get(key)
 
@@ -248,7 +248,7 @@ class RequestExchange:
 
 
 class _Counted:
-    """Counts the bytes that are read."""
+    """A reader that counts its bytes."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -263,20 +263,20 @@ class _Counted:
 
 
 _TEXT = 500
-"""Characters of a text by a member that are shown at most."""
+"""Limit on the characters shown of a member's text."""
 
 _BY_NAME = ("names", "sources", "targets", "hits", "asked", "given", "zoomed")
-"""Arguments of requests that are names of nodes or modules, which whoever asked wrote."""
+"""Arguments of requests that are names, written by the user, of nodes or modules."""
 
 
 def printable(text: str) -> str:
-    """Return a text by a member as it may be shown: no control characters, and not too long."""
+    """Return a member's text in printable form: no control characters, and limited in length."""
     shown = escape_controls(text[: _TEXT + 1])
     return shown if len(text) <= _TEXT else f"{shown[:_TEXT]}..."
 
 
 def _checked(alias: str, request: WireMessage, reply: WireMessage) -> WireMessage | RequestFailure:
-    """Return a reply, or why a store does not give one.
+    """Return a reply, or the failure of a store to give one.
 
     Raises
     ------
