@@ -28,7 +28,11 @@ def _options(function: Command) -> Command:
         click.option(
             "--top", metavar="N", default=0, help="Also show the N rows that matter most."
         ),
-        click.option("--relation", metavar="NAME", help="The relation of --top and --repairs."),
+        click.option(
+            "--relation",
+            metavar="NAME",
+            help="The relation of --top and --repairs; else that of the first cause.",
+        ),
         click.option(
             "--repairs", metavar="N", default=0, help="Also show N smallest sets of rows to delete."
         ),
@@ -132,6 +136,13 @@ def value(
     help="A schema of Pandera, as YAML or JSON.",
 )
 @click.option("--over", metavar="NAME", help="The relation that expectations are about.")
+@click.option(
+    "--variable",
+    "variables",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="A variable of checks of Soda; may be repeated.",
+)
 @_tables
 @_options
 def check(
@@ -142,6 +153,7 @@ def check(
     soda: Path | None,
     pandera: Path | None,
     over: str | None,
+    variables: tuple[str, ...],
     tables: tuple[str, ...],
     **options: Any,
 ) -> None:
@@ -149,9 +161,10 @@ def check(
 
     Its rows must not be there, or its one truth value must be true. With --dbt, --gx, --deequ,
     --soda or --pandera QUERY is a part of the name of a check in these documents; without it all
-    checks about rows are run. Exits with 1 if one fails.
+    checks about rows are run. Exits with 1 if one fails, but not if one only warns; and with 2 if
+    one cannot be run, after the others.
     """
-    failed = False
+    failed = broken = False
     with reported():
         documents = {
             "dbt": dbt,
@@ -162,7 +175,7 @@ def check(
         }
         chosen: list[DataCheck] | None = None
         if any(documents.values()):
-            chosen = _chosen(documents, query, over)
+            chosen = _chosen(documents, query, over, named_values(variables))
         elif query is None:
             raise Failure(
                 "Give a query, or the checks of --dbt, --gx, --deequ, --soda or --pandera."
@@ -176,16 +189,23 @@ def check(
         with _session(tables) as session:
             if chosen is not None:
                 for each in chosen:
-                    failed |= _run(each, session, **options)
+                    try:
+                        failed |= _run(each, session, **options)
+                    except LipstickError as error:
+                        broken = True
+                        click.echo(f"{each.name} cannot be run: {error}", err=True)
             else:
                 assert query is not None
                 failed = _run_query(query, session, **options)
-    if failed:
-        raise SystemExit(1)
+    if failed or broken:
+        raise SystemExit(2 if broken else 1)
 
 
 def _chosen(
-    documents: Mapping[Any, Path | None], name: str | None, over: str | None
+    documents: Mapping[Any, Path | None],
+    name: str | None,
+    over: str | None,
+    variables: Mapping[str, Any],
 ) -> list[DataCheck]:
     """Return the checks of the documents with a name; without one all that can be asked."""
     import lipstick
@@ -194,7 +214,7 @@ def _chosen(
         each
         for tool, path in documents.items()
         if path is not None
-        for each in lipstick.read_checks(path, tool, over)
+        for each in lipstick.read_checks(path, tool, over, variables)
     ]
     if name is None:
         for each in checks:
@@ -210,7 +230,7 @@ def _chosen(
 
 
 def _run(check: DataCheck, session: Session, **options: Any) -> bool:
-    """Run a check, and explain it if it fails; return True if it does."""
+    """Run a check, and explain it if it fails or warns; return True if it fails."""
     result = check.run(session)
     click.echo(result.sentence)
     if check.recorded is not None and check.recorded != result.number:
@@ -223,7 +243,7 @@ def _run(check: DataCheck, session: Session, **options: Any) -> bool:
             click.echo(str(error), err=True)
         else:
             _show(explanation, **options)
-    return not result.passed
+    return result.verdict == "fails"
 
 
 def _run_query(query: str, session: Session, **options: Any) -> bool:

@@ -15,7 +15,7 @@ from rewriter.errors import NotUnderstoodError
 
 def fill(
     template: str,
-    relation: str,
+    relation: str | Mapping[str, str],
     columns: Mapping[str, str | Sequence[str]],
     values: Mapping[str, Any] | None = None,
     where: str | None = None,
@@ -25,11 +25,12 @@ def fill(
     Parameters
     ----------
     relation
-        Put into the place of the table ``r``.
+        Put into the place of the table ``r``; or several by their names in the template.
     columns
         From column names of the template to column names; to several in a list of expressions.
     values
-        Of parameters ``:name``; sequences in a list of literals. None is NULL.
+        Of parameters ``:name``; sequences in a list of literals. None is NULL. In the list of an
+        IN it is left out: no value equals NULL, and IN would be NULL rather than false.
     where
         A condition in Spark SQL: only rows of the relation that satisfy it are read.
 
@@ -42,16 +43,27 @@ def fill(
     for node in list(tree.find_all(exp.Placeholder)):
         value = (values or {})[node.name]
         many = value if isinstance(value, list | tuple) else [value]
+        if isinstance(node.parent, exp.In):
+            many = [each for each in many if each is not None]
+            if not many and len(node.parent.expressions) == 1:
+                # False, or NULL for NULL.
+                tested = node.parent.this
+                node.parent.replace(exp.NEQ(this=tested, expression=tested.copy()))
+                continue
         _put(node, [exp.null() if each is None else literal(each) for each in many])
     for column in list(tree.find_all(exp.Column)):
         if column.name in columns:
             names = columns[column.name]
             many = [names] if isinstance(names, str) else list(names)
-            _put(column, [exp.column(name, quoted=True) for name in many])
+            table = column.args.get("table")
+            _put(column, [exp.column(name, table and table.copy(), quoted=True) for name in many])
+    relations = {"r": relation} if isinstance(relation, str) else relation
     for table in list(tree.find_all(exp.Table)):
-        if table.name == "r":
-            source: exp.Expr = exp.to_table(relation, dialect=SparkSQL)
-            if where is not None:
+        if table.name in relations:
+            source: exp.Expr = exp.to_table(relations[table.name], dialect=SparkSQL)
+            if table.args.get("alias"):
+                source.set("alias", table.args["alias"])
+            if where is not None and table.name == "r":
                 inner = exp.select("*").from_(source).where(_parsed(where))
                 source = exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier("r")))
             table.replace(source)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from lipstick.questions.checks.check import CheckReader, DataCheck
 from lipstick.questions.checks.dbt import DbtTests
@@ -24,7 +24,6 @@ _READERS: Mapping[str, CheckReader] = {
     "dbt": DbtTests(),
     "great_expectations": ExpectationSuite(),
     "deequ": DeequConstraints(),
-    "soda": SodaChecks(),
     "pandera": PanderaSchema(),
 }
 
@@ -34,6 +33,7 @@ def read_checks(
     path: str | os.PathLike[str],
     tool: Literal["dbt", "great_expectations", "deequ", "soda", "pandera"],
     relation: str | None = None,
+    variables: Mapping[str, Any] | None = None,
 ) -> list[DataCheck]:
     """Return the checks of a document, which run over tracked relations.
 
@@ -46,10 +46,14 @@ def read_checks(
     relation
         The relation that checks are about; None: named as the suite or schema is. Tests of dbt name
         their models, and checks of Soda their datasets.
+    variables
+        Of files of Soda, the values of ``${NAME}``.
 
     Raises
     ------
     CaptureError
-        For documents of another form. A check that cannot be asked is refused when it runs.
+        For documents of another form. A check that cannot be asked is refused when it runs,
+        whatever is wrong with it, and the others are read.
     """
-    return list(_READERS[tool].read(Path(path), relation))
+    reader = SodaChecks(variables) if tool == "soda" else _READERS[tool]
+    return [check for each in reader.read(Path(path), relation) for check in each.checks()]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lipstick.errors import CaptureError, QueryError
-from lipstick.questions.checks.check import DataCheck, ValueBounds
+from lipstick.errors import CaptureError
+from lipstick.questions.checks.check import DataCheck, ValueBounds, WrittenCheck, compared
 from rewriter.dialect.renames import rename_relations
-
-_CONDITION = re.compile(r"\s*(!=|<>|>=|>|=|==)\s*(\d+)\s*$")
 
 
 class DbtTests:
@@ -21,7 +19,7 @@ class DbtTests:
     Relations have the names of their models, seeds, snapshots and sources.
     """
 
-    def read(self, path: Path, relation: str | None) -> Iterator[DataCheck]:
+    def read(self, path: Path, relation: str | None) -> Iterator[WrittenCheck]:
         """Yield the tests; see :class:`CheckReader`."""
         manifest = read_artifact(path / "manifest.json", "manifest")
         results: dict[str, Any] = {}
@@ -32,7 +30,23 @@ class DbtTests:
         dialect = manifest["metadata"].get("adapter_type") or "spark"
         for unique_id, node in manifest["nodes"].items():
             if node["resource_type"] == "test":
-                yield _check(path, node, nodes, results.get(unique_id, {}), dialect)
+                read = partial(_check, path, node, nodes, results.get(unique_id, {}), dialect)
+                relations = tuple(_relations(node, nodes).values())
+                yield WrittenCheck(str(node["name"]), tuple(dict.fromkeys(relations)), read)
+
+
+def _relations(node: Mapping[str, Any], nodes: Mapping[str, Any]) -> dict[tuple[str, ...], str]:
+    """Return the names of the relations that a test reads, by the parts of their tables' names."""
+    tables = {}
+    for depended in node["depends_on"]["nodes"]:
+        its = nodes.get(depended, {})
+        if its.get("relation_name") is None:
+            continue
+        identifier = its.get("identifier") or its.get("alias") or its["name"]
+        parts = [its.get("database"), its["schema"], identifier]
+        known = [part.lower() for part in parts if part]
+        tables.update({tuple(known[first:]): str(its["name"]) for first in range(len(known))})
+    return tables
 
 
 def _check(
@@ -42,30 +56,17 @@ def _check(
     result: Mapping[str, Any],
     dialect: str,
 ) -> DataCheck:
-    name = str(node["name"])
-    config = node["config"]
-    tables, relations = {}, []
-    for depended in node["depends_on"]["nodes"]:
-        its = nodes.get(depended, {})
-        if its.get("relation_name") is None:
-            continue
-        identifier = its.get("identifier") or its.get("alias") or its["name"]
-        parts = [its.get("database"), its["schema"], identifier]
-        known = [part.lower() for part in parts if part]
-        tables.update({tuple(known[first:]): its["name"] for first in range(len(known))})
-        relations.append(its["name"])
-    try:
-        sql = rename_relations(compiled_code(path.parent, node, result), tables, dialect)[0]
-        bounds = failure_bounds(config)
-    except (CaptureError, QueryError) as error:
-        return DataCheck(name, relations=tuple(relations), refused=str(error))
+    tables = _relations(node, nodes)
+    sql = rename_relations(compiled_code(path.parent, node, result), tables, dialect)[0]
+    bounds, warns = failure_bounds(node["config"])
     failures = result.get("failures")
     return DataCheck(
-        name,
+        str(node["name"]),
         sql,
         bounds,
-        relations=tuple(relations),
+        relations=tuple(dict.fromkeys(tables.values())),
         recorded=None if failures is None else float(failures),
+        warns=None if warns == bounds else warns,
     )
 
 
@@ -92,8 +93,8 @@ def compiled_code(project: Path, node: Mapping[str, Any], result: Mapping[str, A
     raise CaptureError("it is not compiled: run dbt compile --full-refresh, or dbt build")
 
 
-def failure_bounds(config: Mapping[str, Any]) -> ValueBounds:
-    """Return the numbers of failures with which a test neither fails nor warns.
+def failure_bounds(config: Mapping[str, Any]) -> tuple[ValueBounds, ValueBounds]:
+    """Return the numbers of failures with which a test does not fail, and does not warn.
 
     Raises
     ------
@@ -102,18 +103,19 @@ def failure_bounds(config: Mapping[str, Any]) -> ValueBounds:
     """
     if str(config.get("fail_calc", "count(*)")).replace(" ", "").lower() != "count(*)":
         raise CaptureError(f"its fail_calc is {config['fail_calc']!r}, and not count(*)")
-    least = []
-    severity = str(config.get("severity", "error")).lower()
-    for option in ("warn_if", "error_if"):
-        if option == "error_if" and severity == "warn":
-            continue
-        match = _CONDITION.match(str(config.get(option, "!= 0")))
-        if match is None or (match[1] in ("!=", "<>", "=", "==") and match[2] != "0"):
-            raise CaptureError(f"its {option} is {config[option]!r}: a number of failures is meant")
-        if match[1] in ("=", "=="):
-            raise CaptureError(f"its {option} is {config[option]!r}: it fails for lack of rows")
-        least.append(int(match[2]) - (match[1] == ">="))
-    return ValueBounds(high=float(min(least)))
+    fails, warns = (_count_bounds(config, option) for option in ("error_if", "warn_if"))
+    only_warns = str(config.get("severity", "error")).lower() == "warn"
+    return ValueBounds() if only_warns else fails, warns
+
+
+def _count_bounds(config: Mapping[str, Any], option: str) -> ValueBounds:
+    """Return the numbers of failures for which the condition of an option is false."""
+    text = str(config.get(option, "!= 0"))
+    try:
+        bounds = compared(text).opposite
+    except CaptureError:
+        raise CaptureError(f"its {option} is {text!r}: a number of failures is meant") from None
+    return ValueBounds(high=0) if bounds == ValueBounds(0, 0) else bounds
 
 
 def read_artifact(path: Path, kind: str) -> dict[str, Any]:

@@ -5,57 +5,101 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from lipstick.errors import CaptureError, QueryError
+from lipstick.errors import CaptureError
 from lipstick.questions.checks.check import (
-    DUPLICATES,
+    CheckBuilder,
     DataCheck,
     ValueBounds,
-    checked_value,
-    failing_rows,
+    WrittenCheck,
+    bounded,
 )
 
-_ROWS: Mapping[str, str] = {
-    "isComplete": "x IS NULL",
-    "isContainedIn": "x IS NOT NULL AND NOT (x IN (:second))",
-    "isNonNegative": "coalesce(CAST(x AS DECIMAL(20, 10)), 0.0) < 0",
-    "isPositive": "coalesce(CAST(x AS DECIMAL(20, 10)), 1.0) <= 0",
-    "isLessThan": "NOT coalesce(x0 < x1, false)",
-    "isLessThanOrEqualTo": "NOT coalesce(x0 <= x1, false)",
-    "isGreaterThan": "NOT coalesce(x0 > x1, false)",
-    "isGreaterThanOrEqualTo": "NOT coalesce(x0 >= x1, false)",
+_ROWS: Mapping[str, tuple[str, str]] = {
+    "isComplete": ("column", "x IS NULL"),
+    "hasCompleteness": ("column assertion", "x IS NULL"),
+    "isContainedIn": ("column values assertion", "x IS NOT NULL AND NOT (x IN (:values))"),
+    "isNonNegative": ("column assertion", "coalesce(CAST(x AS DECIMAL(20, 10)), 0.0) < 0"),
+    "isPositive": ("column assertion", "coalesce(CAST(x AS DECIMAL(20, 10)), 1.0) <= 0"),
+    "isLessThan": ("column column assertion", "NOT coalesce(x0 < x1, false)"),
+    "isLessThanOrEqualTo": ("column column assertion", "NOT coalesce(x0 <= x1, false)"),
+    "isGreaterThan": ("column column assertion", "NOT coalesce(x0 > x1, false)"),
+    "isGreaterThanOrEqualTo": ("column column assertion", "NOT coalesce(x0 >= x1, false)"),
+    "hasPattern": (
+        "column pattern assertion name",
+        "coalesce(regexp_extract(x, :pattern, 0), '') = ''",
+    ),
+    "satisfies": ("condition name assertion", ""),
+    "areComplete": ("columns", " OR "),
+    "haveCompleteness": ("columns assertion", " OR "),
+    "areAnyComplete": ("columns", " AND "),
+    "haveAnyCompleteness": ("columns assertion", " AND "),
 }
-"""From a constraint about each row to the condition of rows that fail it."""
+"""From a constraint on the share of rows that comply to its parameters, and to the condition of
+rows that do not; or to the word between the conditions that columns are NULL."""
 
-_VALUES: Mapping[str, str] = {
-    "hasSize": "count(*)",
-    "hasCompleteness": "count(x) / count(*)",
-    "hasMean": "avg(x)",
-    "hasSum": "sum(x)",
-    "hasMin": "min(x)",
-    "hasMax": "max(x)",
-    "hasStandardDeviation": "stddev_pop(x)",
-    "hasMinLength": "min(length(x))",
-    "hasMaxLength": "max(length(x))",
-    "hasDistinctness": "count(DISTINCT x) / count(x)",
-    "hasNumberOfDistinctValues": "count(DISTINCT x)",
-    "hasApproxCountDistinct": "count(DISTINCT x)",
-    "hasApproxQuantile": "percentile(x, :second)",
+_GROUPS: Mapping[str, tuple[str, str]] = {
+    "isUnique": ("column", ""),
+    "isPrimaryKey": ("columns", ""),
+    "hasUniqueness": ("columns assertion", "sum(CASE WHEN n = 1 THEN 1 ELSE 0 END) / sum(n)"),
+    "hasDistinctness": ("columns assertion", "count(*) / sum(n)"),
+    "hasUniqueValueRatio": (
+        "columns assertion",
+        "sum(CASE WHEN n = 1 THEN 1 ELSE 0 END) / count(*)",
+    ),
 }
-"""From a constraint with an assertion to the value that is asserted."""
+"""From a constraint on values that several rows have to its parameters, and its value, from the
+number ``n`` of rows of each value."""
 
-_UNIQUE = "SELECT x, count(*) AS n FROM r WHERE x IS NOT NULL GROUP BY x HAVING count(*) > 1"
+_VALUES: Mapping[str, tuple[str, str]] = {
+    "hasSize": ("assertion", "count(*)"),
+    "hasMean": ("column assertion", "avg(x)"),
+    "hasSum": ("column assertion", "sum(x)"),
+    "hasMin": ("column assertion", "min(x)"),
+    "hasMax": ("column assertion", "max(x)"),
+    "hasStandardDeviation": ("column assertion", "stddev_pop(x)"),
+    "hasMinLength": ("column assertion", "min(length(x))"),
+    "hasMaxLength": ("column assertion", "max(length(x))"),
+    # A histogram counts NULL as a value.
+    "hasNumberOfDistinctValues": (
+        "column assertion binningUdf maxBins",
+        "count(DISTINCT coalesce(CAST(x AS STRING), 'NullValue'))",
+    ),
+    "hasApproxCountDistinct": ("column assertion", "count(DISTINCT x)"),
+    "hasCorrelation": ("column column assertion", "corr(x0, x1)"),
+    "hasApproxQuantile": ("column quantile assertion", "percentile(x, :quantile)"),
+}
+"""From a constraint with an assertion to its parameters, and to the value that is asserted."""
+
+_KEYWORDS = {
+    "columnA": "column",
+    "columnB": "column",
+    "column": "column",
+    "columns": "columns",
+    "columnCondition": "condition",
+    "constraintName": "name",
+    "allowed_values": "values",
+}
+"""From the parameters of PyDeequ to those above."""
+
+_CONSTRAINT = re.compile(r"(is|has|are|have|contains)[A-Z]|satisfies$|\w+Satisfies$")
+"""The names of methods that are constraints, whether they are read here or not."""
+
+_ONE = ValueBounds(1, 1)
 
 _RESULT = re.compile(r"(\w+)Constraint\((\w+)\((.*)\)\)$", re.DOTALL)
+
+_COLUMNS = re.compile(r"List\(([^)]*)\)|([^,]+)")
+"""The columns of a result."""
 
 
 class DeequConstraints:
     """The constraints of a file: results of a verification in JSON, or calls in Python."""
 
-    def read(self, path: Path, relation: str | None) -> Iterator[DataCheck]:
+    def read(self, path: Path, relation: str | None) -> Iterator[WrittenCheck]:
         """Yield the constraints; see :class:`CheckReader`."""
         if relation is None:
             raise CaptureError("Constraints of Deequ name no relation: say which, relation=...")
@@ -70,7 +114,7 @@ class DeequConstraints:
             yield from _results(documents, path, relation)
 
 
-def _calls(text: str, relation: str) -> Iterator[DataCheck]:
+def _calls(text: str, relation: str) -> Iterator[WrittenCheck]:
     """Yield the constraints of calls, in the order of the text.
 
     Raises
@@ -84,65 +128,125 @@ def _calls(text: str, relation: str) -> Iterator[DataCheck]:
         tree = ast.parse(joined)
     except SyntaxError as error:
         raise CaptureError(f"The constraints are neither JSON nor Python: {error}") from error
-    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
-    for call in sorted(calls, key=lambda n: (n.end_lineno or 0, n.end_col_offset or 0)):
-        if isinstance(call.func, ast.Attribute) and _is_constraint(call.func.attr):
-            yield _call(call.func.attr, call, relation)
+    calls = [
+        (node, node.func)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    ]
+    filters = {id(method.value): call for call, method in calls if method.attr == "where"}
+    for call, method in sorted(calls, key=_end):
+        if _CONSTRAINT.match(method.attr):
+            arguments = [ast.unparse(each) for each in (*call.args, *call.keywords)]
+            name = f"{method.attr}({', '.join(arguments)})"
+            where = filters.get(id(call))
+            if where is not None:
+                name += f".where({', '.join(ast.unparse(each) for each in where.args)})"
+
+            def read(
+                call: ast.Call = call, name: str = name, where: ast.Call | None = where
+            ) -> DataCheck:
+                condition = None if where is None else str(_literal(where.args[0], "where"))
+                return _call(name, call, condition, relation)
+
+            yield WrittenCheck(name, (relation,), read)
 
 
-def _is_constraint(name: str) -> bool:
-    return name in ("satisfies", "isUnique") or name.startswith(("is", "has"))
+def _end(call: tuple[ast.Call, ast.Attribute]) -> tuple[int, int]:
+    return call[0].end_lineno or 0, call[0].end_col_offset or 0
 
 
-def _call(name: str, call: ast.Call, relation: str) -> DataCheck:
-    shown = f"{name}({', '.join(ast.unparse(each) for each in call.args)})"
+def _call(name: str, call: ast.Call, where: str | None, relation: str) -> DataCheck:
+    assert isinstance(call.func, ast.Attribute)
+    kind = call.func.attr
+    if kind not in _ROWS and kind not in _GROUPS and kind not in _VALUES:
+        raise CaptureError(f"{kind} is not among the constraints that are known here")
+    parameters, sql = _ROWS.get(kind) or _GROUPS.get(kind) or _VALUES[kind]
+    columns, values, assertion = _arguments(call, parameters)
+    bounds = _ONE if assertion is None else _asserted(assertion)
+    condition = values.pop("condition", None)
+    check = CheckBuilder(name, relation, columns, values, where)
+    if kind in _VALUES:
+        if assertion is None:
+            raise CaptureError("it asserts nothing that is read here: lambda x: x >= 0.9")
+        return check.value(sql, bounds)
+    if kind in _GROUPS:
+        among = " OR ".join(f"x{number} IS NOT NULL" for number in range(len(columns)))
+        if bounds == _ONE:
+            return check.duplicates(among=among)
+        groups = f"(SELECT count(*) AS n FROM r WHERE {among} GROUP BY xs) AS g"
+        return check.value(sql, bounds, source=groups)
+    if condition is not None:
+        sql = f"NOT coalesce({condition}, false)"
+    elif "columns" in parameters:
+        sql = sql.join(f"x{number} IS NULL" for number in range(len(columns)))
+    if bounds == _ONE:
+        return check.failing(sql)
+    return check.value(f"sum(CASE WHEN {sql} THEN 0 ELSE 1 END) / count(*)", bounds)
+
+
+def _arguments(
+    call: ast.Call, parameters: str
+) -> tuple[list[str], dict[str, Any], ast.expr | None]:
+    """Return the columns, the other values, and the assertion of a constraint.
+
+    Raises
+    ------
+    CaptureError
+        For arguments that are not read.
+    """
+    names = [*parameters.split(), "hint"]
+    if names[0] == "columns" and call.args and isinstance(call.args[0], ast.Constant):
+        # The columns are not in a list: as many arguments as are texts.
+        names[:1] = ["columns"] * sum(isinstance(each, ast.Constant) for each in call.args)
+    if len(call.args) > len(names):
+        raise CaptureError(f"it has {len(call.args)} arguments, of which {len(names)} are known")
+    given = list(zip(names, call.args, strict=False))
+    for keyword in call.keywords:
+        name = _KEYWORDS.get(keyword.arg or "", keyword.arg or "**")
+        if name not in names:
+            raise CaptureError(f"its {name!r} is not read here")
+        given.append((name, keyword.value))
+    columns: list[str] = []
+    values: dict[str, Any] = {}
+    assertion: ast.expr | None = None
+    for name, node in given:
+        if name == "assertion":
+            assertion = None if ast.unparse(node) == "None" else node
+        elif name in ("column", "columns"):
+            literal = _literal(node, name)
+            columns += literal if isinstance(literal, list | tuple) else [literal]
+        elif name not in ("hint", "name"):
+            values[name] = _literal(node, name)
+    if not all(isinstance(column, str) for column in columns):
+        raise CaptureError("its columns are not texts")
+    if len(columns) < (names.count("column") or "columns" in parameters):
+        raise CaptureError("it does not name its columns")
+    if values.pop("binningUdf", None) is not None:
+        raise CaptureError("its binningUdf is not read here")
+    if values.get("values") == []:
+        raise CaptureError("its list of values is empty")
+    return columns, values, assertion
+
+
+def _literal(node: ast.expr, name: str) -> Any:
     try:
-        plain = [_literal(each) for each in call.args]
-        bounds = next((_asserted(each) for each in call.args if isinstance(each, ast.Lambda)), None)
-        first, second = [*plain, None, None][:2]
-        if name == "satisfies":
-            template = f"SELECT * FROM r WHERE NOT coalesce({first}, false)"
-            if bounds is not None and bounds != ValueBounds(1, 1):
-                share = f"sum(CASE WHEN {first} THEN 1 ELSE 0 END) / count(*)"
-                template = f"SELECT {share} AS value FROM r"
-                return checked_value(shown, template, relation, bounds, {}, {})
-            return failing_rows(shown, template, relation, {}, {})
-        columns = {"x": first, "x0": first, "x1": second}
-        columns = {n: c for n, c in columns.items() if isinstance(c, str)}
-        if name == "isUnique":
-            return failing_rows(shown, _UNIQUE, relation, columns, {})
-        if name in _ROWS and bounds in (None, ValueBounds(1, 1)):
-            sql = f"SELECT * FROM r WHERE {_ROWS[name]}"
-            return failing_rows(shown, sql, relation, columns, {"second": second})
-        if name in _VALUES:
-            if bounds is None:
-                raise CaptureError("it asserts nothing that is read here: lambda x: x >= 0.9")
-            template = f"SELECT {_VALUES[name]} AS value FROM r"
-            return checked_value(shown, template, relation, bounds, columns, {"second": second})
-        raise CaptureError(f"{name} is not among the constraints that are known here")
-    except (CaptureError, QueryError) as error:
-        return DataCheck(shown, relations=(relation,), refused=str(error))
-
-
-def _literal(node: ast.expr) -> Any:
-    """Return the value of a literal, or of a list of one column; None for others."""
-    try:
-        value = ast.literal_eval(node)
+        return ast.literal_eval(node)
     except (ValueError, TypeError):
-        return None
-    return value
+        raise CaptureError(f"its {name} is {ast.unparse(node)}, and not a literal") from None
 
 
-_SIDES: Mapping[type[ast.cmpop], Callable[[float], ValueBounds]] = {
-    ast.GtE: lambda number: ValueBounds(low=number),
-    ast.Gt: lambda number: ValueBounds(low=number, above=True),
-    ast.LtE: lambda number: ValueBounds(high=number),
-    ast.Lt: lambda number: ValueBounds(high=number, below=True),
-    ast.Eq: lambda number: ValueBounds(number, number),
+_SIGNS: Mapping[type[ast.cmpop], tuple[str, str]] = {
+    ast.GtE: (">=", "<="),
+    ast.Gt: (">", "<"),
+    ast.LtE: ("<=", ">="),
+    ast.Lt: ("<", ">"),
+    ast.Eq: ("=", "="),
+    ast.NotEq: ("!=", "!="),
 }
+"""From a comparison to its sign, and to that of its sides exchanged."""
 
 
-def _asserted(function: ast.Lambda) -> ValueBounds:
+def _asserted(function: ast.expr) -> ValueBounds:
     """Return the bounds of ``lambda x: x >= 0.9``, or of two such comparisons.
 
     Raises
@@ -150,31 +254,38 @@ def _asserted(function: ast.Lambda) -> ValueBounds:
     CaptureError
         For other functions.
     """
-    parts = function.body.values if isinstance(function.body, ast.BoolOp) else [function.body]
-    bounds = ValueBounds()
-    for part in parts:
-        one_side = isinstance(part, ast.Compare) and len(part.ops) == 1
-        number = _literal(part.comparators[0]) if one_side else None  # type: ignore[attr-defined]
-        if not (
-            isinstance(number, int | float)
-            and not isinstance(number, bool)
-            and isinstance(part, ast.Compare)
-            and isinstance(part.left, ast.Name)
-            and type(part.ops[0]) in _SIDES
-            and not (isinstance(function.body, ast.BoolOp) and isinstance(function.body.op, ast.Or))
-        ):
-            raise CaptureError(f"its assertion is {ast.unparse(function)}: compare with a number")
-        side = _SIDES[type(part.ops[0])](float(number))
-        bounds = ValueBounds(
-            bounds.low if side.low is None else side.low,
-            bounds.high if side.high is None else side.high,
-            bounds.above or side.above,
-            bounds.below or side.below,
-        )
-    return bounds
+    refusal = CaptureError(f"its assertion is {ast.unparse(function)}: compare with a number")
+    if not isinstance(function, ast.Lambda):
+        raise refusal
+    body = function.body
+    joined = isinstance(body, ast.BoolOp) and isinstance(body.op, ast.And)
+    low = high = ValueBounds()
+    for part in body.values if joined and isinstance(body, ast.BoolOp) else [body]:
+        if not isinstance(part, ast.Compare):
+            raise refusal
+        operands = [part.left, *part.comparators]
+        for left, operator, right in zip(operands, part.ops, operands[1:], strict=False):
+            value, number = (left, right) if isinstance(left, ast.Name) else (right, left)
+            if not isinstance(value, ast.Name) or type(operator) not in _SIGNS:
+                raise refusal
+            try:
+                plain = float(ast.literal_eval(number))
+            except (ValueError, TypeError):
+                raise refusal from None
+            sign = _SIGNS[type(operator)][value is right]
+            if operands[2:] or joined:
+                if sign in ("=", "!="):
+                    raise refusal
+                if sign.startswith(">"):
+                    low = ValueBounds(low=plain, above=sign == ">")
+                else:
+                    high = ValueBounds(high=plain, below=sign == "<")
+            else:
+                return bounded(sign, plain)
+    return ValueBounds(low.low, high.high, low.above, high.below)
 
 
-def _results(documents: Any, path: Path, relation: str) -> Iterator[DataCheck]:
+def _results(documents: Any, path: Path, relation: str) -> Iterator[WrittenCheck]:
     """Yield the constraints of results, whose assertions JSON does not have.
 
     Raises
@@ -193,27 +304,39 @@ def _results(documents: Any, path: Path, relation: str) -> Iterator[DataCheck]:
         ) from error
     for constraint in constraints:
         if constraint.startswith("."):
-            yield from _calls(constraint, relation)
-            continue
-        yield _result(constraint, relation)
+            try:
+                yield from list(_calls(constraint, relation))
+            except CaptureError as error:
+                yield WrittenCheck(constraint, (relation,), _raising(error))
+        else:
+            yield WrittenCheck(
+                constraint,
+                (relation,),
+                lambda text=constraint: _result(text, relation),  # type: ignore[misc]
+            )
+
+
+def _raising(error: CaptureError) -> Any:
+    def read() -> DataCheck:
+        raise error
+
+    return read
 
 
 def _result(constraint: str, relation: str) -> DataCheck:
     match = _RESULT.match(constraint)
     analyzer, arguments = (match[2], match[3]) if match else ("", "")
-    try:
+    if "Some(" in arguments:
+        raise CaptureError("it has a filter or options, which are not read from results")
+    if (found := _COLUMNS.match(arguments)) is not None:
+        columns = [name.strip() for name in (found[1] or found[2]).split(",")]
+        check = CheckBuilder(constraint, relation, columns)
         if analyzer == "Completeness":
-            columns = {"x": arguments.split(",", maxsplit=1)[0]}
-            return failing_rows(
-                constraint, "SELECT * FROM r WHERE x IS NULL", relation, columns, {}
-            )
+            return check.failing("x IS NULL")
         if analyzer in ("Uniqueness", "UniqueValueRatio"):
-            inner = arguments[arguments.index("(") + 1 : arguments.index(")")]
-            names = [name.strip() for name in inner.split(",")]
-            return failing_rows(constraint, DUPLICATES, relation, {"xs": names}, {})
-        raise CaptureError(
-            "the results do not have what it asserts: give the constraints as calls, "
-            '.hasMean("x", lambda x: x <= 30)'
-        )
-    except (CaptureError, QueryError, ValueError) as error:
-        return DataCheck(constraint, relations=(relation,), refused=str(error))
+            among = " OR ".join(f"x{number} IS NOT NULL" for number in range(len(columns)))
+            return check.duplicates(among=among)
+    raise CaptureError(
+        "the results do not have what it asserts: give the constraints as calls, "
+        '.hasMean("x", lambda x: x <= 30)'
+    )

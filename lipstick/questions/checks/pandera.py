@@ -1,19 +1,21 @@
 """Schemas of Pandera as its ``to_yaml`` and ``to_json`` write them: a query per check of a column.
 
-Checks leave out NULL, as Pandera's do, unless they have ``ignore_na: false``. Types of columns, and
-whether they are there, are not checked: no row is at fault.
+Checks leave out NULL, as Pandera's do, unless they have ``ignore_na: false``; with
+``raise_warning: true`` they only warn. Types of columns, and whether they are there, are not
+checked: no row is at fault.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from lipstick.errors import CaptureError, QueryError
-from lipstick.questions.checks.check import DUPLICATES, DataCheck, failing_rows
+from lipstick.errors import CaptureError
+from lipstick.questions.checks.check import CheckBuilder, DataCheck, ValueBounds, WrittenCheck
 
 _CHECKS: Mapping[str, tuple[str, str]] = {
     "equal_to": ("value", "x = :v"),
@@ -36,67 +38,109 @@ _KNOWN |= {"default", "metadata", "checks", "drop_invalid_rows", "report_duplica
 """The fields of a column, its checks among them."""
 
 
+_REPORTED = {"all": "count(*)", "exclude_first": "count(*) - 1", "exclude_last": "count(*) - 1"}
+"""From an option of unique columns to the rows of a group that are failures."""
+
+
 class PanderaSchema:
     """The checks of a schema."""
 
-    def read(self, path: Path, relation: str | None) -> Iterator[DataCheck]:
+    def read(self, path: Path, relation: str | None) -> Iterator[WrittenCheck]:
         """Yield the checks; see :class:`CheckReader`."""
         try:
             document = yaml.safe_load(path.read_text("utf-8"))
-            columns = {str(n): dict(each or {}) for n, each in document["columns"].items()}
+            columns = list(document["columns"].items())
         except (OSError, ValueError, KeyError, TypeError, AttributeError, yaml.YAMLError) as error:
             raise CaptureError(
                 f"{path} is not a schema of Pandera: {error}\nGive what schema.to_yaml() or "
                 "schema.to_json() writes."
             ) from error
-        relation = relation or str(document.get("name") or path.stem)
-        for name, column in columns.items():
-            if column.get("regex"):
-                yield DataCheck(name, refused="its name is a pattern: name the columns")
-                continue
-            if not column.get("nullable"):
-                template = "SELECT * FROM r WHERE x IS NULL"
-                yield failing_rows(f"not_nullable({name})", template, relation, {"x": name})
-            if column.get("unique"):
-                yield failing_rows(f"unique({name})", DUPLICATES, relation, {"xs": [name]})
-            own = {kind: given for kind, given in column.items() if kind not in _KNOWN}
-            for kind, given in {**own, **(column.get("checks") or {})}.items():
-                yield _check(kind, given, name, relation)
+        named = relation or str(document.get("name") or path.stem)
+        reported = document.get("report_duplicates")
+        for name, column in columns:
+            read = partial(_column, str(name), column, named, reported)
+            yield WrittenCheck(str(name), (named,), read)
         if unique := document.get("unique"):
-            names = [unique] if isinstance(unique, str) else list(unique)
-            yield failing_rows(f"unique({', '.join(names)})", DUPLICATES, relation, {"xs": names})
+            names = [unique] if isinstance(unique, str) else unique
+            title = f"unique({', '.join(map(str, names))})" if isinstance(names, list) else "unique"
+            yield WrittenCheck(title, (named,), partial(_unique, title, names, named, reported))
         for part in ("checks", "index"):
             if document.get(part):
-                yield DataCheck(
-                    part, refused=f"{part} of schemas are not read, those of columns are"
-                )
+                refused = f"{part} of schemas are not read, those of columns are"
+                yield WrittenCheck(part, (named,), partial(_refused, refused))
 
 
-def _check(kind: str, given: Any, column: str, relation: str) -> DataCheck:
-    name = f"{kind}({column})"
+def _refused(reason: str) -> DataCheck:
+    raise CaptureError(reason)
+
+
+def _column(
+    name: str, column: Mapping[str, Any] | None, relation: str, reported: str | None
+) -> Iterator[DataCheck]:
+    column = dict(column or {})
+    if column.get("regex"):
+        raise CaptureError("its name is a pattern: name the columns")
+    reported = column.get("report_duplicates") or reported
+    written = []
+    if not column.get("nullable"):
+        check = CheckBuilder(f"not_nullable({name})", relation, [name])
+        written.append((check.name, partial(check.failing, "x IS NULL")))
+    if column.get("unique"):
+        title = f"unique({name})"
+        written.append((title, partial(_unique, title, [name], relation, reported)))
+    checks = [(kind, given) for kind, given in column.items() if kind not in _KNOWN]
+    checks += _listed(column.get("checks") or {})
+    for kind, given in checks:
+        title = f"{kind}({name})"
+        written.append((title, partial(_check, str(kind), given, title, name, relation)))
+    for title, read in written:
+        yield from WrittenCheck(title, (relation,), read).checks()
+
+
+def _listed(checks: Any) -> Iterable[tuple[str, Any]]:
+    """Return the checks of a column by their kinds; a list has them with their names as options."""
+    if isinstance(checks, Mapping):
+        return checks.items()
+    return [(str((each.get("options") or {}).get("check_name")), each) for each in checks]
+
+
+def _unique(name: str, columns: list[str], relation: str, reported: str | None) -> DataCheck:
+    if (reported or "all") not in _REPORTED:
+        raise CaptureError(f"its report_duplicates is {reported!r}, which is not known here")
+    return CheckBuilder(name, relation, columns).duplicates(rows=_REPORTED[reported or "all"])
+
+
+def _check(kind: str, given: Any, name: str, column: str, relation: str) -> DataCheck:
     arguments = dict(given) if isinstance(given, Mapping) else {}
     options = {**arguments, **(arguments.get("options") or {})}
-    try:
-        if kind == "in_range":
-            low = ">" if arguments.get("include_min") is False else ">="
-            high = "<" if arguments.get("include_max") is False else "<="
-            holds = f"x {low} :min_value AND x {high} :max_value"
-        elif kind == "str_length":
-            if arguments.get("exact_value") is not None:
-                arguments["min_value"] = arguments["max_value"] = arguments["exact_value"]
-            tests = {"min_value": "length(x) >= :min_value", "max_value": "length(x) <= :max_value"}
-            holds = " AND ".join(t for end, t in tests.items() if arguments.get(end) is not None)
-        elif kind in _CHECKS:
-            argument, holds = _CHECKS[kind]
-            value = arguments.get(argument, arguments.get("value")) if arguments else given
-            if value is None or value == []:
-                raise CaptureError("it has no value")
-            # A text matches from its start, as with re.match.
-            arguments = {"v": f"^(?:{value})" if kind == "str_matches" else value}
-        else:
-            raise CaptureError(f"{kind} is not among the checks that are known here")
-        known = f"coalesce({holds}, false)" if options.get("ignore_na") is False else f"({holds})"
-        template = f"SELECT * FROM r WHERE NOT {known}"
-        return failing_rows(name, template, relation, {"x": column}, arguments)
-    except (CaptureError, QueryError, KeyError) as error:
-        return DataCheck(name, relations=(relation,), refused=str(error))
+    value = given
+    if kind == "in_range":
+        low = ">" if arguments.get("include_min") is False else ">="
+        high = "<" if arguments.get("include_max") is False else "<="
+        holds = f"x {low} :min_value AND x {high} :max_value"
+    elif kind == "str_length":
+        if arguments.get("exact_value") is not None:
+            arguments["min_value"] = arguments["max_value"] = arguments["exact_value"]
+        tests = {"min_value": "length(x) >= :min_value", "max_value": "length(x) <= :max_value"}
+        holds = " AND ".join(t for end, t in tests.items() if arguments.get(end) is not None)
+        if not holds:
+            raise CaptureError("it has no value")
+    elif kind in _CHECKS:
+        argument, holds = _CHECKS[kind]
+        value = arguments.get(argument, arguments.get("value")) if arguments else given
+        if value is None or value == []:
+            raise CaptureError("it has no value")
+        # A text matches from its start, as with re.match.
+        arguments = {"v": f"^(?:{value})" if kind == "str_matches" else value}
+    else:
+        raise CaptureError(f"{kind} is not among the checks that are known here")
+    if options.get("ignore_na") is False:
+        # NULL is a value like others, and equal to a NULL among those that are listed.
+        is_listed = isinstance(value, list) and None in value
+        null = is_listed if kind == "isin" else kind in ("notin", "not_equal_to") and not is_listed
+        holds = f"coalesce({holds}, {str(null).lower()})"
+    bounds, warns = ValueBounds(high=0), None
+    if options.get("raise_warning"):
+        bounds, warns = ValueBounds(), bounds
+    check = CheckBuilder(name, relation, [column], arguments, warns=warns)
+    return check.failing(f"NOT ({holds})", bounds)

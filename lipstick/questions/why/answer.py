@@ -167,7 +167,7 @@ class Explanation:
         Parameters
         ----------
         relation
-            The relation of the tuples; None: the only one that the query reads.
+            The relation of the tuples; None: that of the first cause, or the only one.
 
         Returns
         -------
@@ -183,7 +183,7 @@ class Explanation:
         Raises
         ------
         CaptureError
-            When the query reads no such relation, or several and none is named.
+            When the query reads no such relation; or several, none is named, and no cause is found.
         """
         from lipstick.questions.why.rows import top_rows
 
@@ -192,8 +192,9 @@ class Explanation:
     def quarantine(self, relation: str | None = None) -> pa.Table:
         """Return the tuples to set aside: of a check the sources of its rows.
 
-        Of a value, a difference or a condition they are the tuples that satisfy some predicate of
-        `causes`.
+        Where the check has no rows without those that satisfy predicates of `causes`, these alone
+        are returned. Of a value, a difference or a condition they are the tuples that satisfy some
+        predicate of `causes`.
 
         Returns
         -------
@@ -219,7 +220,7 @@ class Explanation:
         limit
             The number of sets that are returned; all are counted, up to a bound.
         relation
-            The relation of the tuples; None: the only one that the query reads.
+            The relation of the tuples; None: that of the first cause, or the only one.
 
         Raises
         ------
@@ -250,6 +251,8 @@ class Explanation:
         return corrections(self._measure, self._sources, self.causes, self._update)
 
     def _source(self, relation: str | None) -> SourceRows:
+        if relation is None and self.causes:
+            relation = self.causes[0].relation
         return self._sources[chosen_relation(self._sources, relation)]
 
     @property

@@ -125,7 +125,9 @@ _NO_ROWS = np.zeros(0, dtype=np.int64)
 def quarantined_rows(
     measure: Measure, source: SourceRows, reasons: Sequence[tuple[str, pa.Table]]
 ) -> pa.Table:
-    """Return the rows that failing rows were made from, or that explain a value, with reasons.
+    """Return the rows to set aside, with reasons: the sources of failing rows, or what explains.
+
+    Of the sources of failing rows those with reasons are enough if nothing fails without them.
 
     Parameters
     ----------
@@ -137,6 +139,14 @@ def quarantined_rows(
         if positions is None:
             positions = measure.engine.base(measure.engine.root.name).ordered
         found = source.find(lineage(measure.engine, positions)[source.name])
+        if reasons:
+            explained = found[np.isin(found, np.concatenate([source.find(t) for _, t in reasons]))]
+            deleted = Deleted(
+                source.tokens.take(pa.array(explained)), np.zeros(len(explained), int)
+            )
+            if measure.of_deletions({source.name: deleted}, 1)[0] == 0:
+                # Nothing fails without them: the other sources are innocent.
+                found = explained
     else:
         # All rows made the value; to be set aside are those that explain it.
         found = np.concatenate([source.find(tokens) for _, tokens in reasons] or [_NO_ROWS])

@@ -75,8 +75,8 @@ class NodeImpact:
     refusal: Refusal | None = None
 
     def passes(self, failures: int) -> bool:
-        """Return True if a test passes with a number of failures."""
-        return failure_bounds(self.node.config).side(failures) is None
+        """Return True if a test neither fails nor warns with a number of failures."""
+        return all(each.side(failures) is None for each in failure_bounds(self.node.config))
 
     @property
     def is_changed(self) -> bool:
