@@ -1,4 +1,4 @@
-"""Sums whose summands absorb others: of each, only the smallest are kept."""
+"""Absorption: a sum reduced to the items that no other item divides."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ T = TypeVar("T")
 def minimal(
     items: Iterable[T], divides: Callable[[T, T], bool], size: Callable[[T], int]
 ) -> set[T]:
-    """Return the items that no other one divides.
+    """Return the items that no other item divides.
 
     Parameters
     ----------
     size
-        Grows along divisibility, so that of two items of one size neither divides the other.
+        Increases along divisibility, so that items of equal size do not divide each other.
 
-    Cost: linear for items of one size, else each is held against all smaller ones that are kept.
+    Cost: linear for items of one size, else each is compared with all smaller minimal ones.
     """
     by_size: dict[int, list[T]] = {}
     for item in set(items):

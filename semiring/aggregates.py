@@ -1,5 +1,4 @@
-"""Aggregated values by group, vectorised: what SUM, COUNT, AVG, MIN, MAX are once some members are
-excluded or counted several times.
+"""Aggregates by group, vectorised: SUM, COUNT, AVG, MIN and MAX with members excluded or repeated.
 
 Groups are CSR segments: int64 `offsets`, one more than there are groups. Integers and decimals are
 exact. NULL is Spark's: of no non-NULL member, COUNT is 0 and every other aggregate NULL.
@@ -42,7 +41,7 @@ def counts_excluding(excluded: Array, offsets: Array) -> Array:
 def extremes_excluding(
     values: Array, excluded: Array, offsets: Array, largest: bool
 ) -> tuple[Array, Array]:
-    """MIN or MAX by group of the members not excluded, and which groups have any.
+    """Return MIN or MAX by group without excluded members, and the groups that have any member.
 
     Parameters
     ----------
@@ -63,15 +62,15 @@ def extremes_excluding(
 
 
 def subtract_members(totals: Array, groups: Array, values: Array) -> Array:
-    """Exact totals by group, less the values of deleted members alone.
+    """Return exact totals by group, less the values of deleted members.
 
     Parameters
     ----------
     totals
         Integer array, one per group.
     groups, values
-        Of every deleted member its group's position and its value; integer arrays. Several times
-        faster where the groups are sorted.
+        The group's position and the value of every deleted member; integer arrays. Several times
+        faster if the groups are sorted.
     """
     if len(groups) > 1 and not bool((groups[1:] >= groups[:-1]).all()):
         order = np.argsort(groups, kind="stable")
@@ -114,7 +113,7 @@ def aggregate(
     ExactnessError
         A result that does not fit its type.
     AnnotationError
-        A column that cannot be so aggregated.
+        A column that cannot be aggregated in this way.
     """
     present = np.not_equal(multiplicities, 0).astype(np.bool_)
     if values is not None and values.null_count:
@@ -143,9 +142,9 @@ def aggregate(
 
 
 def aggregate_ranges(name: str, values: pa.Array, start: Array, stop: Array) -> pa.Array | None:
-    """Return an aggregate of ranges of a column, as `aggregate` does of segments.
+    """Return an aggregate over ranges of a column, as `aggregate` does over segments.
 
-    None where it is not the difference of two exact sums.
+    None unless it is the difference of two exact sums.
 
     Cost: linear, however long the ranges are.
     """
@@ -161,7 +160,7 @@ def aggregate_ranges(name: str, values: pa.Array, start: Array, stop: Array) -> 
 
 
 def _of_ranges(numbers: Array, start: Array, stop: Array) -> Array:
-    """Return exact sums of ranges."""
+    """Return exact sums over ranges."""
     wide = numbers.dtype == np.dtype(object) or np.abs(numbers.astype(np.float64)).sum() >= 2**62
     before = np.zeros(len(numbers) + 1, dtype=object if wide else np.int64)
     np.cumsum(numbers.astype(before.dtype), out=before[1:])
@@ -169,7 +168,7 @@ def _of_ranges(numbers: Array, start: Array, stop: Array) -> Array:
 
 
 def _of_totals(name: str, kind: pa.DataType, totals: Array, counts: Array) -> pa.Array:
-    """Return SUM or AVG of a column of some type, from the sums and numbers of its values."""
+    """Return SUM or AVG of a typed column, from the sums and numbers of its values."""
     null = np.equal(counts, 0).astype(np.bool_)
     if pa.types.is_decimal(kind):
         if name == "SUM":
@@ -189,13 +188,9 @@ def _integers(values: pa.Array) -> Array:
 def distinct_members(
     multiplicities: Array, values: pa.Array, offsets: Array
 ) -> tuple[Array, pa.Array, Array]:
-    """Return the members of ``agg(DISTINCT x)``: one of each value of a group, 1 if any has it,
-    else 0.
+    """Return the members of ``agg(DISTINCT x)``: each value of a group once.
 
-    Returns
-    -------
-    multiplicities, values, offsets
-        Of the distinct members, for `aggregate`.
+    A value has multiplicity 1 if any member with it is present, else 0.
     """
     numbers, dictionary = _numbered(values)
     width = max(len(dictionary), 1)
@@ -213,7 +208,7 @@ def distinct_members(
 
 
 def _numbered(values: pa.Array) -> tuple[Array, pa.Array]:
-    """Return a number for each value, NULL's too, and the values by these numbers."""
+    """Return a number for each value, including NULL, and the values by number."""
     if not pa.types.is_nested(values.type):
         encoded = values.dictionary_encode(null_encoding="encode")
         return encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary
@@ -287,7 +282,7 @@ def _extreme(values: pa.Array, excluded: Array, offsets: Array, largest: bool) -
 
 
 def _integer_view(kind: pa.DataType) -> pa.DataType | None:
-    """Return the signed integer type that orders a column's values as they are stored."""
+    """Return the signed integer type whose order is that of the stored values, or None."""
     if pa.types.is_signed_integer(kind):
         return kind
     if pa.types.is_date32(kind):

@@ -28,7 +28,7 @@ _WIDE = Context(prec=200)
 
 
 def compare_arrays(op: str, left: Any, right: Any, size: int) -> Array:
-    """Elementwise `compare_values` of Arrow arrays or plain constants, as a Boolean array.
+    """Compare Arrow arrays or plain constants elementwise as `compare_values`, to a Boolean array.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def _exact(operand: Any) -> bool:
 
 
 def _with_constant(op: str, column: Any, constant: Any) -> Array:
-    """Return a column of integers or decimals with an exact constant, as scaled integers."""
+    """Return a column of integers or decimals and an exact constant, as integers of one scale."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     if pa.types.is_decimal128(column.type):
@@ -149,7 +149,7 @@ def _with_constant(op: str, column: Any, constant: Any) -> Array:
 
 
 def _mixed(left: Any, right: Any) -> bool:
-    """Return True if one side is floating and the other exact, or only one is a decimal."""
+    """Return True if one side is floating and the other exact, or just one is a decimal."""
     floating, decimal = (
         [kind(side.type) if _is_array(side) else isinstance(side, python) for side in (left, right)]
         for kind, python in ((pa.types.is_floating, float), (pa.types.is_decimal, Decimal))

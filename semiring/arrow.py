@@ -1,4 +1,4 @@
-"""Arrow columns as one array of plain values."""
+"""Arrow columns in one chunk, without dictionaries, in the normal form of keys."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 
 
 def whole(chunked: pa.ChunkedArray) -> pa.Array:
-    """Return a column in one piece."""
+    """Return a column as a single chunk."""
     if chunked.num_chunks == 1:
         return chunked.chunk(0)
     combined = chunked.combine_chunks()
@@ -17,12 +17,12 @@ def whole(chunked: pa.ChunkedArray) -> pa.Array:
 
 
 def decoded(column: pa.Array) -> pa.Array:
-    """Return a column whose values are there as such, not as numbers of a dictionary's entries."""
+    """Return a column with dictionary encoding undone."""
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
 def normal(column: pa.Array) -> pa.Array:
-    """Floating values with -0.0 as 0.0, as the normal form of a key has it."""
+    """Return floating values with -0.0 replaced by 0.0, the normal form of keys."""
     if pa.types.is_floating(column.type):
         return pc.add(column, pa.scalar(0.0, column.type))
     return column

@@ -26,12 +26,12 @@ TokenValuation: TypeAlias = "Callable[[Token], K] | Mapping[Token, K] | None"
 
 
 class Semiring(ABC, Generic[K]):
-    """A commutative semiring (K, +, ·, 0, 1) with a δ operation and, where it exists, a monus.
+    """A commutative semiring (K, +, ·, 0, 1) with a δ operation and, if it has one, a monus.
 
     Laws, checked by `semiring.laws`: + and · are associative and commutative with neutral elements
-    0 and 1, · distributes over +, 0 annihilates, δ(0) = 0 and δ(n·1) = 1 for n ≥ 1. What else
-    holds is claimed by `idempotent`, `absorptive`, `positive` and `has_monus`, and what is not
-    claimed is not used.
+    0 and 1, · distributes over +, 0 annihilates, δ(0) = 0 and δ(n·1) = 1 for n ≥ 1. Further laws
+    are claimed by `idempotent`, `absorptive`, `positive` and `has_monus`; no other law is relied
+    on.
 
     Instances carry no state and are equal iff they are of the same class. Arrays of annotations
     have dtype `dtype`; where it is ``object`` the array operations run the scalar ones.
@@ -49,7 +49,7 @@ class Semiring(ABC, Generic[K]):
     total_delta: ClassVar[bool] = True
     """True if δ is defined for every element, and not for constants alone."""
     no_monus: ClassVar[str] = "its natural order has no least a ⊖ b"
-    """Why there is no monus; part of the error's text."""
+    """The reason for having no monus, as part of the error's text."""
     capabilities: ClassVar[frozenset[str]] = frozenset()
     """Names of the monoids M for which a tensor of K⊗M evaluates to a value of M."""
     symbolic: ClassVar[bool] = False
@@ -69,15 +69,15 @@ class Semiring(ABC, Generic[K]):
 
     @abstractmethod
     def plus(self, a: K, b: K) -> K:
-        """Alternative use."""
+        """Return a + b, for alternative use."""
 
     @abstractmethod
     def times(self, a: K, b: K) -> K:
-        """Joint use."""
+        """Return a · b, for joint use."""
 
     @abstractmethod
     def check(self, value: Any) -> K:
-        """`value` as an element of the carrier.
+        """Return `value` as an element of the carrier.
 
         Raises
         ------
@@ -86,7 +86,7 @@ class Semiring(ABC, Generic[K]):
         """
 
     def delta(self, a: K) -> K:
-        """Duplicate elimination: the identity where + is idempotent, else 0 → 0 and 1 otherwise.
+        """Eliminate duplicates: the identity if + is idempotent, else 0 → 0 and 1 otherwise.
 
         Both satisfy the axioms; the identity keeps the members' evidence on a grouped tuple.
         """
@@ -134,13 +134,12 @@ class Semiring(ABC, Generic[K]):
         )
 
     def copies(self, a: K) -> int:
-        """Return the multiplicity of a tuple annotated `a`, for conditions on the presence of
-        tuples.
+        """Return the multiplicity of a tuple annotated `a`, for conditions on presence.
 
         Raises
         ------
         CapabilityError
-            Unless it is 0 or 1, or the semiring counts: a condition has no other values.
+            It is neither 0 nor 1, and the semiring does not count: conditions have no other values.
         """
         if a == self.zero:
             return 0
@@ -153,7 +152,7 @@ class Semiring(ABC, Generic[K]):
         )
 
     def compare(self, op: str, left: Any, right: Any) -> K:
-        """[left op right] of evaluated operands: 1 where the comparison is true, else 0."""
+        """Return [left op right] of evaluated operands: 1 if the comparison is true, else 0."""
         return self.one if compare_values(op, left, right) else self.zero
 
     def from_int(self, n: int) -> K:
@@ -195,14 +194,14 @@ class Semiring(ABC, Generic[K]):
         return total
 
     def sum(self, values: Iterable[K]) -> K:
-        """Return the sum of `values`; 0 if there are none."""
+        """Return the sum of `values`; 0 if empty."""
         total = self.zero
         for value in values:
             total = self.plus(total, value)
         return total
 
     def product(self, values: Iterable[K]) -> K:
-        """Return the product of `values`; 1 if there are none."""
+        """Return the product of `values`; 1 if empty."""
         total = self.one
         for value in values:
             total = self.times(total, value)
@@ -219,7 +218,7 @@ class Semiring(ABC, Generic[K]):
     # -- arrays ------------------------------------------------------------------------------
 
     def array(self, values: Iterable[Any]) -> Array:
-        """Checked `values` as an array of annotations."""
+        """Return `values`, checked, as an array of annotations."""
         return self.pack([self.check(value) for value in values])
 
     def from_arrow(self, column: pa.Array) -> Array:
@@ -227,7 +226,7 @@ class Semiring(ABC, Generic[K]):
         return self.array(column.to_pylist())
 
     def pack(self, values: list[K]) -> Array:
-        """Elements of the carrier as an array of annotations."""
+        """Return elements of the carrier as an array of annotations."""
         if self.dtype != np.dtype(object):
             return np.array(values, dtype=self.dtype)
         packed = np.empty(len(values), dtype=object)
@@ -254,21 +253,21 @@ class Semiring(ABC, Generic[K]):
         return self.full(self.zero, length)
 
     def plus_array(self, a: Array, b: Array) -> Array:
-        """Elementwise +."""
+        """Return the elementwise sum."""
         return self._pairwise(self.plus, a, b)
 
     def times_array(self, a: Array, b: Array) -> Array:
-        """Elementwise ·."""
+        """Return the elementwise product."""
         return self._pairwise(self.times, a, b)
 
     def monus_array(self, a: Array, b: Array) -> Array:
-        """Elementwise ⊖; CapabilityError where there is none."""
+        """Return the elementwise ⊖; raise CapabilityError without a monus."""
         if not self.has_monus:
             self.monus(self.zero, self.zero)
         return self._pairwise(self.monus, a, b)
 
     def delta_array(self, a: Array) -> Array:
-        """Elementwise δ."""
+        """Return the elementwise δ."""
         if self.idempotent and type(self).delta is Semiring.delta:
             return a
         return self.pack([self.delta(value) for value in self.unpack(a)])
@@ -278,15 +277,15 @@ class Semiring(ABC, Generic[K]):
         return self.pack([self.from_int(int(n)) for n in counts])
 
     def nonzero_array(self, a: Array) -> Array:
-        """Boolean array: which annotations are not 0."""
+        """Return a Boolean array of the annotations that are not 0."""
         return np.fromiter((not self.is_zero(value) for value in self.unpack(a)), bool, len(a))
 
     def multiplicity_array(self, a: Array) -> Array:
-        """Elementwise `multiplicity`, as int64 or, beyond it, Python integers."""
+        """Return the elementwise `multiplicity`, as int64 or, beyond it, Python integers."""
         return np.array([self.multiplicity(value) for value in self.unpack(a)])
 
     def sum_segments(self, values: Array, offsets: Array) -> Array:
-        """Sums of the CSR segments ``values[offsets[i]:offsets[i + 1]]``.
+        """Return the sums of the CSR segments ``values[offsets[i]:offsets[i + 1]]``.
 
         Parameters
         ----------
@@ -300,7 +299,7 @@ class Semiring(ABC, Generic[K]):
         return self.pack([self.sum(items[start:stop]) for start, stop in pairwise(bounds)])
 
     def take_where(self, condition: Array, a: Array, b: Array) -> Array:
-        """`a` where the Boolean `condition` holds, else `b`."""
+        """Return `a` where the Boolean `condition` holds, else `b`."""
         result: Array = np.where(condition, a, b)
         return result
 

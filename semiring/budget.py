@@ -1,8 +1,8 @@
-"""Budgets of seconds and memory that hold for whole questions, whatever code they run through.
+"""Budgets of seconds and memory for whole questions, whatever code they run.
 
-A thread watches over the innermost budget. Once it is spent, an exception is raised in the thread
-that asked, between two of its instructions, as Ctrl-C is. Searches that have something to show for
-the time look at :func:`spent` and end by themselves.
+A thread watches the innermost budget. When it runs out, an exception is raised in the asking
+thread, between two of its instructions, as Ctrl-C does. Anytime searches check :func:`spent` and
+return what they have found.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from semiring.errors import BudgetError
 T = TypeVar("T")
 
 MEMORY_SHARE: Final = 0.5
-"""The share of the machine's free memory that one question may take."""
+"""The share of the machine's free memory that one question may use."""
 
 _LOOK: Final = 0.1
-"""Seconds between two looks at the memory of the process."""
+"""Seconds between two checks of the process's memory."""
 
 AGAIN: Final = 2.0
-"""Seconds after which a computation that did not end is ended again."""
+"""Seconds after which a computation that goes on is interrupted again."""
 
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
@@ -51,10 +51,10 @@ _current: ContextVar[_Budget | None] = ContextVar("current", default=None)
 
 @contextmanager
 def within(seconds: float | None) -> Iterator[None]:
-    """Let searches inside take so many seconds; None: as many as those around allow.
+    """Give the searches inside a budget of seconds; None: only the enclosing budgets.
 
-    They look at :func:`spent` or :func:`check_budget` as they go. A budget inside of another one
-    ends with it at the latest.
+    Searches check :func:`spent` or :func:`check_budget` as they go. A nested budget ends with the
+    enclosing one at the latest.
     """
     token = _current.set(_inner(seconds))
     try:
@@ -64,7 +64,7 @@ def within(seconds: float | None) -> Iterator[None]:
 
 
 def call_within(seconds: float | None, function: Callable[[], T]) -> T:
-    """Call a function, and end the call when it has taken so many seconds; None: never.
+    """Call a function, and interrupt it after a number of seconds; None: never.
 
     Raises
     ------
@@ -93,9 +93,9 @@ def call_within(seconds: float | None, function: Callable[[], T]) -> T:
 
 
 def _is_of_budget(error: BaseException | None) -> bool:
-    """Return True if an error is that of a spent budget, or one raised while that was handled.
+    """Return True if an error is that of a spent budget, or was raised while handling one.
 
-    A Java call that is left in the middle may fail when it is cleaned up.
+    An interrupted Java call may fail during its cleanup.
     """
     while error is not None and not isinstance(error, _BudgetSpent):
         error = error.__context__
@@ -112,7 +112,7 @@ def _inner(seconds: float | None) -> _Budget | None:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Collect no garbage while objects are made that are all needed: it takes half the time."""
+    """Suspend garbage collection while long-lived objects are built, which halves the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -129,13 +129,13 @@ def spent() -> bool:
 
 
 def remaining() -> float | None:
-    """Return the seconds that are left of the budget; None: there is none."""
+    """Return the seconds left of the budget, or None without a budget."""
     budget = _current.get()
     return None if budget is None else max(budget.ends - time.monotonic(), 0.0)
 
 
 def check_budget() -> None:
-    """Go on as long as there is time.
+    """Raise if the budget is spent.
 
     Raises
     ------
@@ -155,12 +155,12 @@ def _too_long(budget: _Budget) -> str:
 
 
 class _Watch:
-    """A thread that ends the computation of another one when its budget is spent.
+    """A thread that interrupts a computation when its budget is spent.
 
     Attributes
     ----------
     reason
-        Why the computation was ended; None as long as it was not.
+        The reason that the computation was interrupted, else None.
     """
 
     def __init__(self, budget: _Budget) -> None:
@@ -175,13 +175,13 @@ class _Watch:
         self._most = _memory_limit()
 
     def start(self) -> None:
-        """Begin to watch."""
+        """Start watching."""
         # `Thread.start` would wait for the thread, without an end if an exception for this one
         # came in it: a new thread has the number of the one that starts it for a moment.
         _thread.start_new_thread(self._run, ())
 
     def stop(self) -> None:
-        """End the watch. Afterwards no exception comes any more."""
+        """Stop watching; no exception is raised afterwards."""
         while not self._stopped:
             try:
                 with self._lock:
@@ -217,7 +217,7 @@ class _Watch:
             self._waited(AGAIN)
 
     def _waited(self, seconds: float) -> bool:
-        """Wait for the end of the watch, so many seconds at most; return whether it came."""
+        """Wait for the end of the watch, at most `seconds`; return True if it came."""
         return self._running.acquire(timeout=seconds) or self._stopped
 
 
@@ -227,9 +227,9 @@ def raise_in(thread: int, error: type[BaseException]) -> None:
 
 
 def drop_raised() -> None:
-    """Drop an exception that was raised in this thread, or in one that has ended, and did not come.
+    """Drop an exception that is pending in this thread, or in one that has ended.
 
-    CPython up to 3.12 takes an exception for waiting until one has come, in any thread, and stops
+    CPython up to 3.12 considers an exception pending until one was raised, in any thread, and stops
     between all instructions to look for it; with a trace function 3.11 does not get further.
     """
     try:
@@ -240,7 +240,7 @@ def drop_raised() -> None:
 
 
 def _resident() -> int | None:
-    """Return the resident bytes of this process; None where the system does not say."""
+    """Return the resident bytes of this process, or None if the system does not report them."""
     try:
         return int(Path("/proc/self/statm").read_bytes().split()[1]) * _PAGE
     except (OSError, ValueError, IndexError):
@@ -248,7 +248,7 @@ def _resident() -> int | None:
 
 
 def free_memory() -> int | None:
-    """Return the bytes that are free on the machine; None where the system does not say."""
+    """Return the free bytes of the machine, or None if the system does not report them."""
     try:
         free = os.sysconf("SC_AVPHYS_PAGES") * _PAGE
         for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
@@ -260,6 +260,8 @@ def free_memory() -> int | None:
 
 
 def _memory_limit() -> int | None:
-    """Return how many resident bytes the process may have; None where the system does not say."""
+    """Return the limit on the process's resident bytes, or None if the system does not report
+    it.
+    """
     resident, free = _resident(), free_memory()
     return None if resident is None or free is None else resident + int(MEMORY_SHARE * free)

@@ -1,4 +1,4 @@
-"""Texts of annotations made of tokens, written for whole columns at once."""
+"""Texts of annotations over tokens, written for whole columns at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from semiring.weights import Weights
 
 
 def token_sets(sets: TokenSets, absent: str) -> pa.Array:
-    """Each set of tokens; `absent` for ⊥."""
+    """Return the text of each set of tokens; `absent` for ⊥."""
     texts = _braced(_joined(sets.vocabulary.texts.take(pa.array(sets.tokens)), sets.offsets, ", "))
     return pc.if_else(pa.array(sets.present), texts, pa.scalar(absent, texts.type)).cast(
         pa.string()
@@ -27,7 +27,7 @@ def token_sets(sets: TokenSets, absent: str) -> pa.Array:
 
 
 def weights(column: Weights) -> pa.Array:
-    """Each weight with its derivatives; a Python call per distinct number."""
+    """Return the text of each weight with its derivatives; one Python call per distinct number."""
     tokens = glue("", "·d(", column.vocabulary.texts.take(pa.array(column.tokens)), ")")
     slopes = glue("", " + ", _doubles(column.slopes), tokens)
     texts = glue("", _doubles(column.values), _joined(slopes, column.offsets, ""))
@@ -35,7 +35,7 @@ def weights(column: Weights) -> pa.Array:
 
 
 def intervals(unions: Intervals) -> pa.Array:
-    """Each union of intervals; a Python call per instant."""
+    """Return the text of each union of intervals; one Python call per instant."""
     names = [format_value(instant) for instant in unions.instants]
     instants = pa.array(["-∞", *names, "∞"], pa.large_string())
     starts, stops = (instants.take(pa.array(ends)) for ends in (unions.starts, unions.stops))
@@ -52,20 +52,21 @@ def _doubles(numbers: Array) -> pa.Array:
 
 
 def sets_of_sets(derivations: Derivations) -> pa.Array:
-    """Return the set of each segment's rows, as sets of tokens."""
+    """Return the text of each segment as a set of sets of tokens."""
     rows = _braced(_rows(derivations, ", "))
     return _braced(_joined(rows, derivations.offsets, ", ")).cast(pa.string())
 
 
 def polynomials(derivations: Derivations, limit: int | None = PRINTED_TERMS) -> pa.Array:
-    """Return each segment as the text of a polynomial; past `limit` terms it ends with the number
-    of omitted terms.
+    """Return the text of each segment as a polynomial of at most `limit` terms.
+
+    It then ends with the number of omitted terms.
     """
     return sums(derivations, limit).cast(pa.string())
 
 
 def sums(derivations: Derivations, limit: int | None) -> pa.Array:
-    """As `polynomials`, in large strings; None: all terms."""
+    """Return texts as `polynomials` does, as large strings; None: all terms."""
     terms = np.diff(derivations.offsets)
     shown = derivations if limit is None else derivations.first(limit)
     rows, offsets = _terms(shown), shown.offsets
@@ -81,7 +82,7 @@ def sums(derivations: Derivations, limit: int | None) -> pa.Array:
 def _appended(
     rows: pa.Array, offsets: Array, segments: Array, more: pa.Array
 ) -> tuple[pa.Array, Array]:
-    """Rows with one more at the end of some segments."""
+    """Return rows with one more row at the end of some segments."""
     grown = np.zeros(len(offsets), dtype=np.int64)
     grown[segments + 1] = 1
     order = np.insert(np.arange(len(rows)), offsets[segments + 1], len(rows) + np.arange(len(more)))
@@ -89,7 +90,7 @@ def _appended(
 
 
 def _terms(derivations: Derivations) -> pa.Array:
-    """Return the rows as monomials with their coefficients."""
+    """Return the rows as texts of monomials with coefficients."""
     rows = _rows(derivations, "·")
     constant = pa.array((derivations.tokens == ABSENT).all(axis=1))
     coefficients = derivations.coefficients
@@ -102,7 +103,7 @@ def _terms(derivations: Derivations) -> pa.Array:
 
 
 def _rows(derivations: Derivations, separator: str) -> pa.Array:
-    """Return the tokens of every row, joined; powers are written where there are exponents."""
+    """Return the tokens of every row as joined texts, with powers if there are exponents."""
     present = derivations.tokens != ABSENT
     texts = derivations.vocabulary.texts.take(pa.array(derivations.tokens[present]))
     if derivations.exponents is not None:

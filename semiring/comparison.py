@@ -16,7 +16,7 @@ FLIPPED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<=", "<=
 
 
 def check_operator(op: str) -> str:
-    """`op` if it is a comparison operator; AnnotationError if not."""
+    """Return `op` if it is a comparison operator; raise AnnotationError if not."""
     if op not in OPERATORS:
         raise AnnotationError(f"{op!r} is not a comparison operator; use one of {OPERATORS}")
     return op
@@ -28,7 +28,7 @@ def is_nan(value: Any) -> bool:
 
 
 def compare_values(op: str, left: Any, right: Any) -> bool:
-    """Return True if ``left op right`` holds; with a NULL, None here, only ``<=>`` can.
+    """Return True if ``left op right`` holds; for NULL, here None, only ``<=>`` can.
 
     Raises
     ------
@@ -60,7 +60,5 @@ def compare_values(op: str, left: Any, right: Any) -> bool:
 
 
 def _comparable(value: Any) -> Any:
-    """Return a struct or an array as the tuple of its parts, which is what constants are kept
-    as.
-    """
+    """Return a struct or an array as the tuple of its parts, the form of stored constants."""
     return normal_value(value) if isinstance(value, (dict, list)) else value

@@ -50,7 +50,7 @@ def decimal_to_integers(array: pa.Array) -> Array:
 def integers_to_decimal(
     values: Array, precision: int, scale: int, null: Array | None = None
 ) -> pa.Array:
-    """Unscaled integers as a decimal128 array; NULL where the Boolean array `null` holds.
+    """Return unscaled integers as a decimal128 array; NULL where the mask `null` is true.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def integers_to_decimal(
 
 
 def sum_decimal_segments(array: pa.Array, included: Array, offsets: Array) -> Array:
-    """Exact sums of unscaled decimal128 values over CSR segments, as an integer array.
+    """Return exact sums of unscaled decimal128 values over CSR segments, as an integer array.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Calls on deeply nested data, repeated in a thread with a large stack where one is needed.
+"""Calls on deeply nested data, repeated in a thread with a large stack if needed.
 
 Queries, plans and expressions are trees, and most functions over them recurse. Python's limit of
 1,000 calls protects the stack of a thread; a thread with a larger stack may go deeper.
@@ -25,16 +25,16 @@ _STACK = 512 * 2**20
 """Size of the stack in bytes; the system allocates the used part, some 13 KB per call."""
 
 _LOOK = 0.005
-"""Seconds between two looks at whether a thread has ended."""
+"""Seconds between two checks whether a thread has ended."""
 
 _calls = threading.local()
 _lock = threading.Lock()
 
 
 def deeply(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
-    """Call a function; where it exhausts the recursion limit, call it again with more room.
+    """Call a function; if it exhausts the recursion limit, repeat the call with a larger stack.
 
-    The outermost of nested calls is repeated: it holds no locks of ours that another thread needs.
+    The outermost of nested calls is repeated: it holds none of our locks that another thread needs.
 
     Raises
     ------
@@ -56,12 +56,12 @@ def deeply(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
 
 
 class _Thread:
-    """A thread that is waited for until it has ended, whatever interrupts the wait.
+    """A thread that is joined even if the wait is interrupted.
 
-    `Thread.join` would take a thread for ended when it is interrupted (CPython issue 45274), and
-    the recursion limit must not fall below the depth of a thread that runs. `Thread.start` waits
-    for the thread without an end: an exception for the thread that starts it may come in the new
-    one, which has the other's number at first, and end it.
+    An interrupted `Thread.join` would consider the thread ended (CPython issue 45274), and the
+    recursion limit must not fall below the depth of a running thread. `Thread.start` waits without
+    a limit: an exception meant for the starting thread may be raised in the new one, which at first
+    has the same number, and end it.
     """
 
     def __init__(self, call: Callable[[], None]) -> None:

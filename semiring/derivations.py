@@ -1,4 +1,4 @@
-"""Sums of products of tokens, held as columns: no Python object per derivation.
+"""Sums of products of tokens, as columns: no Python object per derivation.
 
 The free semirings of Green, *Containment of Conjunctive Queries on Annotated Relations*, ICDT 2009,
 are quotients of N[X]: x² = x makes monomials sets, + idempotent forgets coefficients, absorption
@@ -55,7 +55,7 @@ class Derivations(Segmented):
 
     @classmethod
     def of_tokens(cls, vocabulary: Vocabulary, numbers: Array) -> Derivations:
-        """One token, or the constant 1 for `ABSENT`, in each segment."""
+        """Return one token, or the constant 1 for `ABSENT`, in each segment."""
         return cls(vocabulary, numbers[:, None], None, None, np.arange(len(numbers) + 1))
 
     @classmethod
@@ -69,7 +69,7 @@ class Derivations(Segmented):
     def of_terms(
         cls, vocabulary: Vocabulary, sums: Sequence[Terms], numbers: Mapping[Token, int]
     ) -> Derivations:
-        """Given sums, from a number for each of their tokens."""
+        """Return sums given as terms, by the numbers of their tokens."""
         rows = [list(terms) for terms in sums]
         monomials = [monomial for terms in rows for monomial, _ in terms]
         width = max(map(len, monomials), default=0)
@@ -98,7 +98,7 @@ class Derivations(Segmented):
         return len(self.tokens) == len(self) and bool((np.diff(self.offsets) == 1).all())
 
     def take(self, places: Array) -> Derivations:
-        """Some segments."""
+        """Return some segments."""
         if len(places) == len(self) and bool((places == np.arange(len(self))).all()):
             return self
         return Segmented.take(self, places)
@@ -109,7 +109,7 @@ class Derivations(Segmented):
         return self if bool((places < limit).all()) else self.kept(places < limit)
 
     def kept(self, kept: Array) -> Derivations:
-        """Return the rows of a Boolean array."""
+        """Return the rows that a mask selects."""
         if bool(kept.all()):
             return self
         return replace(self.rows(kept), offsets=bounds(kept)[self.offsets])
@@ -134,7 +134,7 @@ class Derivations(Segmented):
         return replace(self, offsets=self.offsets[offsets])
 
     def times(self, other: Derivations) -> Derivations:
-        """Return the products of segments with as many other segments, multiplied out."""
+        """Return the products of corresponding segments, multiplied out."""
         if self.single and other.single:
             return multiplied((self, other))
         left_sizes, right_sizes = np.diff(self.offsets), np.diff(other.offsets)
@@ -148,15 +148,15 @@ class Derivations(Segmented):
     # -- laws ------------------------------------------------------------------------------
 
     def flat(self) -> Derivations:
-        """Every exponent as 1: x² = x."""
+        """Return the sums with all exponents 1: x² = x."""
         return self if self.exponents is None else replace(self, exponents=None)
 
     def once(self) -> Derivations:
-        """Every coefficient as 1: 1 + 1 = 1."""
+        """Return the sums with all coefficients 1: 1 + 1 = 1."""
         return self if self.coefficients is None else replace(self, coefficients=None)
 
     def distinct(self) -> Derivations:
-        """Equal rows of a segment as one, with the sum of their coefficients; sorted.
+        """Return the sums with equal monomials merged, coefficients added, and rows sorted.
 
         Rows are in the order of polynomials' terms.
         """
@@ -173,9 +173,7 @@ class Derivations(Segmented):
 
 
 def multiplied(parts: Sequence[Derivations]) -> Derivations:
-    """Return the products of equally long parts, row by row, with the segments of the first
-    part.
-    """
+    """Return the rowwise products of equally long parts, in the segments of the first part."""
     tokens = np.concatenate([part.tokens for part in parts], axis=1)
     exponents = None
     if any(part.exponents is not None for part in parts):
@@ -191,10 +189,9 @@ def multiplied(parts: Sequence[Derivations]) -> Derivations:
 
 
 def ordered(derivations: Derivations, owners: Array) -> tuple[Array | None, Array]:
-    """Return the stable order of rows by owner and monomial, and which, so ordered, differ from the
-    last.
+    """Return the stable order of rows by owner and monomial, and a mask of first occurrences.
 
-    The order is None where the rows are in it already.
+    The order is None if the rows are sorted already.
     """
     keys = [*derivations.tokens.T]
     if derivations.exponents is not None:
@@ -211,7 +208,7 @@ def ordered(derivations: Derivations, owners: Array) -> tuple[Array | None, Arra
 
 
 def exponents_of(derivations: Derivations) -> Array:
-    """Return the exponents, also where they are all 1."""
+    """Return the exponents as an array, even if all are 1."""
     if derivations.exponents is not None:
         return derivations.exponents
     ones: Array = (derivations.tokens != ABSENT).astype(np.int64)
@@ -219,20 +216,20 @@ def exponents_of(derivations: Derivations) -> Array:
 
 
 def coefficients_of(derivations: Derivations) -> Array:
-    """Return the coefficients, also where they are all 1."""
+    """Return the coefficients as an array, even if all are 1."""
     if derivations.coefficients is not None:
         return derivations.coefficients
     return np.ones(len(derivations.tokens), dtype=np.int64)
 
 
 def _wide(matrix: Array, width: int, fill: int) -> Array:
-    """Return a matrix with columns added on the right."""
+    """Return a matrix padded with columns on the right."""
     missing = width - matrix.shape[1]
     return np.pad(matrix, ((0, 0), (0, missing)), constant_values=fill) if missing else matrix
 
 
 def _as_monomials(tokens: Array, exponents: Array | None) -> tuple[Array, Array | None]:
-    """Rows of token numbers in any order as ascending ones, each number once, and exponents."""
+    """Return rows of token numbers as monomials: ascending, with repetitions as exponents."""
     beyond = np.iinfo(tokens.dtype).max
     tokens = np.where(tokens == ABSENT, beyond, tokens)
     if exponents is None:
@@ -264,8 +261,8 @@ def _sorted(tokens: Array, exponents: Array) -> tuple[Array, Array]:
 
 
 def _order(keys: Sequence[Array]) -> Array | None:
-    """Return the stable order of rows by several keys, the first one first; None: they are in
-    order.
+    """Return the stable order of rows by several keys, the first most significant; None if
+    sorted.
     """
     length = len(keys[0])
     ascending = np.zeros(max(length - 1, 0), dtype=np.bool_)

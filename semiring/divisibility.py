@@ -14,7 +14,7 @@ _PAIRS = 1 << 18
 
 
 def minimal(derivations: Derivations) -> Derivations:
-    """Return the rows that no other one of their segment divides; of distinct rows.
+    """Return the rows that no other row of their segment divides; rows are distinct.
 
     Source: Deutch, Milo, Roy, Tannen, *Circuits for Datalog Provenance*, ICDT 2014, section 3.
     """
@@ -28,7 +28,9 @@ def minimal(derivations: Derivations) -> Derivations:
 
 
 def contained(rows: Derivations, among: Derivations) -> Array:
-    """Boolean array: which rows the same segment of others has; both of distinct rows."""
+    """Return a mask of the rows that also occur in the same segment of `among`; rows are
+    distinct.
+    """
     both = rows.concatenated((among,))
     order, first = ordered(both, np.concatenate([rows.owners, among.owners]))
     repeated = np.append(~first[1:], False)
@@ -40,14 +42,14 @@ def contained(rows: Derivations, among: Derivations) -> Array:
 
 
 def divided(rows: Derivations, divisors: Derivations, *, strictly: bool = False) -> Array:
-    """Boolean array: which rows some row of the same segment of others divides.
+    """Return a mask of the rows that some row in the same segment of `divisors` divides.
 
     Parameters
     ----------
     strictly
         A row does not divide its equal.
 
-    Cost: every divisor is held against the rows that have its rarest token.
+    Cost: every divisor is compared with the rows that have its rarest token.
     """
     sizes, degrees = rows.degrees, divisors.degrees
     everywhere = np.zeros(len(rows), dtype=np.bool_)
@@ -69,12 +71,12 @@ def divided(rows: Derivations, divisors: Derivations, *, strictly: bool = False)
 
 
 def _candidates(rows: Derivations, divisors: Derivations) -> tuple[Array, Array, Array]:
-    """Return the rows that have the rarest token of each divisor that is not a constant.
+    """Return, for each divisor that is not a constant, the rows with its rarest token.
 
     Returns
     -------
     first, counts
-        Which of the holders they are.
+        The range of each divisor's rows in `holders`.
     holders
         Rows, by segment and token.
     """

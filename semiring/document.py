@@ -86,12 +86,12 @@ def _refuse_constant(name: str) -> None:
 
 
 def check_shape(value: Any, shape: Any, where: str = "it") -> None:
-    """Refuse a value that is not of a shape.
+    """Raise unless a value has a shape.
 
     Parameters
     ----------
     where
-        What the value is called in the message.
+        The name of the value in the message.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def check_shape(value: Any, shape: Any, where: str = "it") -> None:
 
 
 class _MisfitError(ValueError):
-    """A value that is not of a shape, and the places that lead to it, innermost first."""
+    """A value that does not have a shape, and the path to it, innermost first."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -114,7 +114,7 @@ class _MisfitError(ValueError):
 
 @cache
 def _checker(shape: Any) -> _Check:
-    """Return the check of a shape. It is made once: a log has a document for each segment."""
+    """Return the check of a shape, cached: a log has a document for each segment."""
     origin, parts = get_origin(shape), get_args(shape)
     if shape is Any:
         return lambda value: None
@@ -138,7 +138,7 @@ def _checker(shape: Any) -> _Check:
 
 
 def _union(shapes: Sequence[Any]) -> _Check:
-    """Return the check of several shapes; it raises the error of the last one but None."""
+    """Return the check of a union of shapes; it raises the error of the last shape except None."""
     nullable = type(None) in shapes
     checks = [_checker(shape) for shape in shapes if shape is not type(None)]
 
@@ -235,7 +235,7 @@ def _check_fields(shape: Any, value: Any) -> None:
 
 @cache
 def _fields(shape: Any) -> tuple[Mapping[str, _Check], frozenset[str]]:
-    """Return the checks of the fields of a class, and which of them may be left out."""
+    """Return the checks of the fields of a class, and the names of the optional fields."""
     hints = get_type_hints(shape)
     if is_typeddict(shape):
         said = get_type_hints(shape, include_extras=True)  # texts say less in the class itself

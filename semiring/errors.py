@@ -38,7 +38,7 @@ class ValuationError(LipstickError):
 
 
 class AnnotationError(LipstickError):
-    """A malformed token or annotation, or data of another type."""
+    """A malformed token or annotation, or data of an unsupported type."""
 
 
 class ExactnessError(LipstickError):

@@ -28,7 +28,7 @@ def shrink(values: Array) -> Array:
 
 
 def integer_array(values: list[int]) -> Array:
-    """Python integers as an integer array."""
+    """Return Python integers as an integer array."""
     if not values or (min(values) >= INT64_MIN and max(values) <= INT64_MAX):
         return np.array(values, dtype=np.int64)
     packed: Array = np.empty(len(values), dtype=object)
@@ -44,7 +44,7 @@ def digits(values: Array) -> pa.Array:
 
 
 def from_digits(texts: pa.Array) -> Array:
-    """Return the integer array of some texts, none of them NULL."""
+    """Return the integer array of some decimal texts, none of them NULL."""
     try:
         integers: Array = texts.cast(pa.int64()).to_numpy()
     except pa.ArrowInvalid:
@@ -68,7 +68,7 @@ def _both_int64(a: Array, b: Array) -> bool:
 
 
 def add(a: Array, b: Array) -> Array:
-    """Elementwise sum of integer arrays."""
+    """Return the elementwise sum of integer arrays."""
     if _both_int64(a, b) and magnitude(a) + magnitude(b) <= INT64_MAX:
         total: Array = a + b
         return total
@@ -76,7 +76,7 @@ def add(a: Array, b: Array) -> Array:
 
 
 def subtract(a: Array, b: Array) -> Array:
-    """Elementwise difference of integer arrays."""
+    """Return the elementwise difference of integer arrays."""
     if _both_int64(a, b) and magnitude(a) + magnitude(b) <= INT64_MAX:
         difference: Array = a - b
         return difference
@@ -84,7 +84,7 @@ def subtract(a: Array, b: Array) -> Array:
 
 
 def multiply(a: Array, b: Array) -> Array:
-    """Elementwise product of integer arrays."""
+    """Return the elementwise product of integer arrays."""
     if _both_int64(a, b) and magnitude(a) * magnitude(b) <= INT64_MAX:
         product: Array = a * b
         return product
@@ -92,10 +92,10 @@ def multiply(a: Array, b: Array) -> Array:
 
 
 def reduce_segments(ufunc: np.ufunc, values: Array, offsets: Array, empty: Any) -> Array:
-    """``ufunc`` over every CSR segment; `empty` for the empty ones.
+    """Reduce every CSR segment by ``ufunc``; empty segments give `empty`.
 
-    Plain ``reduceat`` gives an empty segment the value of its successor and fails at the end.
-    Here the starts of the non-empty segments alone are reduced: each ends where the next begins.
+    Plain ``reduceat`` gives an empty segment the value of its successor and fails at the end. Here
+    only the starts of non-empty segments are reduced: each ends where the next begins.
     """
     starts, stops = offsets[:-1], offsets[1:]
     filled = stops > starts
@@ -114,7 +114,7 @@ def reduce_segments(ufunc: np.ufunc, values: Array, offsets: Array, empty: Any) 
 
 
 def sum_segments(values: Array, offsets: Array) -> Array:
-    """Exact sums of the CSR segments of an integer array; 0 for the empty ones.
+    """Return exact sums of the CSR segments of an integer array; 0 for empty segments.
 
     Cost: one pass where no segment can overflow, else three.
     """

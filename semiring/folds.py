@@ -1,4 +1,4 @@
-"""Products, sums of segments, and groups: what evaluation of columns of annotations consists of.
+"""Products, sums of segments, and groups: the primitives of evaluation on columns of annotations.
 
 Each is one pass of numpy, without a loop over rows for numeric semirings.
 """
@@ -26,7 +26,7 @@ def product(semiring: Semiring[K], factors: Sequence[Array], length: int | None 
 
 
 def fold(semiring: Semiring[K], values: Array, offsets: Array) -> Array:
-    """Sums over CSR segments; an empty segment gives 0. See `Semiring.sum_segments`."""
+    """Return sums over CSR segments; 0 for empty segments. See `Semiring.sum_segments`."""
     return semiring.sum_segments(values, offsets)
 
 
@@ -41,7 +41,7 @@ def group(codes: Array, count: int) -> tuple[Array | None, Array]:
     Returns
     -------
     order
-        The permutation that brings rows of a group together; None if they are so already.
+        The permutation that makes groups contiguous; None if they are.
     offsets
         int64 of length ``count + 1``: group g is ``order[offsets[g]:offsets[g + 1]]``.
     """

@@ -1,4 +1,4 @@
-"""Other forms of annotations, for people: factored, as LaTeX, from sympy, equal up to laws."""
+"""Other forms of annotations: factored, as LaTeX, from sympy, and equality up to laws."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ Annotation: TypeAlias = Polynomial | Expression
 
 
 def factored(polynomial: Polynomial) -> Expression:
-    """Return a polynomial with common factors taken out, as an expression that multiplies out to
-    it.
+    """Return a polynomial with common factors taken out; the expression multiplies out to it.
 
-    First the content and the tokens that all terms share; then, where the rest is a product of
+    First the content and the tokens that all terms share; then, if the rest is a product of
     polynomials over disjoint tokens, these; else the token that most terms share, as in Horner's
     scheme. Read-once polynomials with coefficients 1 become products and sums in which every token
     occurs once.
@@ -77,7 +76,9 @@ def _without(monomial: Monomial, less: dict[Token, int]) -> Monomial:
 
 
 def _factors(polynomial: Polynomial) -> list[Polynomial]:
-    """Polynomials over disjoint tokens whose product this is; itself alone if there are none."""
+    """Return polynomials over disjoint tokens with this product; the polynomial alone if it has
+    none.
+    """
     if any(n != 1 for _, n in polynomial.terms):
         return [polynomial]
     factors = []
@@ -93,7 +94,7 @@ def _factors(polynomial: Polynomial) -> list[Polynomial]:
 
 
 def _apart(polynomial: Polynomial) -> list[set[Token]]:
-    """Return groups of tokens, where tokens that never occur together are in one group."""
+    """Return tokens in groups; tokens that never occur together share a group."""
     together: dict[Token, set[Token]] = {token: set() for token in polynomial.tokens}
     for monomial, _ in polynomial.terms:
         tokens = [token for token, _ in monomial]
@@ -113,7 +114,7 @@ def _apart(polynomial: Polynomial) -> list[set[Token]]:
 
 
 def _horner(polynomial: Polynomial) -> Expression:
-    """x·a + b for the token x that most terms share."""
+    """Return x·a + b for the token x that most terms share."""
     counts = Counter(token for monomial, _ in polynomial.terms for token, _ in monomial)
     token, most = max(counts.items(), key=lambda item: (item[1], item[0].sort_key))
     if most < 2:
@@ -131,18 +132,18 @@ def latex(annotation: Annotation, limit: int | None = None) -> str:
     Parameters
     ----------
     limit
-        At most so many terms of every sum, with how many are left out; None: all.
+        Limit on the terms of every sum; the number of omitted ones is shown. None: all.
     """
     return Expression.of(annotation)._text(LATEX, limit)
 
 
 def from_sympy(expression: Any, tokens: Iterable[Token]) -> Annotation:
-    """Return the annotation of a sympy expression: what ``to_sympy`` makes, read back.
+    """Return the annotation of a sympy expression: the inverse of ``to_sympy``.
 
     Parameters
     ----------
     tokens
-        Those whose texts are the expression's symbols.
+        The tokens whose texts are the expression's symbols.
 
     Raises
     ------
@@ -181,7 +182,7 @@ def _read(expression: Any, named: dict[str, Token]) -> Expression:
 
 
 def equivalent(a: Annotation, b: Annotation, semiring: Semiring[Any] | None = None) -> bool:
-    """Return True if annotations are equal up to the laws of a semiring that is free for these.
+    """Return True if annotations are equal up to the laws of a semiring that is free for them.
 
     Parameters
     ----------

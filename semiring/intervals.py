@@ -1,4 +1,4 @@
-"""Unions of intervals, held as columns: no Python object per union."""
+"""Unions of intervals, as columns: no Python object per union."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from semiring.base import Array
 from semiring.segments import Segmented, bounds
 
 Bounds = tuple[Any, Any]
-"""Of an interval; None: it is unbounded there."""
+"""The bounds of an interval; None: unbounded on that side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +22,10 @@ class Intervals(Segmented):
     Attributes
     ----------
     instants
-        All that bound some interval, ascending.
+        All bounds of intervals, ascending.
     starts, stops
-        Where intervals begin and end, as int64: instants by their place from 1; 0 for none before,
-        and one more than there are instants for none after. Of each union ascending.
+        The bounds of intervals, as int64 positions of instants from 1; 0 if unbounded below, the
+        number of instants plus 1 if unbounded above. Ascending within each union.
     offsets
         int64, one more than there are unions.
     """
@@ -39,14 +39,14 @@ class Intervals(Segmented):
 
     @classmethod
     def constant(cls, instants: Sequence[Any], always: Array) -> Intervals:
-        """Return all instants where a Boolean array is true, and none elsewhere."""
+        """Return the set of all instants where a mask is true, and the empty set elsewhere."""
         count = int(always.sum())
         none = np.zeros(count, dtype=np.int64)
         return cls(instants, none, none + len(instants) + 1, bounds(always))
 
     @classmethod
     def of(cls, instants: Sequence[Any], unions: Sequence[Sequence[Bounds]]) -> Intervals:
-        """Given unions of disjoint intervals, whose bounds are among the instants."""
+        """Return unions of disjoint intervals whose bounds are among the instants."""
         places: Mapping[Any, int] = {instant: n for n, instant in enumerate(instants, start=1)}
         rows = [interval for union in unions for interval in union]
         starts = [0 if start is None else places[start] for start, _ in rows]
@@ -55,21 +55,21 @@ class Intervals(Segmented):
         return cls(instants, _integers(starts), _integers(stops), offsets)
 
     def summed(self, offsets: Array) -> Intervals:
-        """Return the unions of consecutive unions."""
+        """Return the unions of consecutive elements."""
         wide = replace(self, offsets=self.offsets[offsets])
         return swept([wide], lambda inside: inside[0] > 0)
 
 
 def swept(sides: Sequence[Intervals], holds: Callable[[Array], Array]) -> Intervals:
-    """Return the maximal intervals on which a condition holds, place by place.
+    """Return, row by row, the maximal intervals on which a condition holds.
 
     Parameters
     ----------
     sides
         Columns of one length.
     holds
-        From an array of shape (sides, moments), of how many intervals of each side a moment is in,
-        to a Boolean array. It does not hold where a moment is in none.
+        Maps an array of shape (sides, moments), the number of each side's intervals around a
+        moment, to a Boolean array. It must be false for a moment in no interval.
     """
     first = sides[0]
     width = len(first.instants) + 2

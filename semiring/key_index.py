@@ -1,7 +1,7 @@
-"""The places of tuples of column values in a list, compared as Spark groups them.
+"""An index from tuples of column values to positions, with equality as in Spark's grouping.
 
-NULL is a value, -0.0 is 0.0, and there is one NaN. A struct is the tuple of its fields, and
-another value where it is NULL.
+NULL is a value, -0.0 is 0.0, and there is one NaN. A struct is the tuple of its fields, and a NULL
+struct is a value of its own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _WIDEST_TABLE = 1 << 26
 
 
 class KeyIndex:
-    """Places of tuples, by one code per column combined into one integer per tuple.
+    """Positions of tuples, by one code per column combined into one integer per tuple.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class KeyIndex:
     length
         The number of tuples, for no columns.
     often
-        Far more tuples are looked up than the list has: integers in a wide range have a table.
+        Whether far more tuples are looked up than listed: wider ranges of integers get a table.
     """
 
     def __init__(
@@ -53,16 +53,16 @@ class KeyIndex:
 
     @property
     def types(self) -> list[pa.DataType]:
-        """The types of the columns, of structs the types of their fields."""
+        """The types of the columns, with structs flattened to their fields."""
         return [part.type for part in self._parts]
 
     def find(self, columns: Sequence[pa.Array], length: int, *, nulls: bool = True) -> Array:
-        """The place in the list of each of `length` tuples, as int64; -1 where there is none.
+        """Return the position in the list of each of `length` tuples, as int64; -1 if absent.
 
         Parameters
         ----------
         nulls
-            Whether NULL equals NULL; if not, a tuple with NULL is found nowhere.
+            Whether NULL equals NULL; if not, a tuple with NULL is never found.
         """
         if not self._parts:
             return np.full(length, 0 if self._length else -1, dtype=np.int64)
@@ -122,7 +122,7 @@ class _Part:
         self._least, self._table = _table(self._unique, often)
 
     def codes(self, column: pa.Array) -> Array:
-        """The number of each value, NULL being one; -1 for values that there are not."""
+        """Return the number of each value, including NULL; -1 for unknown values."""
         if pa.types.is_dictionary(column.type):
             inner = np.append(self.codes(column.dictionary), -1)
             if column.null_count:
@@ -156,7 +156,7 @@ class _Part:
 
 
 def _table(unique: pa.Array, often: bool) -> tuple[int, Array | None]:
-    """Numbers by value, for integers in a narrow range; one place more at either end."""
+    """Return a look-up table of integers in a narrow range, with a margin at either end."""
     if not pa.types.is_signed_integer(unique.type) or unique.null_count or len(unique) == 0:
         return 0, None
     values = unique.to_numpy(zero_copy_only=False).astype(np.int64)

@@ -22,7 +22,7 @@ Law: TypeAlias = Callable[[Semiring[Any], Any, Any, Any], None]
 
 
 class LawError(LipstickError):
-    """A law that a semiring claims and breaks, with the values that show it."""
+    """A violated law that a semiring claims, with the values that show it."""
 
 
 def _same(semiring: Semiring[Any], law: str, left: Any, right: Any, *values: Any) -> None:
@@ -129,7 +129,7 @@ def claimed_monus(s: Semiring[Any], a: Any, b: Any, c: Any) -> None:
 
 
 def array_agreement(s: Semiring[Any], a: Any, b: Any, c: Any) -> None:
-    """Every array operation gives what the scalar one gives, empty segments included."""
+    """Every array operation agrees with the scalar one, including on empty segments."""
     left, right = s.array([a, b, c]), s.array([b, c, a])
     pairs = [(a, b), (b, c), (c, a)]
     _same(s, "array", s.unpack(left), [a, b, c])

@@ -21,7 +21,7 @@ NAMES = ("SUM", "COUNT", "MIN", "MAX", "AVG")
 
 @dataclass(frozen=True, slots=True)
 class Monoid:
-    """A commutative monoid (M, +, 0) of aggregated values, with what SQL makes of its elements.
+    """A commutative monoid (M, +, 0) of aggregated values, and the SQL results of its elements.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Monoid:
         return 0 if self.name == "COUNT" else None
 
     def finishing(self, finisher: Callable[[Any, int], Any]) -> Monoid:
-        """This monoid with another way to make a result of (sum, count)."""
+        """Return this monoid with another finisher."""
         return replace(self, finisher=finisher)
 
     def aggregate(self, copies: Iterable[tuple[int, Any]]) -> Any:
@@ -60,13 +60,16 @@ class Monoid:
         Parameters
         ----------
         copies
-            Pairs (n, v); None values and n = 0 count for nothing. Copies taken away are negative.
+            Pairs (n, v); None values and n = 0 are ignored. n is negative for removed copies.
         """
         return self.finished(*self.summed(copies))
 
     def summed(self, copies: Iterable[tuple[int, Any]]) -> tuple[int, Any]:
         """Return the element of M for `n` copies of each value: their number, and their sum or
-        extreme; None where there is none."""
+        extreme.
+
+        The second part is None without values, and for COUNT.
+        """
         present = [(n, v) for n, v in copies if n and v is not None]
         count = sum(n for n, _ in present)
         if self.name == "COUNT" or not present:
@@ -113,7 +116,7 @@ AVG = Monoid("AVG")
 
 
 def exact_scale(n: int, value: Any) -> Any:
-    """``n·value``, exact for int and Decimal."""
+    """Return ``n·value``, exact for int and Decimal."""
     if isinstance(value, Decimal):
         return value if n == 1 else _EXACT.multiply(Decimal(n), value)
     return n * value
@@ -132,7 +135,9 @@ def exact_sum(values: Iterable[Any]) -> Any:
 
 
 def average(total: Any, count: int) -> Any:
-    """(sum, count) as Spark's avg: double for int and double, scale + 4 digits for Decimal."""
+    """Return (sum, count) as Spark's avg: double for int and double, scale + 4 digits for
+    Decimal.
+    """
     if isinstance(total, Decimal):
         exponent = total.as_tuple().exponent
         scale = -exponent if isinstance(exponent, int) else 0
@@ -141,7 +146,7 @@ def average(total: Any, count: int) -> Any:
 
 
 def divide_decimal(total: Decimal, count: int, scale: int) -> Decimal:
-    """``total / count`` with `scale` fractional digits, rounded half up, exactly once."""
+    """Return ``total / count`` with `scale` fractional digits, rounded half up exactly once."""
     sign, digits, exponent = total.as_tuple()
     if not isinstance(exponent, int):
         return total

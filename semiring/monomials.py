@@ -31,12 +31,12 @@ def multiply(a: Monomial, b: Monomial) -> Monomial:
 
 
 def monomial_text(monomial: Monomial) -> str:
-    """``x²·y``."""
+    """Return the text of a monomial: ``x²·y``."""
     return "·".join(f"{token}{superscript(n)}" for token, n in monomial) or "1"
 
 
 def term_text(monomial: Monomial, coefficient: int) -> str:
-    """``3·x²·y``."""
+    """Return the text of a term: ``3·x²·y``."""
     if not monomial:
         return str(coefficient)
     text = monomial_text(monomial)
@@ -44,7 +44,7 @@ def term_text(monomial: Monomial, coefficient: int) -> str:
 
 
 def term_latex(monomial: Monomial, coefficient: int) -> str:
-    """Return the same as LaTeX."""
+    """Return a term as LaTeX."""
     if not monomial:
         return str(coefficient)
     factors = [latex_text(str(token)) + ("" if n == 1 else f"^{{{n}}}") for token, n in monomial]

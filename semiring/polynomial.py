@@ -72,7 +72,7 @@ class Polynomial:
 
     @classmethod
     def _of_monomial(cls, monomial: Monomial) -> Polynomial:
-        """A monomial in canonical form as a polynomial."""
+        """Return a monomial in canonical form as a polynomial."""
         polynomial = cls.__new__(cls)
         object.__setattr__(polynomial, "_terms", ((monomial, 1),))
         return polynomial
@@ -85,27 +85,27 @@ class Polynomial:
 
     @classmethod
     def zero(cls) -> Polynomial:
-        """0: the annotation of an absent tuple."""
+        """Return 0: the annotation of an absent tuple."""
         return cls()
 
     @classmethod
     def one(cls) -> Polynomial:
-        """1: the annotation of a tuple that needs no evidence."""
+        """Return 1: the annotation of a tuple that needs no evidence."""
         return cls({_ONE: 1})
 
     @classmethod
     def constant(cls, n: int) -> Polynomial:
-        """The polynomial n, for n ≥ 0."""
+        """Return the polynomial n, for n ≥ 0."""
         return cls({_ONE: n})
 
     @classmethod
     def token(cls, token: Token) -> Polynomial:
-        """The polynomial of a single indeterminate."""
+        """Return the polynomial of a single indeterminate."""
         return cls._of_monomial(((token, 1),))
 
     @classmethod
     def sum(cls, polynomials: Iterable[Polynomial]) -> Polynomial:
-        """The sum of many polynomials, in one pass."""
+        """Return the sum of many polynomials, in one pass."""
         terms: defaultdict[Monomial, int] = defaultdict(int)
         for polynomial in polynomials:
             for monomial, coefficient in polynomial._terms:
@@ -127,7 +127,7 @@ class Polynomial:
         return self._terms[:limit]
 
     def summands_apart(self, limit: int | None = None) -> list[Polynomial]:
-        """Return the first monomials with their coefficients, each as a polynomial; None: all."""
+        """Return the first monomials with coefficients, each as a polynomial; None: all."""
         return [Polynomial({monomial: n}) for monomial, n in self._first(limit)]
 
     @property
@@ -230,7 +230,7 @@ class Polynomial:
         return bool(self._terms)
 
     def evaluate(self, semiring: Semiring[K], valuation: TokenValuation[K] = None) -> K:
-        """The image under the homomorphism N[X] → K that extends `valuation`.
+        """Return the image under the homomorphism N[X] → K that extends `valuation`.
 
         Parameters
         ----------
@@ -264,7 +264,7 @@ class Polynomial:
         )
 
     def delete(self, tokens: Collection[Token]) -> Polynomial:
-        """The image under the homomorphism that sends `tokens` to 0 and keeps the others.
+        """Return the image under the homomorphism that sends `tokens` to 0 and fixes the others.
 
         Examples
         --------
@@ -281,7 +281,7 @@ class Polynomial:
         )
 
     def to_sympy(self) -> Any:
-        """This polynomial as a sympy expression, tokens as symbols named by their text.
+        """Return this polynomial in sympy, with tokens as symbols named by their texts.
 
         Raises
         ------
@@ -303,7 +303,7 @@ class Polynomial:
 
     @classmethod
     def from_sympy(cls, expression: Any, tokens: Iterable[Token]) -> Polynomial:
-        """The polynomial of a sympy expression over symbols named by the text of `tokens`.
+        """Return the polynomial of a sympy expression over symbols named by the texts of `tokens`.
 
         Raises
         ------
@@ -330,7 +330,7 @@ class Polynomial:
         return cls(terms)
 
     def truncated(self, limit: int | None = REPR_TERMS) -> str:
-        """The text of the first `limit` terms, saying how many are left out; None: of all."""
+        """Return the text of the first `limit` terms and the number of omitted ones; None: all."""
         shown = [term_text(monomial, n) for monomial, n in self._first(limit)]
         hidden = self.size - len(shown)
         return join_terms([*shown, left_out(hidden)] if hidden else shown, None)
@@ -353,7 +353,7 @@ class Polynomial:
 
 
 def name_tokens(tokens: Iterable[Token]) -> dict[str, Token]:
-    """Tokens by their text; AnnotationError if two share one."""
+    """Return tokens by text; raise AnnotationError if two share one."""
     named: dict[str, Token] = {}
     for token in sorted(set(tokens)):
         if str(token) in named:

@@ -1,4 +1,4 @@
-"""Annotations in many worlds at once: how often a tuple is there, and what a formal value is.
+"""Annotations in many worlds at once: multiplicities, and plain values of formal values.
 
 Source: Green, Tannen, *Models for Incomplete and Probabilistic Information*, 2006 (worlds as
 valuations of the tokens).
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 class PossibleWorlds:
-    """Some worlds, by which tuples are in them.
+    """Some worlds, by the tuples in them.
 
     Parameters
     ----------
     there
-        Per token an array, one element per world: Booleans, or how often the tuple is there.
+        Per token an array, one element per world: presence as Booleans, or multiplicities.
     length
         The number of worlds.
     """
@@ -46,13 +46,15 @@ class PossibleWorlds:
 
     @classmethod
     def every(cls, tokens: Sequence[Token]) -> PossibleWorlds:
-        """All worlds of some tokens: in world i is the token at place j where bit j of i is set."""
+        """Return all worlds of some tokens: world i has the token at position j if bit j of i is
+        set.
+        """
         numbers = np.arange(1 << len(tokens))
         there = {token: (numbers >> bit) & 1 == 1 for bit, token in enumerate(tokens)}
         return cls(there, len(numbers))
 
     def redrawn(self, there: Array) -> PossibleWorlds:
-        """Return other worlds of the same tokens, for which nothing is written as gates again.
+        """Return other worlds of the same tokens, reusing the gates written so far.
 
         Parameters
         ----------
@@ -69,12 +71,12 @@ class PossibleWorlds:
 
     @property
     def ordered(self) -> Sequence[Token]:
-        """The tokens whose worlds are known, in their order."""
+        """The tokens with known worlds, in their order."""
         return self._writing.tokens
 
     @property
     def tokens(self) -> frozenset[Token]:
-        """The tokens whose worlds are known."""
+        """The tokens with known worlds."""
         return frozenset(self._there)
 
     @cached_property
@@ -87,12 +89,12 @@ class PossibleWorlds:
         return WorldValues(there)
 
     def holds(self, annotation: Annotation) -> Array:
-        """Boolean array: in which worlds the annotation is not 0."""
+        """Return a Boolean array of the worlds in which the annotation is not 0."""
         present: Array = self.counts([annotation])[0] != 0
         return present.astype(np.bool_)
 
     def counts(self, annotations: Sequence[Annotation]) -> Array:
-        """Return annotations evaluated in Counting, a row each, world by world; exact.
+        """Return annotations evaluated in Counting, a row each, by world; exact.
 
         Returns
         -------
@@ -112,7 +114,7 @@ class PossibleWorlds:
         return counts
 
     def values(self, operands: Sequence[Operand]) -> Array:
-        """Return the plain values of operands, a row each, world by world, as Python objects."""
+        """Return the plain values of operands, a row each, by world, as Python objects."""
         from semiring.circuit.evaluation import operand_columns
 
         gates = self._writing.gates(operands)

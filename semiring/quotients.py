@@ -1,4 +1,4 @@
-"""Semirings that are N[X] with more laws: what their columns need to know of them.
+"""Semirings that are quotients of N[X], and the properties that their columns need.
 
 Source: Green, *Containment of Conjunctive Queries on Annotated Relations*, ICDT 2009, section 3.
 """
@@ -19,7 +19,7 @@ K = TypeVar("K")
 
 
 class Quotient(Semiring[K]):
-    """A semiring whose elements are sums of monomials: N[X] up to laws that identify some of them.
+    """A semiring whose elements are sums of monomials: N[X] up to further laws.
 
     The laws are a + a = a if `idempotent`, 1 + a = 1 if `absorptive` too, and x·x = x if `flat`. A
     token is itself by default.
@@ -33,21 +33,20 @@ class Quotient(Semiring[K]):
         """Return an element as a sum of monomials."""
 
     def tokens_in(self, value: K) -> Iterator[Token]:
-        """Return the tokens that occur in an element, some more than once."""
+        """Return the tokens that occur in an element, with repetitions."""
         return (token for monomial, _ in self.terms(value) for token, _ in monomial)
 
     def delta_column(self, derivations: Derivations) -> Derivations:
-        """δ of every segment: the identity where + is idempotent, so that others override this.
+        """Return δ of every segment: the identity if + is idempotent; other semirings override
+        this.
 
         Raises
         ------
         CapabilityError
-            Where the semiring has none of a segment.
+            The semiring has no δ of a segment.
         """
         return derivations
 
     @abstractmethod
     def write(self, derivations: Derivations) -> pa.Array:
-        """Return `to_arrow` of every segment, whose rows are the sorted monomials of its
-        element.
-        """
+        """Return `to_arrow` of every segment, whose rows are its element's sorted monomials."""

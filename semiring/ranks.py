@@ -1,4 +1,4 @@
-"""The order of values, as Spark has it: NaN largest, texts by bytes, nested ones part by part."""
+"""The order of values as in Spark: NaN largest, texts by bytes, nested values part by part."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from semiring.segments import list_layout, owners_of
 
 
 def ranked(column: pa.Array) -> Array:
-    """int64 that order as the values do; arbitrary for NULLs."""
+    """Return int64 numbers ordered as the values; arbitrary for NULLs."""
     column = decoded(column)
     kind = column.type
     if pa.types.is_signed_integer(kind) or pa.types.is_date32(kind) or pa.types.is_timestamp(kind):
@@ -54,13 +54,13 @@ def _floats(column: pa.Array) -> Array:
 
 
 def _with_nulls(column: pa.Array) -> tuple[Array, Array]:
-    """Return the sort keys of a part of values, in which NULL is the least."""
+    """Return the sort keys of a part of nested values, with NULL as the least."""
     there = column.is_valid().to_numpy(zero_copy_only=False)
     return there, np.where(there, ranked(column), 0)
 
 
 def _lists(column: pa.Array) -> Sequence[Array]:
-    """Sort keys of arrays: element by element, the end of an array before any other."""
+    """Return the sort keys of arrays: element by element, the end of an array first."""
     offsets, members = list_layout(column)
     there, ranks = _with_nulls(members)
     owners, width = owners_of(offsets), int(np.diff(offsets).max(initial=0))
@@ -71,14 +71,14 @@ def _lists(column: pa.Array) -> Sequence[Array]:
 
 
 def _dense(keys: Sequence[Array], column: pa.Array) -> Array:
-    """Return the ranks of rows by several keys, the first one foremost."""
+    """Return the ranks of rows by several keys, the first most significant."""
     if not keys:
         return np.zeros(len(column), dtype=np.int64)
     return dense_ranks(keys)
 
 
 def dense_ranks(keys: Sequence[Array]) -> Array:
-    """Return consecutive ranks of rows by one or more keys, the first one foremost."""
+    """Return consecutive ranks of rows by one or more keys, the first most significant."""
     order = np.lexsort(keys[::-1])
     differs = np.zeros(len(order), dtype=np.int64)
     for key in keys:

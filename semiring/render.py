@@ -22,9 +22,9 @@ _LATEX = {
 
 
 def escape_controls(text: str, kept: str = "\n") -> str:
-    """Return a text by others with its control and format characters escaped, but those `kept`.
+    """Return a text with its control and format characters escaped, except those in `kept`.
 
-    A terminal acts on control characters, and some format characters reorder what is read.
+    A terminal acts on control characters, and some format characters reorder the displayed text.
     """
     return "".join(c if c.isprintable() or c in kept else ascii(c)[1:-1] for c in text)
 
@@ -37,12 +37,12 @@ PRINTED_TERMS = 1_000
 
 
 def superscript(exponent: int) -> str:
-    """``2`` as ``²``; nothing for 1."""
+    """Return ``2`` as ``²``; nothing for 1."""
     return "" if exponent == 1 else str(exponent).translate(_SUPERSCRIPTS)
 
 
 def latex_text(text: str) -> str:
-    """Text as upright LaTeX inside a formula."""
+    """Return text as upright LaTeX inside a formula."""
     return r"\mathrm{" + "".join(_LATEX.get(char, char) for char in text) + "}"
 
 
@@ -56,12 +56,12 @@ def join_terms(terms: Sequence[str], limit: int | None, empty: str = "0") -> str
 
 
 def left_out(count: int) -> str:
-    """Return the words for `count` terms that are not shown."""
+    """Return the words for `count` omitted terms."""
     return f"… ({count} more {'term' if count == 1 else 'terms'})"
 
 
 def html_code(text: str) -> str:
-    """Text as an HTML code element."""
+    """Return text as an HTML code element."""
     return f"<code>{html.escape(text)}</code>"
 
 

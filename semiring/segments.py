@@ -15,7 +15,8 @@ from semiring.base import Array
 def ascending(values: Array) -> Array:
     """Return the distinct integers of an array, sorted.
 
-    numpy.unique hashes: ten times as long where they are nearly sorted, forty times for millions.
+    numpy.unique hashes, which takes ten times as long if they are nearly sorted, forty times for
+    millions.
     """
     if bool((values[1:] > values[:-1]).all()):
         return values
@@ -27,7 +28,7 @@ def ascending(values: Array) -> Array:
 
 
 def union(*parts: Array) -> Array:
-    """Return the integers that are in some arrays, ascending, each once."""
+    """Return the distinct integers of some arrays, ascending."""
     filled = [part for part in parts if len(part)]
     if not filled:
         return np.zeros(0, dtype=np.int64)
@@ -35,13 +36,13 @@ def union(*parts: Array) -> Array:
 
 
 def common(values: Array, other: Array) -> Array:
-    """Return the integers that are in both of two arrays, ascending; each has them once."""
+    """Return the integers that are in both of two arrays without duplicates, ascending."""
     both: Array = np.intersect1d(values, other, assume_unique=True)
     return both
 
 
 def outside(values: Array, other: Array) -> Array:
-    """Return the integers of an array that are not in another one; each has them once."""
+    """Return the integers of an array that are not in `other`; neither has duplicates."""
     return values[~np.isin(values, other, assume_unique=True)]
 
 
@@ -53,8 +54,10 @@ def others(count: int, numbers: Array) -> Array:
 
 
 def renumbered(values: Array, count: int) -> tuple[Array, Array]:
-    """Return the distinct ones of some numbers below a count, ascending, and the place of each
-    number among them; by a table as long as the count."""
+    """Return the distinct numbers, ascending, and each number's index among them.
+
+    The numbers are below `count`, the length of a table.
+    """
     there = np.zeros(count, dtype=np.bool_)
     there[values] = True
     places: Array = there.cumsum() - 1
@@ -62,7 +65,7 @@ def renumbered(values: Array, count: int) -> tuple[Array, Array]:
 
 
 def stable_order(values: Array) -> Array:
-    """Return the places of integers in ascending order, of equal ones the first one first."""
+    """Return the indices that sort integers stably."""
     if bool((values[1:] >= values[:-1]).all()):
         return np.arange(len(values))
     order: Array = np.argsort(values, kind="stable")
@@ -83,7 +86,7 @@ def owners_of(offsets: Array) -> Array:
 
 
 def places_of(offsets: Array) -> Array:
-    """Return the place of every row in its segment."""
+    """Return the position of every row in its segment."""
     places: Array = np.arange(offsets[-1]) - offsets[owners_of(offsets)]
     return places
 
@@ -98,7 +101,7 @@ def places_in(offsets: Array, segments: Array) -> tuple[Array, Array]:
 
 
 class Segmented:
-    """The common part of dataclasses of arrays whose elements are segments of rows, as CSR.
+    """The common base of dataclasses of arrays whose elements are segments of rows, as CSR.
 
     Attributes
     ----------
@@ -122,7 +125,7 @@ class Segmented:
         return owners_of(self.offsets)
 
     def take(self, places: Array) -> Self:
-        """Some of the segments."""
+        """Return some of the segments."""
         rows, offsets = places_in(self.offsets, places)
         arrays = {**self._taken(self.by_segment, places), **self._taken(self.by_row, rows)}
         return replace(self, offsets=offsets, **arrays)  # type: ignore[type-var]
@@ -136,7 +139,7 @@ class Segmented:
         return {name: array[chosen] for name, array in arrays.items() if array is not None}
 
     def concatenated(self, others: Sequence[Self]) -> Self:
-        """Return the segments of this and of others, one after the other."""
+        """Return the segments of this and of the other parts, one after the other."""
         parts = (self, *others)
         arrays = {
             name: np.concatenate([getattr(part, name) for part in parts])
@@ -160,9 +163,7 @@ def expand(low: Array, high: Array) -> tuple[Array, Array]:
 
 
 def list_layout(array: pa.Array) -> tuple[Array, pa.Array]:
-    """Return the CSR offsets and the members of a list array; NULL lists and slices accounted
-    for.
-    """
+    """Return the CSR offsets and the members of a list array, resolving NULL lists and slices."""
     lengths = array.value_lengths()
     if lengths.null_count:
         lengths = lengths.fill_null(0)

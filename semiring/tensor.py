@@ -28,8 +28,8 @@ K = TypeVar("K")
 class Tensor(Value):
     """A formal sum Σ kᵢ⊗vᵢ of annotations k and values v of a monoid; immutable and canonical.
 
-    Equal values are merged, k₁⊗v + k₂⊗v = (k₁ + k₂)⊗v, and 0⊗v is dropped. A NULL value, here
-    None, counts for nothing in SQL's aggregates and is left out.
+    Equal values are merged, k₁⊗v + k₂⊗v = (k₁ + k₂)⊗v, and 0⊗v is dropped. A NULL value, here None,
+    is ignored by SQL's aggregates and left out.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Tensor(Value):
         return self._terms
 
     def values(self) -> list[Any]:
-        """Return the values of the terms, in their order, without making their annotations."""
+        """Return the values of the terms, in their order, without building their annotations."""
         return [value for _, value in self._terms]
 
     @property
@@ -88,7 +88,7 @@ class Tensor(Value):
 
     @property
     def simple_tensors(self) -> tuple[tuple[Annotation, Any], ...]:
-        """The terms with their annotations' summands apart: k⊗v with k not a sum."""
+        """The terms with the summands of their annotations apart: k⊗v with k not a sum."""
         return tuple(simple_tensors(self._terms, None))
 
     @property
@@ -103,7 +103,7 @@ class Tensor(Value):
 
     @property
     def _inner(self) -> Iterable[Any]:
-        """The annotations that this is made of."""
+        """The annotations of the terms."""
         return [annotation for annotation, _ in self._terms]
 
     @property
@@ -179,7 +179,7 @@ class Tensor(Value):
         return Tensor(self._monoid, ((replaced(k, of), v) for k, v in self._terms))
 
     def delete(self, tokens: Collection[Token]) -> Tensor:
-        """Return the image under the homomorphism that sends `tokens` to 0 and keeps the others."""
+        """Return the image under the homomorphism that sends `tokens` to 0 and fixes the others."""
         return Tensor(self._monoid, ((k.delete(tokens), v) for k, v in self._terms))
 
     def called(self, limit: int | None = REPR_TERMS) -> str:
@@ -187,8 +187,8 @@ class Tensor(Value):
         return f"{self._monoid}({self.truncated(limit)})"
 
     def truncated(self, limit: int | None = REPR_TERMS) -> str:
-        """Return the text of the first `limit` simple tensors, saying how many are left out; None:
-        all.
+        """Return the text of the first `limit` simple tensors and the number of omitted ones;
+        None: all.
         """
         simple = self.simple_tensors
         shown = [simple_text(k, v, limit) for k, v in simple[:limit]]
@@ -215,7 +215,7 @@ def _total(annotations: list[Annotation]) -> Annotation:
 def simple_tensors(
     terms: Iterable[tuple[Annotation, Any]], limit: int | None
 ) -> list[tuple[Annotation, Any]]:
-    """Return the first terms with their annotations' summands apart; None: all."""
+    """Return the first terms with the summands of their annotations apart; None: all."""
     simple: list[tuple[Annotation, Any]] = []
     for annotation, value in terms:
         left = None if limit is None else limit - len(simple)

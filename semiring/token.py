@@ -28,7 +28,9 @@ _PLAIN_TYPES = {int: "int", str: "str", bool: "bool", date: "date"}
 
 
 def normal_value(value: Any) -> Any:
-    """A key value in normal form: Python scalars, -0.0 as 0.0, one NaN, sequences as tuples."""
+    """Return a key value in normal form: Python scalars, -0.0 as 0.0, one NaN, sequences as
+    tuples.
+    """
     if type(value) in _PLAIN_TYPES:
         return value
     if isinstance(value, np.generic):
@@ -45,7 +47,7 @@ def normal_value(value: Any) -> Any:
 
 
 def order_key(value: Any) -> tuple[Any, ...]:
-    """A key that orders any two values: by type name, then by value.
+    """Return a key that orders any two values: by type name, then by value.
 
     Values are equal as key values iff their order keys are, so ``1``, ``1.0`` and ``True`` differ
     while ``Decimal("1.0")`` and ``Decimal("1.00")`` do not.
@@ -75,7 +77,7 @@ def order_key(value: Any) -> tuple[Any, ...]:
 
 
 def exact_key(value: Any) -> Hashable:
-    """Return a key that distinguishes values which Python calls equal: 1, 1.0 and True, 0.0 and
+    """Return a key that distinguishes values that Python calls equal: 1, 1.0 and True; 0.0 and
     -0.0.
     """
     if isinstance(value, (tuple, list)):
@@ -88,7 +90,7 @@ def exact_key(value: Any) -> Hashable:
 
 
 def format_value(value: Any) -> str:
-    """A key value as text; strings that could be read as something else are quoted."""
+    """Return a key value as text; strings that could be read as another value are quoted."""
     if value is None:
         return "NULL"
     if isinstance(value, bool):
@@ -112,7 +114,7 @@ def format_value(value: Any) -> str:
 
 
 def format_relation(relation: str) -> str:
-    """The name of a relation as text; backquoted unless it is words with dots between."""
+    """Return the name of a relation as text, backquoted unless it is words separated by dots."""
     if _RELATION.fullmatch(relation):
         return relation
     return "`" + relation.replace("`", "``") + "`"

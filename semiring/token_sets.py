@@ -1,4 +1,4 @@
-"""Sets of tokens, held as columns: no Python object per set."""
+"""Sets of tokens, as columns: no Python object per set."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class TokenSets(Segmented):
     vocabulary
         The tokens by number; numbers are in tokens' order.
     tokens
-        Token numbers, of each set ascending and once.
+        Token numbers, ascending and distinct within each set.
     offsets
         int64, one more than there are sets.
     present
-        Boolean array: which are sets; the others are ⊥ and have no tokens.
+        Boolean array: False for ⊥, which has no tokens.
     """
 
     by_row = ("tokens",)
@@ -46,7 +46,7 @@ class TokenSets(Segmented):
 
     @classmethod
     def empty(cls, vocabulary: Vocabulary, present: Array) -> TokenSets:
-        """Empty sets, and ⊥ where `present` is False."""
+        """Return empty sets, and ⊥ where `present` is False."""
         offsets = np.zeros(len(present) + 1, dtype=np.int64)
         return cls(vocabulary, np.zeros(0, dtype=np.int32), offsets, present)
 
@@ -57,7 +57,7 @@ class TokenSets(Segmented):
         sets: Sequence[Collection[Token] | None],
         numbers: Mapping[Token, int],
     ) -> TokenSets:
-        """Given sets, None for ⊥, from a number for each of their tokens."""
+        """Return sets given as tokens, None for ⊥, by the numbers of their tokens."""
         numbered = [
             sorted(numbers[token] for token in tokens_of_set or ()) for tokens_of_set in sets
         ]
@@ -70,13 +70,13 @@ class TokenSets(Segmented):
         )
 
     def summed(self, offsets: Array) -> TokenSets:
-        """Return the unions of consecutive sets; ⊥ of none but ⊥."""
+        """Return the unions of consecutive sets; ⊥ if all are ⊥."""
         there = reduce_segments(np.maximum, self.present.view(np.uint8), offsets, 0)
         wide = replace(self, offsets=self.offsets[offsets], present=there.view(np.bool_))
         return wide._of(wide.owners, wide.tokens, wide.present)
 
     def times(self, *factors: TokenSets) -> TokenSets:
-        """Return the unions with as many other sets; ⊥ where one is."""
+        """Return the unions with corresponding other sets; ⊥ if either is ⊥."""
         parts = (self, *factors)
         present = np.logical_and.reduce([part.present for part in parts])
         owners = np.concatenate([part.owners for part in parts])
@@ -86,7 +86,7 @@ class TokenSets(Segmented):
         return self._of(owners, tokens, present)
 
     def minus(self, other: TokenSets) -> TokenSets:
-        """Return differences, row by row: ⊥ where this set is ⊥ or within the other."""
+        """Return differences, row by row: ⊥ if this set is ⊥ or within the other set."""
         pairs, removed = self._pairs(), other._pairs()
         left = ~np.isin(pairs, removed)
         kept = bounds(left)[self.offsets]
@@ -98,7 +98,7 @@ class TokenSets(Segmented):
         return pairs
 
     def _of(self, owners: Array, tokens: Array, present: Array) -> TokenSets:
-        """Sets of some tokens in any order."""
+        """Return sets from rows of tokens in any order."""
         wide = max(len(self.vocabulary), 1)
         pairs = owners * wide + tokens
         if not bool((pairs[1:] > pairs[:-1]).all()):

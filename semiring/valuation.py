@@ -56,7 +56,7 @@ class Valuation(Generic[K]):
     def compile(
         cls, semiring: Semiring[K], relation: str, spec: Spec[K] = None, default: Any = _UNSET
     ) -> Valuation[K]:
-        """Return a valuation from any of its forms.
+        """Return a valuation from any of the accepted forms.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class Valuation(Generic[K]):
 
     @property
     def values(self) -> list[K] | None:
-        """The values of a mapping or table, and last that of every other token; else None."""
+        """The values of a mapping or table, followed by the default value; else None."""
         return None if self._values is None else self.semiring.unpack(self._values)
 
     def keys(self, kinds: Sequence[pa.DataType]) -> list[pa.Array] | None:
@@ -122,7 +122,7 @@ class Valuation(Generic[K]):
         return None if self._values is None else self._typed_keys(list(kinds))
 
     def exceptions(self, kinds: Sequence[pa.DataType]) -> list[pa.Array] | None:
-        """Return the key columns of the tokens that may not be 1; None where that may be any token.
+        """Return the keys, as columns, of the tokens that may not be 1, or None if any token may.
 
         Parameters
         ----------
@@ -153,7 +153,7 @@ class Valuation(Generic[K]):
         key_columns
             One Arrow array per key column, of equal length.
         length
-            How many rows; needed for a key of no columns.
+            The number of rows; needed for a key without columns.
         absent
             Boolean array of the rows whose factor is absent; they get 1. None: the rows whose key
             columns are all NULL.
@@ -183,7 +183,7 @@ class Valuation(Generic[K]):
     def places(
         self, key_columns: Sequence[pa.Array], length: int, absent: Array | None = None
     ) -> tuple[list[K], Array]:
-        """Return the distinct values of tokens, and each token's position among them.
+        """Return the distinct values of tokens, and each token's index among them.
 
         Parameters and errors are as for `lookup`.
         """
@@ -290,7 +290,7 @@ class Valuation(Generic[K]):
 
 
 def _flat(column: Any) -> pa.Array:
-    """Return an array; a chunked one in one piece."""
+    """Return an array as a single chunk."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     return column

@@ -1,4 +1,4 @@
-"""Values that depend on which tuples are there: elements of K⊗M, and what queries make of them.
+"""Values that depend on the presence of tuples: elements of K⊗M, and functions of them.
 
 A *formal value* has a plain value in every world, a database without some of its tuples. Tensors
 are formal values; so are functions of tensors, the value of a subquery that may have no row, and
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 K = TypeVar("K")
 
 Operand: TypeAlias = Any
-"""A `Value`, or a plain value of Python, None being NULL."""
+"""A `Value`, or a plain Python value, with None for NULL."""
 
 Substitution: TypeAlias = "Callable[[Token], Annotation]"
 """A function from a token to the annotation that replaces it."""
@@ -54,12 +54,13 @@ class Value(ABC):
 
     @abstractmethod
     def substituted(self, of: Substitution) -> Operand:
-        """This value with other annotations in the place of tokens; a plain value once known."""
+        """Return this value with its tokens replaced; a plain value once known."""
 
     @abstractmethod
     def truncated(self, limit: int | None = REPR_TERMS) -> str:
-        """Return the text with at most `limit` terms of every sum, saying how many are left out;
-        None: all."""
+        """Return the text with at most `limit` terms of every sum and the number of omitted
+        ones; None: all.
+        """
 
     @abstractmethod
     def evaluate(self, semiring: Semiring[K], valuation: TokenValuation[K] = None) -> Any:
@@ -68,13 +69,13 @@ class Value(ABC):
         Raises
         ------
         CapabilityError
-            A token is valued otherwise than 0 or 1, and the semiring does not count.
+            A token has a value other than 0 and 1, and the semiring does not count.
         ValuationError
             A token has no value, or one outside the carrier.
         """
 
     def delete(self, tokens: Collection[Token]) -> Operand:
-        """Return the image under the homomorphism that sends `tokens` to 0 and keeps the others."""
+        """Return the image under the homomorphism that sends `tokens` to 0 and fixes the others."""
         gone, zero = frozenset(tokens), Polynomial.zero()
         return self.substituted(lambda token: zero if token in gone else Polynomial.token(token))
 
@@ -103,7 +104,7 @@ class Value(ABC):
 
 
 def known(operand: Operand) -> Operand:
-    """Return the plain value of an operand in which no token occurs; others as they are."""
+    """Return the plain value of an operand without tokens; other operands unchanged."""
     if isinstance(operand, Value) and not operand.has_tokens:
         from semiring.semirings.counting import Counting
 
@@ -112,21 +113,23 @@ def known(operand: Operand) -> Operand:
 
 
 def substituted(operand: Operand, of: Substitution) -> Operand:
-    """Return an operand with other annotations in the place of tokens."""
+    """Return an operand with its tokens replaced."""
     return known(operand.substituted(of)) if isinstance(operand, Value) else operand
 
 
 def replaced(annotation: Annotation, of: Substitution) -> Annotation:
-    """Return an annotation with others in the place of tokens."""
+    """Return an annotation with its tokens replaced."""
     from semiring.semirings.expressions import Expressions
 
     return annotation.evaluate(Expressions(), of)
 
 
 def tokens_of(parts: Iterable[Any]) -> frozenset[Token]:
-    """Return the tokens that occur in annotations and operands; below gates of one circuit at once.
+    """Return the tokens that occur in annotations and operands; gates of one circuit are read
+    together.
 
-    Other parts than gates have `_inner`, the annotations, operands and tokens they are made of.
+    Parts that are not gates have `_inner`: the annotations, operands and tokens they are built
+    from.
     """
     found: set[Token] = set()
     gates: dict[int, tuple[Any, list[int]]] = {}
@@ -155,7 +158,7 @@ def operand_text(operand: Operand, limit: int | None) -> str:
 
 
 def called(operand: Operand, limit: int | None) -> str:
-    """Return an operand as text that stands among others: a tensor with the name of its
+    """Return the text of an operand inside another text: a tensor with the name of its
     aggregate.
     """
     named = getattr(operand, "called", None)
@@ -163,7 +166,7 @@ def called(operand: Operand, limit: int | None) -> str:
 
 
 def digest(*parts: Any) -> str:
-    """Return a short text that is the same for the same annotations, operands and texts alone."""
+    """Return a short text that identifies annotations, operands and texts."""
     shown = (_canonical(part) for part in parts)
     return hashlib.blake2b("\x00".join(shown).encode(), digest_size=16).hexdigest()
 

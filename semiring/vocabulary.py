@@ -1,4 +1,4 @@
-"""Tokens as numbers in their order: many at once, from whole key columns."""
+"""Tokens as numbers in their order, numbered from whole key columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from semiring.base import Array
 from semiring.token import Token, format_relation, format_value, normal_value, order_key
 
 ABSENT = -1
-"""The number of a factor that is not there."""
+"""The number of an absent factor."""
 
 _LARGEST = 2**62
 
@@ -41,7 +41,7 @@ class TokenScan:
 
     @classmethod
     def of(cls, relation: str, columns: Sequence[pa.Array], length: int) -> TokenScan:
-        """Return a scan that is absent from rows whose key columns are all NULL."""
+        """Return a scan without factors in the rows whose key columns are all NULL."""
         return cls(relation, columns, length, all_null(columns))
 
 
@@ -101,7 +101,7 @@ class Vocabulary:
 
     @property
     def texts(self) -> pa.Array:
-        """The text of every token, as large strings; written when first asked for."""
+        """The text of every token, as large strings; written lazily."""
         if self._texts is None:
             none = pa.array([], pa.large_string())
             self._texts = pa.concat_arrays([none, *(part.texts() for part in self.parts)])
@@ -111,7 +111,7 @@ class Vocabulary:
 def number_tokens(
     scans: Sequence[TokenScan], given: Iterable[Token] = ()
 ) -> tuple[list[Array], dict[Token, int], Vocabulary]:
-    """Number the tokens of scans, and given tokens.
+    """Number the tokens of scans, and further tokens.
 
     Returns
     -------
@@ -172,7 +172,7 @@ def _numbered(
 
 
 def _combined(columns: Sequence[pa.Array], other_tokens: Sequence[Token], length: int) -> Array:
-    """Return an integer per key, rows first and then the others, in the order of keys."""
+    """Return an integer per key, ordered as the keys: rows first, then other tokens."""
     combined, total = np.zeros(length + len(other_tokens), dtype=np.int64), 1
     for number, column in enumerate(columns):
         ranks, width = _ranks(column, [token.key[number] for token in other_tokens])
@@ -185,9 +185,7 @@ def _combined(columns: Sequence[pa.Array], other_tokens: Sequence[Token], length
 
 
 def _dense(values: Array) -> tuple[Array, Array]:
-    """Return the place of each value among the distinct ones, ascending, and a row of each of
-    these.
-    """
+    """Return each value's index among the distinct values, and a row of each distinct value."""
     if bool((values[1:] >= values[:-1]).all()):
         new = np.ones(len(values), dtype=np.bool_)
         new[1:] = values[1:] != values[:-1]
@@ -197,7 +195,7 @@ def _dense(values: Array) -> tuple[Array, Array]:
 
 
 def all_null(columns: Sequence[pa.Array]) -> Array | None:
-    """Boolean array: the rows whose columns are all NULL. None: there are none."""
+    """Return a Boolean array of the rows whose columns are all NULL, or None if there are none."""
     if not columns or any(column.null_count == 0 for column in columns):
         return None
     masks = [column.is_null().to_numpy(zero_copy_only=False) for column in columns]
@@ -206,7 +204,7 @@ def all_null(columns: Sequence[pa.Array]) -> Array | None:
 
 
 def glue(separator: str, *parts: pa.Array | str) -> pa.Array:
-    """Large strings joined row by row; a text is the same for every row."""
+    """Return large strings joined row by row; a text is repeated in every row."""
     texts = (*parts, separator)
     return pc.binary_join_element_wise(
         *(pa.scalar(text, pa.large_string()) if isinstance(text, str) else text for text in texts)
@@ -218,9 +216,7 @@ def _plain(column: pa.Array) -> pa.Array:
 
 
 def _ranks(column: pa.Array, other_values: Sequence[Any]) -> tuple[Array, int]:
-    """Return the place of each value, then of others, in the order of key values; a bound of
-    places.
-    """
+    """Return the ranks of column values, then of other values, and an upper bound on ranks."""
     if pa.types.is_signed_integer(column.type) and not column.null_count and len(column):
         values = column.to_numpy(zero_copy_only=False).astype(np.int64)
         if all(type(value) is int and abs(value) < _LARGEST for value in other_values):

@@ -1,4 +1,4 @@
-"""Weights with their derivatives, held as columns: no Python object per weight."""
+"""Weights with their derivatives, as columns: no Python object per weight."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Weights(Segmented):
     values
         The weights themselves, as doubles.
     tokens, slopes
-        Derivatives that are not 0 by tokens' numbers, of each weight ascending and once.
+        Derivatives that are not 0, by token number, ascending and distinct within each weight.
     offsets
         int64, one more than there are weights.
     """
@@ -40,14 +40,14 @@ class Weights(Segmented):
 
     @classmethod
     def of_tokens(cls, vocabulary: Vocabulary, numbers: Array) -> Weights:
-        """Tokens that weigh 1 and change with themselves; the constant 1 for `ABSENT`."""
+        """Return tokens as weights 1 with derivative 1; the constant 1 for `ABSENT`."""
         there = numbers != ABSENT
         tokens = numbers[there]
         return cls(vocabulary, np.ones(len(numbers)), tokens, np.ones(len(tokens)), bounds(there))
 
     @classmethod
     def of_constants(cls, vocabulary: Vocabulary, values: Array) -> Weights:
-        """Weights that change with nothing."""
+        """Return weights without derivatives."""
         none = np.zeros(0, dtype=np.int32)
         offsets = np.zeros(len(values) + 1, dtype=np.int64)
         return cls(vocabulary, values.astype(np.float64), none, np.zeros(0), offsets)
@@ -60,7 +60,7 @@ class Weights(Segmented):
         slopes: Sequence[Sequence[tuple[Token, float]]],
         numbers: Mapping[Token, int],
     ) -> Weights:
-        """Given weights, from a number for each of their tokens."""
+        """Return weights given with slopes, by the numbers of their tokens."""
         tokens = np.array(
             [numbers[token] for of_weight in slopes for token, _ in of_weight], dtype=np.int32
         )
@@ -78,7 +78,7 @@ class Weights(Segmented):
         return _weights(self.vocabulary, values, owners, self.tokens, self.slopes)
 
     def times(self, other: Weights) -> Weights:
-        """Return the products with as many others: (a·b)' = a'·b + b'·a."""
+        """Return the products with corresponding weights: (a·b)' = a'·b + b'·a."""
         left, right = self.owners, other.owners
         changes = (self.slopes * other.values[left], other.slopes * self.values[right])
         return _weights(
@@ -90,7 +90,7 @@ class Weights(Segmented):
         )
 
     def present(self) -> Array:
-        """Boolean array: which are not 0."""
+        """Return a Boolean array of the weights that are not 0."""
         nonzero: Array = (self.values != 0) | (np.diff(self.offsets) > 0)
         return nonzero
 
@@ -98,7 +98,7 @@ class Weights(Segmented):
 def _weights(
     vocabulary: Vocabulary, values: Array, owners: Array, tokens: Array, slopes: Array
 ) -> Weights:
-    """Weights with slopes in any order, those by one token to be added."""
+    """Return weights from slopes in any order, adding slopes of one token."""
     wide = max(len(vocabulary), 1)
     pairs, places = np.unique(owners * wide + tokens, return_inverse=True)
     # Added one by one, in their order, as the semiring's operations do.

@@ -1,4 +1,4 @@
-"""Questions to annotations beyond their evaluation in a semiring."""
+"""Analyses of annotations beyond evaluation in a semiring: probability, attribution, repairs."""
 
 from __future__ import annotations
 

@@ -25,19 +25,19 @@ from semiring.segments import others
 from semiring.token import Token
 
 _TOGETHER = 1024
-"""So many points of an integral are evaluated together."""
+"""Number of points of an integral evaluated together."""
 
 _LOOKS = 20
-"""The errors of a sample are looked at so many times at most, each time for twice its worlds."""
+"""Limit on the checks of a sample's errors, each after twice the worlds of the last."""
 
 
 def shapley(annotation: Annotation, decisions: int = DECISIONS) -> dict[Token, Estimate]:
-    """The exact Shapley value of every input tuple for a result.
+    """Return the exact Shapley value of every input tuple for a result.
 
-    The integral over q from 0 to 1 of how much a tuple changes the probability of the result while
-    every other one is there with probability q: a polynomial in q, integrated at as many points as
-    its degree asks for. Tuples that do not occur have the value 0. The values add up to the result
-    with all tuples less that with none.
+    It is the integral over q from 0 to 1 of a tuple's effect on the probability of the result while
+    every other tuple is present with probability q: a polynomial in q, integrated at as many points
+    as its degree requires. Tuples that do not occur have the value 0. The values add up to the
+    result with all tuples less the result with none.
 
     Raises
     ------
@@ -69,7 +69,8 @@ def _integral(weights: Array, values: Array | float) -> float:
 
 
 def banzhaf(annotation: Annotation, decisions: int = DECISIONS) -> dict[Token, Estimate]:
-    """The exact Banzhaf value of every input tuple: its influence where all others are a coin toss.
+    """Return the exact Banzhaf value of every input tuple: its influence if all others are a
+    coin toss.
 
     Raises
     ------
@@ -85,7 +86,7 @@ def banzhaf(annotation: Annotation, decisions: int = DECISIONS) -> dict[Token, E
 def sampled_banzhaf(
     annotation: Annotation, error: float = 0.05, confidence: float = 0.95, seed: int = 0
 ) -> dict[Token, Estimate]:
-    """Banzhaf values from random worlds in which every tuple is there or not by the toss of a coin.
+    """Estimate Banzhaf values from random worlds, with each tuple present by the toss of a coin.
 
     Parameters
     ----------
@@ -116,7 +117,7 @@ def sampled_banzhaf(
 def sampled_shapley(
     annotation: Annotation, error: float = 0.05, confidence: float = 0.95, seed: int = 0
 ) -> dict[Token, Estimate]:
-    """Shapley values from random pairs of worlds of equally many tuples.
+    """Estimate Shapley values from random pairs of worlds with equally many tuples.
 
     A Shapley value is the mean, over all sizes of worlds, of how much likelier the result is in the
     worlds of a size with the tuple than in the others. A random order gives two worlds of a
@@ -165,8 +166,9 @@ def sampled_shapley(
 
 
 def _sizes_with(needed: int, count: int) -> tuple[Array, Array]:
-    """Return how many tuples worlds have, all but one at most, and the share of the worlds of a
-    size that have the tuples needed."""
+    """Return the sizes of worlds, up to all tuples but one, and the share with all needed
+    tuples.
+    """
     sizes = np.arange(needed, count)
     shares = np.ones(len(sizes))
     for number in range(needed):
@@ -177,8 +179,7 @@ def _sizes_with(needed: int, count: int) -> tuple[Array, Array]:
 def _of_needed(
     presence: Presence, rest: Array, error: float, doubt: float, random: np.random.Generator
 ) -> tuple[float, float]:
-    """Return the part of the values of tuples that are needed which is of worlds without some
-    tuple, and its error."""
+    """Return the part of needed tuples' values from worlds that lack some tuple, and its error."""
     count = len(presence.tokens)
     sizes, shares = _sizes_with(count - len(rest), count)
     weights = shares / sizes
@@ -197,12 +198,12 @@ def _of_needed(
 def _of_others(
     presence: Presence, rest: Array, error: float, doubt: float, random: np.random.Generator
 ) -> tuple[Array, Array, int]:
-    """Return the values of tuples that are not needed, up to what all have in common, their errors,
-    and the number of pairs of worlds.
+    """Return the values of tuples that are not needed, up to a constant, their errors, and the
+    pairs drawn.
 
     Source of the errors: Maurer, Pontil, *Empirical Bernstein Bounds and Sample Variance
-    Penalization*, COLT 2009, or that of Hoeffding where it is less; each time that they are looked
-    at takes a part of the doubt.
+    Penalization*, COLT 2009, or Hoeffding's if smaller; each check of the errors uses up a part of
+    the allowed error probability.
     """
     count, length = len(presence.tokens), len(rest)
     totals = np.zeros((2, length))
@@ -239,7 +240,7 @@ def _of_others(
 
 
 def _credit_errors(totals: Array, credit: float, drawn: int, doubt: float) -> Array:
-    """Return the errors of means of credits from sums and sums of squares."""
+    """Return the errors of mean credits, from sums and sums of squares."""
     mean, square = credit * totals[0] / drawn, credit**2 * totals[1] / drawn
     variance = (square - mean**2) * drawn / max(drawn - 1, 1)
     logarithm = math.log(8 / doubt)
@@ -252,7 +253,7 @@ def _credit_errors(totals: Array, credit: float, drawn: int, doubt: float) -> Ar
 
 
 def _first_and_last(length: int, sizes: Array, random: np.random.Generator) -> tuple[Array, Array]:
-    """Return the first and the last tuples of random orders, so many of each as Booleans."""
+    """Return the first and the last tuples of random orders, as Booleans."""
     orders = np.argsort(random.random((len(sizes), length), dtype=np.float32), axis=1)
     places, wanted = np.arange(length)[None, :], sizes[:, None]
     first, last = np.empty((2, len(sizes), length), dtype=np.bool_)

@@ -1,10 +1,10 @@
 """The moments of a quotient of two random sums: AVG over independent input tuples.
 
 Source: Jayram, Kale, Vee, *Efficient Aggregation Algorithms for Probabilistic Data*, SODA 2007,
-section 4 (AVG by its count); the count's distribution is Poisson-binomial where tuples are apart.
-Beside the distribution of the count stand the first two moments of the sum where it has that
-value: such triples are multiplied like polynomials for parts that share no tuple, and mixed where
-it is decided whether a tuple is there (Shannon).
+section 4 (AVG by its count); the count of independent tuples is Poisson-binomial. For each count
+there are its probability and the first two moments of the sum in the worlds with that count: such
+triples are multiplied like polynomials for parts that share no tuple, and mixed over the presence
+of a tuple otherwise (Shannon).
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from semiring.errors import ExactnessError
 from semiring.token import Token
 
 LARGEST = 20_000
-"""The largest count whose distribution is computed."""
+"""The largest count with a computed distribution."""
 
 _NOTHING = 1e-250
-"""Less is taken for 0: far from what is seen beside other terms, and slow to compute with."""
+"""Probability below which a number is taken for 0: negligible, and slow to compute with."""
 
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """A random count N and sum S.
+    """The joint distribution of a random count N and the moments of a random sum S.
 
     Attributes
     ----------
     start
         The least n in the arrays.
     columns
-        Three rows, by n from `start` on: the probability that N = n; the expected values of S and
-        of S² over the worlds in which it is, 0 elsewhere.
+        Three rows, by n from `start` on: the probability that N = n, and the expected values of S
+        and of S² restricted to the worlds with N = n.
     """
 
     start: int
@@ -46,7 +46,7 @@ class Joint:
 
     @classmethod
     def constant(cls, count: int, total: float) -> Joint:
-        """A count and sum without chance."""
+        """Return a deterministic count and sum."""
         return cls(count, np.array([[1.0], [total], [total * total]]))
 
     @property
@@ -55,7 +55,7 @@ class Joint:
         return self.start + int(self.columns.shape[1])
 
     def plus(self, other: Joint) -> Joint:
-        """Of the sums with an independent count and sum."""
+        """Return the sum with an independent count and sum."""
         chance, first, second = self.columns
         its_chance, its_first, its_second = other.columns
         moments = [
@@ -67,7 +67,7 @@ class Joint:
         return Joint(self.start + other.start, np.array(moments))._trimmed()
 
     def mixed(self, other: Joint, weight: float) -> Joint:
-        """This one with probability `weight`, else the other."""
+        """Return the mixture of this with probability `weight` and of the other."""
         start = min(self.start, other.start)
         moments = np.zeros((3, max(self.stop, other.stop) - start))
         moments[:, self.start - start : self.stop - start] += weight * self.columns
@@ -75,7 +75,7 @@ class Joint:
         return Joint(start, moments)._trimmed()
 
     def _trimmed(self) -> Joint:
-        """Without counts whose chance is nothing, and without numbers that doubles hold badly."""
+        """Return this without counts of negligible probability and without tiny numbers."""
         columns = np.where(np.abs(self.columns) < _NOTHING, 0.0, self.columns)
         kept = np.flatnonzero(columns.any(axis=0))
         if not len(kept):
@@ -84,7 +84,7 @@ class Joint:
 
 
 def quotient(joint: Joint) -> tuple[float, float, float]:
-    """Mean and variance of S / N where N is not 0, and the probability of that."""
+    """Return mean and variance of S / N given N ≠ 0, and the probability of N ≠ 0."""
     counts = np.arange(joint.start, joint.stop)
     chance, first, second = joint.columns[:, counts > 0]
     counts = counts[counts > 0]
@@ -102,14 +102,14 @@ def joint_of(
     chances: Mapping[Token, float],
     decisions: int,
 ) -> Joint:
-    """Return the joint distribution of the number of values that are there, and their sum.
+    """Return the joint distribution of the number of present values, and their sum.
 
     Parameters
     ----------
     summands
         Events, each with the number of values that count where it holds, and their sum.
     decisions
-        At most so many tuples are decided. Summands that share no tuple with another one need none;
+        Limit on decided tuples. Summands that share no tuple with another summand need none;
         summands that share one key decide it, and are then independent.
 
     Raises
@@ -142,7 +142,7 @@ class _Joints(SharedSums[tuple[int, float], Joint]):
         return there.mixed(absent, chance)
 
     def _summed(self, parts: Sequence[Joint]) -> Joint:
-        """Return the sum of independent ones, the shortest two first, as in Huffman's code."""
+        """Return the sum of independent distributions, the shortest two first (Huffman)."""
         queue = [(part.columns.shape[1], tie, part) for tie, part in enumerate(parts)]
         heapify(queue)
         next_tie = len(queue)

@@ -27,7 +27,7 @@ class HasTokens(Protocol):
 
     @property
     def tokens(self) -> frozenset[Token]:
-        """The tokens that occur."""
+        """The tokens that occur in it."""
         raise NotImplementedError
 
 
@@ -47,7 +47,7 @@ _PROBABILITIES = Probabilities()
 
 
 class EqualChances(Mapping[Token, float]):
-    """One probability of all tokens that occur in some annotations or values."""
+    """One probability for all tokens that occur in some annotations or values."""
 
     def __init__(self, of: Sequence[HasTokens], chance: float) -> None:
         self._of = of
@@ -77,7 +77,7 @@ def chance_column(tokens: Sequence[Token], chances: Mapping[Token, Any]) -> Arra
     Parameters
     ----------
     chances
-        Per token its probability: numbers, or arrays of them, to ask many at once.
+        By token, its probability: a number, or an array to evaluate many at once.
     """
     if isinstance(chances, EqualChances):
         return np.full(len(tokens), chances.chance)
@@ -91,7 +91,7 @@ def chance_column(tokens: Sequence[Token], chances: Mapping[Token, Any]) -> Arra
 def independent_chances(
     of: Sequence[HasTokens], weights: Weights, blocks: Blocks
 ) -> tuple[Substitution | None, Mapping[Token, float]]:
-    """Return the probabilities of all tokens that occur, of independent choices.
+    """Return the probabilities of all tokens, rewritten as independent choices.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""Circuits: Boolean functions in a form on which counting and optimising take one pass.
+"""Circuits: Boolean functions in a form for counting and optimising in one pass.
 
-Gates that look alike are evaluated once. Under the same weight for every tuple, as of Shapley
-values, those are most of them: orders of a customer, customers with as many orders. Sources:
-Darwiche, *Decomposable Negation Normal Form*, JACM 2001; Ré, Suciu, *The Trichotomy of HAVING
-Queries on a Probabilistic Database*, VLDB Journal 18, 2009 (distributions of sums).
+Gates that look alike are evaluated once. If all tuples have one weight, as for Shapley values, most
+gates do: orders of a customer, customers with as many orders. Sources: Darwiche, *Decomposable
+Negation Normal Form*, JACM 2001; Ré, Suciu, *The Trichotomy of HAVING Queries on a Probabilistic
+Database*, VLDB Journal 18, 2009 (distributions of sums).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from semiring.base import Array
 from semiring.token import Token
 
 _FEW = 8
-"""The distributions of so many parts are convolved by their definition."""
+"""Number of parts up to which distributions are convolved directly."""
 
 Shape: TypeAlias = "tuple[tuple[int, int], ...]"
 """The children of a gate as classes with multiplicities."""
@@ -73,12 +73,12 @@ class Circuit:
     decisions: int
 
     def probability(self, weights: Mapping[Token, Any]) -> Any:
-        """The probability of the function, of independent tokens.
+        """Return the probability of the function, of independent tokens.
 
         Parameters
         ----------
         weights
-            Per token its probability: numbers, or arrays of them, to ask many at once.
+            By token, its probability: a number, or an array to evaluate many at once.
 
         Cost: one pass over the gates.
         """
@@ -88,9 +88,9 @@ class Circuit:
     def influences(
         self, weights: Mapping[Token, Any], fold: Callable[[Any], Any] = lambda slope: slope
     ) -> dict[Token, Any]:
-        """For each token, the probability with it less that without it.
+        """Return, for each token, the probability with it less the probability without it.
 
-        The derivatives of the probability, all found in one pass back over the gates.
+        These are the derivatives of the probability, found in one backward pass over the gates.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class _Classes:
             self.of_gate.append(number)
 
     def forward(self) -> list[Any]:
-        """Return the value of each class: a probability, or one a sum along the first axis."""
+        """Return the value of each class: a probability, or a distribution along the first axis."""
         values: list[Any] = []
         for gate, shape, weight in zip(self._gates, self._shapes, self._weights, strict=True):
             inner = [(values[child], n) for child, n in shape]
@@ -191,7 +191,7 @@ class _Classes:
     def _slopes(
         self, own: int, context: int, slope: Any, child: int, values: Sequence[Any]
     ) -> dict[tuple[int, int, int], Any]:
-        """Return the slopes that a class passes to a child, or to all children of a sum."""
+        """Return the slopes that a class passes to a child, or to all children of a convolution."""
         gate, shape = self._gates[own], self._shapes[own]
         if gate.kind == "convolution":
             parts = [(values[c], n) for c, n in shape]
@@ -265,7 +265,7 @@ def _joined(kind: str, inner: Sequence[tuple[Any, int]]) -> Any:
 
 
 def _cofactor(kind: str, inner: Sequence[tuple[int, Any, int]], child: int) -> Any:
-    """Return the product of the values of all other children than one of a class."""
+    """Return the product of the values of a class's children with one child left out."""
     product: Any = 1.0
     for number, value, n in inner:
         times = n - (number == child)
@@ -278,13 +278,13 @@ def _cofactor(kind: str, inner: Sequence[tuple[int, Any, int]], child: int) -> A
 
 
 def _column(numbers: Iterable[Any], like: Any) -> Array:
-    """Return numbers along the first axis, to go with values of the shape of others."""
+    """Return numbers along the first axis, broadcastable against values of another shape."""
     column = np.array(list(numbers), dtype=np.float64)
     return column.reshape(column.shape + (1,) * np.ndim(like))
 
 
 def _aligned(a: Any, b: Any) -> tuple[Any, Any]:
-    """Return two distributions, the one without the other's further axes with them."""
+    """Return two distributions with the same number of axes."""
     if np.ndim(a) == np.ndim(b) or np.ndim(a) == 0 or np.ndim(b) == 0:
         return a, b
     if np.ndim(a) < np.ndim(b):
@@ -298,7 +298,7 @@ def _like(sums: Array, weight: Any) -> Array:
 
 
 def _plus(a: Any, b: Any) -> Any:
-    """Return a sum, of distributions of other lengths too."""
+    """Return the sum of two distributions, which may differ in length."""
     a, b = _aligned(a, b)
     if np.ndim(a) == 0 or np.ndim(b) == 0 or len(a) == len(b):
         return a + b
@@ -324,16 +324,16 @@ def _convolved(parts: Sequence[tuple[Array, int]], cap: int) -> Array:
 
 
 def _spectra(parts: Sequence[tuple[Array, int]], length: int) -> list[Array]:
-    """Return the Fourier transforms of distributions, with as many axes each."""
+    """Return the Fourier transforms of distributions with equally many axes."""
     axes = max(np.ndim(sums) for sums, _ in parts)
     spectra = [np.fft.rfft(sums, length, axis=0) for sums, _ in parts]
     return [s.reshape(s.shape + (1,) * (axes - s.ndim)) for s in spectra]
 
 
 def _slopes_of_parts(slope: Array, parts: Sequence[tuple[Array, int]], cap: int) -> list[Array]:
-    """Return the slope of each part of a convolution from that of the whole.
+    """Return the slope of each part of a convolution from the slope of the whole.
 
-    It is correlated with the distribution of all other parts, by Fourier transforms.
+    The slope is correlated with the distribution of all other parts, by Fourier transforms.
     """
     length = sum(n * (len(sums) - 1) for sums, n in parts) + 1
     spectra = _spectra(parts, length)
@@ -355,7 +355,7 @@ def _slopes_of_parts(slope: Array, parts: Sequence[tuple[Array, int]], cap: int)
 
 
 def _first(spectrum: Array, length: int, count: int) -> Array:
-    """Return the first numbers of an inverse Fourier transform of real numbers."""
+    """Return the first `count` numbers of an inverse Fourier transform of real numbers."""
     if count > _FEW:
         return np.fft.irfft(spectrum, length, axis=0)[:count]
     frequencies = np.arange(len(spectrum))
@@ -377,7 +377,7 @@ def _power(sums: Array, n: int, cap: int) -> Array:
 
 
 def _convolve(a: Array, b: Array, cap: int) -> Array:
-    """Return the distribution of a sum of two; sums above a cap are counted as the cap."""
+    """Return the distribution of the sum of two variables; sums above the cap count as the cap."""
     a, b = _aligned(a, b)
     longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
     shape = np.broadcast_shapes(a.shape[1:], b.shape[1:])
@@ -403,12 +403,12 @@ def _capped(sums: Array, cap: int) -> Array:
 
 
 def at_every(tokens: Iterable[Token], weights: Array | float) -> dict[Token, Array | float]:
-    """The same probability, or array of probabilities, for every token."""
+    """Return a function that gives every token the same probability or array of probabilities."""
     return dict.fromkeys(tokens, weights)
 
 
 def quadrature(degree: int) -> tuple[Array, Array]:
-    """Points and weights that integrate polynomials of a degree from 0 to 1 exactly.
+    """Return points and weights that integrate polynomials of a degree from 0 to 1 exactly.
 
     Fejér's first rule, with the points of Chebyshev. Source: Waldvogel, *Fast Construction
     of the Fejér and Clenshaw-Curtis Quadrature Rules*, BIT 46, 2006. Cost: O(n log n).

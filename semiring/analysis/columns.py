@@ -22,7 +22,7 @@ from semiring.value import Value
 
 @dataclass(frozen=True, slots=True)
 class GateColumns:
-    """The gates of an annotation, of the kinds of :mod:`semiring.circuit.gates`.
+    """The gates of an annotation as columns, of the kinds of :mod:`semiring.circuit.gates`.
 
     Attributes
     ----------
@@ -58,13 +58,13 @@ class GateColumns:
         return places_in(self.offsets, gates)
 
     def doubles(self, tensor: int) -> Array:
-        """Return the values of the terms of a tensor, which are numbers, as doubles."""
+        """Return the values of the terms of a numeric tensor as doubles."""
         edges, _ = self.edges_of(np.array([tensor]))
         scalars = self._reading.circuit.scalars[int(self.payload[tensor])]
         return scalars.doubles(self.label[edges])
 
     def _below(self, literals: Array) -> tuple[Array, Array]:
-        """Return pairs of a place among distinct literals' gates, and a token below it."""
+        """Return pairs of a literal's position and a token that occurs below it."""
         owner, gate = np.arange(len(literals)), literals // 2
         found: list[Array] = []
         keys = owner << 32 | gate
@@ -79,7 +79,7 @@ class GateColumns:
         return pairs >> 32, pairs & 0xFFFFFFFF
 
     def token_pairs(self, owner: Array, literal: Array) -> tuple[Array, Array]:
-        """Return pairs of an owner of literals and a token that one of these depends on."""
+        """Return pairs of an owner of literals and a token that one of its literals depends on."""
         gates, at = renumbered(literal // 2, len(self.kind))
         if (self.kind[gates] == TOKEN).all():
             return owner, self.payload[literal // 2]
@@ -89,7 +89,7 @@ class GateColumns:
         return np.repeat(owner, np.diff(own)), token[entries]
 
     def components(self, owner: Array, literal: Array, count: int) -> Array:
-        """Return a number for every owner, the same where they are connected by tokens."""
+        """Return the component of every owner; owners that share tokens are connected."""
         owners, tokens = self.token_pairs(owner, literal)
         distinct, token = renumbered(tokens, len(self.tokens))
         parent = np.arange(count + len(distinct))
@@ -112,7 +112,7 @@ class GateColumns:
 
 
 def _made(annotation: Annotation | Value) -> tuple[CircuitReading, int] | None:
-    """Return the circuit that something was read from, and its gate; None: it has none."""
+    """Return the circuit and the gate that an annotation was read from, or None."""
     if isinstance(annotation, InCircuit):
         return annotation.reading, annotation.gate
     return getattr(annotation, "origin", None)

@@ -1,11 +1,11 @@
-"""Knowledge compilation: annotations to circuits, by their structure first.
+"""Knowledge compilation: annotations to circuits, guided by their structure.
 
-A function is taken apart where its parts share no tuple, factored where it is read-once, and else
-decided by the tuple that most parts depend on (Shannon expansion with memory). A condition on a
-COUNT or SUM becomes the distribution of a sum of functions. Sources: Golumbic, Mintz, Rotics,
-*Factoring and Recognition of Read-Once Functions*, 2006; Jha, Suciu, *Knowledge Compilation Meets
-Database Theory*, 2011; Dalvi, Suciu, *The Dichotomy of Probabilistic Inference for Unions of
-Conjunctive Queries*, JACM 2012 (hierarchical queries, whose annotations have common factors).
+A function is split into parts that share no tuple, factored if it is read-once, and else decided on
+the tuple that most parts depend on (Shannon expansion with memoisation). A condition on a COUNT or
+SUM becomes the distribution of a sum of functions. Sources: Golumbic, Mintz, Rotics, *Factoring and
+Recognition of Read-Once Functions*, 2006; Jha, Suciu, *Knowledge Compilation Meets Database
+Theory*, 2011; Dalvi, Suciu, *The Dichotomy of Probabilistic Inference for Unions of Conjunctive
+Queries*, JACM 2012 (hierarchical queries, whose annotations have common factors).
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ DECISIONS = 20_000
 """The number of tuples that compilation may decide by default."""
 
 _TABULATED = 14
-"""Conditions on so many tuples are compiled from their values in all worlds."""
+"""Number of tuples up to which a condition is compiled from its values in all worlds."""
 
 _FACTORED = 400
-"""A disjunction over more tokens is not searched for a factorisation."""
+"""Number of tokens up to which a disjunction is searched for a factorisation."""
 
 
 _SPLIT = 200
-"""Annotations of more tokens are first split into parts by whole columns."""
+"""Number of tokens above which annotations are first split into parts by whole columns."""
 
 
 def compile_annotation(annotation: Annotation, decisions: int = DECISIONS) -> Circuit | Tree:
-    """The circuit of an annotation's presence; of many tokens, a tree of parts with circuits.
+    """Compile an annotation's presence to a circuit, or for many tokens to a tree of circuits.
 
     Parameters
     ----------
     decisions
-        At most so many tuples are decided. Read-once annotations need none; in the worst case the
-        number is exponential in that of tokens.
+        Limit on decided tuples. Read-once annotations need none; in the worst case their number is
+        exponential in the number of tokens.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def _compiled(annotation: Annotation, decisions: int) -> Circuit:
 
 
 def compile_event(events: Events, event: int, decisions: int) -> Circuit:
-    """Return the circuit of a function; parameters and errors as of `compile_annotation`."""
+    """Return the circuit of an event; parameters and errors as of `compile_annotation`."""
     compiler = _Compiler(events, decisions)
     try:
         compiler.compiled(event)
@@ -105,7 +105,7 @@ class _Compiler:
         self._sums: dict[tuple[frozenset[tuple[int, int]], int], int] = {}
 
     def compiled(self, event: int) -> int:
-        """The gate of an event."""
+        """Return the gate of an event."""
         if event not in self._known:
             self._known[event] = self._compile(event)
         return self._known[event]
@@ -142,7 +142,7 @@ class _Compiler:
         return self._decide(event)
 
     def _without_implied(self, part: frozenset[int]) -> frozenset[int]:
-        """Return a conjunction without disjunctions that conditions on sums imply."""
+        """Return a conjunction without the disjunctions that its conditions on sums imply."""
         events = self._events
         for condition in part:
             if events.kinds[condition] != "sum":
@@ -159,7 +159,9 @@ class _Compiler:
         return part
 
     def _common(self, part: frozenset[int], kind: str) -> list[int]:
-        """Return the members that all joins have in common, and the rest; nothing without any."""
+        """Return the common members of all operands, factored out, and the rest; [] if there are
+        none.
+        """
         events = self._events
         members = [events.members(member, kind) for member in part]
         common = frozenset.intersection(*members)
@@ -171,10 +173,10 @@ class _Compiler:
         return [inner(common), rest] if events.tokens[rest] else [inner(common)]
 
     def _factors(self, part: frozenset[int], kind: str) -> list[int]:
-        """Events that share no token, and which the other connective joins to this one.
+        """Return factors of an event: events that share no token, joined by the other connective.
 
-        Members that are joins are projected on the classes of parts that never occur together;
-        where these projections make up all members, they are factors.
+        Operands are projected on the classes of members that never occur together; if all
+        combinations of these projections occur, the projections are factors.
         """
         events = self._events
         members = [events.members(member, kind) for member in part]
@@ -194,7 +196,7 @@ class _Compiler:
         return [outer(inner(item) for item in items) for items in projected]
 
     def _sum(self, condition: WeightedSum) -> int:
-        """The gate of a condition on a weighted sum."""
+        """Return the gate of a condition on a weighted sum."""
         check_budget()
         offset = sum(weight for _, weight in condition.items if weight < 0)
         most = sum(abs(weight) for _, weight in condition.items)
@@ -209,9 +211,10 @@ class _Compiler:
         return self._add(Gate("compare", tuple(children), sums=tuple(holds[: cap + 1])))
 
     def _distribution(self, items: frozenset[tuple[int, int]], cap: int) -> int:
-        """The gate of the distribution of a sum of weights, without sums below zero.
+        """Return the gate of the distribution of a weighted sum, shifted to be non-negative.
 
-        These count, by their amount, where their function does not hold.
+        A negative weight counts with its absolute value in the worlds where its function does not
+        hold.
         """
         check_budget()
         key = (items, cap)
@@ -230,7 +233,7 @@ class _Compiler:
         )
 
     def _connected(self, weights: dict[int, int], cap: int) -> int:
-        """The distribution of the sum of weights of functions that share tuples."""
+        """Return the gate of the distribution of a weighted sum of functions that share tuples."""
         events = self._events
         if len(weights) == 1:
             ((event, weight),) = weights.items()
@@ -265,9 +268,9 @@ class _Compiler:
             raise too_hard(self._most)
 
     def _tabulated(self, event: int) -> int:
-        """The gate of a condition on few tuples, from its value in every world.
+        """Return the gate of a condition on few tuples, from its value in every world.
 
-        Worlds are halved by one token after the other; equal halves are one gate.
+        Worlds are halved by one token after another; equal halves become one gate.
         """
         tokens = sorted(self._events.tokens[event])
         holds = PossibleWorlds.every(tokens).holds(self._events.parts[event])

@@ -1,11 +1,11 @@
-"""Annotations of many parts that share no tuple: trees of these parts, made by whole columns.
+"""Decomposition of large annotations into trees of independent parts, by whole columns.
 
 A sum of products is split where its summands share no tuple, and common factors are taken out, in
-turn; what neither splits is a part, which is compiled by itself. Parts that differ in the names of
-their tuples only are compiled once. Source: Olteanu, Huang, Koch, *Approximate Confidence
-Computation in Probabilistic Databases*, ICDE 2010 (trees of decompositions); Dalvi, Suciu, *The
-Dichotomy of Probabilistic Inference for Unions of Conjunctive Queries*, JACM 2012 (hierarchical
-queries, whose annotations split completely).
+turn; a part that neither step splits is compiled by itself. Parts that are equal up to the names of
+their tuples are compiled once. Source: Olteanu, Huang, Koch, *Approximate Confidence Computation in
+Probabilistic Databases*, ICDE 2010 (trees of decompositions); Dalvi, Suciu, *The Dichotomy of
+Probabilistic Inference for Unions of Conjunctive Queries*, JACM 2012 (hierarchical queries, whose
+annotations split completely).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class TreeLevel:
 
 @dataclass(frozen=True, slots=True)
 class Decomposition:
-    """A tree of the parts of an annotation.
+    """An annotation as a tree of independent parts.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ def decompose(annotation: Annotation) -> Decomposition:
 
 
 def decompose_groups(columns: GateColumns, groups: Conjunctions) -> Decomposition:
-    """Return the trees of disjunctions that share no token: a node each of the first level."""
+    """Return the trees of disjunctions that share no token, with a first-level node for each."""
     return _Splitting(columns).run(groups)
 
 
@@ -94,7 +94,7 @@ class _Splitting:
         self._part_count = 0
 
     def run(self, groups: Conjunctions) -> Decomposition:
-        """Return the trees of groups."""
+        """Decompose groups level by level, and return the tree."""
         while groups.count:
             check_budget()
             groups = self._level(groups)
@@ -153,7 +153,9 @@ class _Splitting:
         return below
 
     def _normal(self, groups: Conjunctions) -> tuple[Conjunctions, Array]:
-        """Literals that are no δ, products or sums alone; and groups that have a true one."""
+        """Expand literals that are δ, products or sums; return the groups, and a mask of true
+        ones.
+        """
         columns = self._columns
         count, group, item, literal = groups.count, groups.group, groups.item, groups.literal
         true = np.zeros(count, dtype=np.bool_)
@@ -214,7 +216,7 @@ class _Splitting:
     def _disjunctions(
         self, groups: Conjunctions, chosen: Array, sizes: Array, kind: Array
     ) -> list[tuple[Array, Conjunctions]]:
-        """Groups of several conjunctions: common literals, or parts that share no token."""
+        """Split groups of several conjunctions by common literals, or into independent parts."""
         some = chosen_groups(groups, chosen)
         own_sizes = sizes[chosen]
         owner = some.group[some.item]
@@ -282,7 +284,7 @@ class _Splitting:
     def _conjunctions(
         self, groups: Conjunctions, chosen: Array, kind: Array
     ) -> list[tuple[Array, Conjunctions]]:
-        """Groups of one conjunction: literals that share no token are split."""
+        """Split groups of a single conjunction into literals that share no token."""
         some = chosen_groups(groups, chosen)
         entries = np.arange(len(some.literal))
         component = self._columns.components(entries, some.literal, len(entries))
@@ -301,7 +303,7 @@ class _Splitting:
         return [(chosen[owner_of[kept]], chosen_groups(parts, np.flatnonzero(kept)))]
 
     def _share_nothing(self, owner: Array, literal: Array, is_common: Array, count: int) -> Array:
-        """Boolean array by group: its common literals share no token, with others neither."""
+        """Return the groups, as a mask, whose common and other literals share no token."""
         found, beside = (
             self._columns.token_pairs(owner[side], literal[side])
             for side in (is_common, ~is_common)
@@ -314,7 +316,7 @@ class _Splitting:
 
 
 def _sorted(count: int, group: Array, groups: Conjunctions) -> Conjunctions:
-    """Return conjunctions with other groups, in the order of these."""
+    """Return conjunctions assigned to new groups, in the order of the groups."""
     order = stable_order(group)
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))

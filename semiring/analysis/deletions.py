@@ -1,9 +1,8 @@
-"""The least deletions under which a compiled function is false.
+"""The least deletions that make a compiled function false.
 
-On a circuit whose parts share no tuple this is one pass in the semiring of minimum and plus, and a
-condition on a sum a knapsack. Sources: Darwiche, *Decomposable Negation Normal Form*, JACM 2001
-(minimal models); Kimelfeld, Ré, *Deletion Propagation* (PODS 2012), here in the case of
-one answer.
+On a circuit whose parts share no tuple this is one pass in the (min, +) semiring, with a knapsack
+for a condition on a sum. Sources: Darwiche, *Decomposable Negation Normal Form*, JACM 2001 (minimal
+models); Kimelfeld, Ré, *Deletion Propagation* (PODS 2012), here in the case of one answer.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ from semiring.token import Token
 Deleted = frozenset[Token]
 
 NEVER = 1 << 40
-"""More deletions than there are tuples."""
+"""A number of deletions larger than any number of tuples: impossible."""
 
 _CELLS = 1 << 27
-"""Partial sums of a knapsack that are held, at most."""
+"""Limit on the partial sums of a knapsack."""
 
 
 class Deletions:
-    """The least number of deletions that bring about each value of each gate.
+    """The least number of deletions that give each gate each of its values.
 
     Attributes
     ----------
     false, true
-        By gate; of distributions nothing.
+        By gate; unused for distributions.
     sums
         By gate of a distribution: the least number of deletions for each sum.
     """
@@ -52,15 +51,15 @@ class Deletions:
 
     @property
     def least(self) -> int | None:
-        """The least number of deletions under which the function is false; None: it never is."""
+        """The least number of deletions that make the function false; None if there are none."""
         return None if self.false[-1] >= NEVER else self.false[-1]
 
     def smallest(self, limit: int) -> list[Deleted]:
-        """Return the sets of deletions of least size; one more than the limit if there are more."""
+        """Return the smallest sets of deletions, up to one more than the limit."""
         return [] if self.least is None else self.sets(limit, holds=False)
 
     def sets(self, limit: int, *, holds: bool) -> list[Deleted]:
-        """Return least sets of deletions under which the function has a value, as `smallest`."""
+        """Return smallest sets of deletions that give the function a value; see `smallest`."""
         self._limit = limit
         return self._some(self._sets(len(self._circuit.gates) - 1, holds=holds))
 
@@ -133,7 +132,7 @@ class Deletions:
     # -- sets --------------------------------------------------------------------------------
 
     def _sets(self, number: int, *, holds: bool) -> Iterator[Deleted]:
-        """Yield least sets under which a gate has a value."""
+        """Yield smallest sets that give a gate a value."""
         check_budget()
         gate = self._circuit.gates[number]
         inner = gate.children
@@ -170,7 +169,7 @@ class Deletions:
             yield from self._sets(gate.children[1], holds=False)
 
     def _summing(self, number: int, total: int) -> Iterator[Deleted]:
-        """Yield least sets under which a sum is a number."""
+        """Yield smallest sets that give a sum a value."""
         check_budget()
         gate = self._circuit.gates[number]
         inner = gate.children
@@ -196,7 +195,7 @@ class Deletions:
                 yield from self._products([partial(self._summing, *part) for part in parts])
 
     def _prefixes(self, gate: Gate) -> list[Array]:
-        """Return the least deletions for the sums of the first children, of each number of them."""
+        """Return, for each prefix of the children, the least deletions by their sum."""
         if len(gate.children) * (gate.cap + 1) > _CELLS:
             raise ExactnessError("A sum has too many values for its least deletions to be listed.")
         prefixes = [self._of(gate.children[0])]
@@ -205,7 +204,9 @@ class Deletions:
         return prefixes
 
     def _ways(self, gate: Gate, prefixes: Sequence[Array], total: int) -> Iterator[list[int]]:
-        """Yield what each child of a convolution adds to a sum, for least deletions in all."""
+        """Yield the contributions of a convolution's children to a sum, for least total
+        deletions.
+        """
         stack: list[tuple[int, int, tuple[int, Any] | None]] = [
             (len(gate.children) - 1, total, None)
         ]
@@ -232,12 +233,12 @@ class Deletions:
                     stack.append((place - 1, rest, (at, after)))
 
     def _products(self, parts: Sequence[Callable[[], Iterator[Deleted]]]) -> Iterator[Deleted]:
-        """Yield unions of a set of each part, the first of each before any other."""
+        """Yield unions of one set from each part, starting with the first sets."""
         yield from unions([self._some(part()) for part in parts])
 
 
 def unions(lists: Sequence[Sequence[Deleted]]) -> Iterator[Deleted]:
-    """Yield unions of a set of each list, the first of each before any other."""
+    """Yield unions of one set from each list, starting with the first sets."""
     if not all(lists):
         return
     several = [sets for sets in lists if len(sets) > 1]
@@ -268,7 +269,7 @@ def _at(sizes: dict[int, int], length: int) -> Array:
 
 
 def least_sums(parts: Sequence[Array], cap: int) -> Array:
-    """Return the least deletions for the sums of several parts."""
+    """Return the least deletions for each sum of several parts."""
     total = _at({0: 0}, 1)
     for part in parts:
         check_budget()
@@ -277,7 +278,7 @@ def least_sums(parts: Sequence[Array], cap: int) -> Array:
 
 
 def _combined(a: Array, b: Array, cap: int) -> Array:
-    """Return the least deletions for the sums of two parts."""
+    """Return the least deletions for each sum of two parts."""
     longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
     least = np.full(len(a) + len(b) - 1, NEVER, dtype=np.int64)
     for place in np.flatnonzero(shorter < NEVER).tolist():

@@ -1,9 +1,9 @@
-"""The distribution of functions of several aggregates: CASE, quotients and roundings of them.
+"""The distribution of functions of several aggregates, such as CASE and quotients.
 
-What the aggregates add up to, together, is a state; states of parts that share no tuple are
-combined pairwise, and where parts share tuples these are decided one by one. Source: Ré, Suciu,
-*The Trichotomy of HAVING Queries on a Probabilistic Database*, VLDB Journal 18, 2009 (monoid random
-variables, whose states these are).
+The joint value of the aggregates is a state; states of parts that share no tuple are combined
+pairwise, and shared tuples are decided one by one. Source: Ré, Suciu, *The Trichotomy of HAVING
+Queries on a Probabilistic Database*, VLDB Journal 18, 2009 (monoid random variables, which are
+these states).
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ _PAIRS = 64
 """The number of pairs of states that may be combined for each distinguished state."""
 
 _ENUMERATED = 16
-"""Worlds of so many tokens are looked at one by one."""
+"""Number of tokens up to which worlds are enumerated."""
 
 _HELD = 1 << 20
-"""So many worlds of parts are held at a time."""
+"""Number of worlds of parts held at a time."""
 
 State: TypeAlias = tuple[Any, ...]
 
@@ -53,21 +53,20 @@ State: TypeAlias = tuple[Any, ...]
 def distribution(
     value: Value, chances: Mapping[Token, float], given: Expression, decisions: int
 ) -> list[tuple[Any, float]]:
-    """Return the values that a formal value may have, with their probabilities, given evidence.
+    """Return the possible values of a formal value with their probabilities, given evidence.
 
     Parameters
     ----------
     given
         The evidence, 0 or 1 in every world. Probabilities are of the value *and* the evidence.
     decisions
-        At most so many tuples are decided.
+        Limit on decided tuples.
 
     Raises
     ------
     ExactnessError
-        When more would have to be decided, or more than `STATES` states distinguished; for values
-        of windows and of other aggregates than SUM, COUNT, MIN, MAX and AVG, when they depend on
-        more than sixteen tuples.
+        More decisions or more than `STATES` states are needed; or values of windows, or of
+        aggregates other than SUM, COUNT, MIN, MAX and AVG, depend on more than sixteen tuples.
     """
     # Few questions need this module.
     from semiring.analysis.columns import token_count
@@ -102,8 +101,8 @@ def _enumerated(
 def _has_too_many_values(tensor: Tensor, chances: Mapping[Token, float]) -> bool:
     """Return True for a sum that certainly has more than `STATES` values.
 
-    n different positive numbers have more than n²/2 different sums of some of them. They are
-    counted where a tuple of their own decides about each of them, whichever others are there.
+    n different positive numbers have more than n²/2 different subset sums. The numbers that count
+    here are each decided by a tuple of their own, independently of all others.
     """
     if tensor.monoid.name not in ("SUM", "AVG") or tensor.size**2 <= 2 * STATES:
         return False
@@ -122,9 +121,9 @@ def _has_too_many_values(tensor: Tensor, chances: Mapping[Token, float]) -> bool
 def aggregated_moments(
     value: Value, chances: Mapping[Token, float]
 ) -> tuple[float, float, float] | None:
-    """Return mean, variance and presence of a SUM or COUNT of formal values.
+    """Return mean, variance and presence of a SUM or COUNT of formal values, or None.
 
-    None for other values, and where rows that share tuples depend on more than sixteen of them.
+    None for other values, and if rows that share tuples depend on more than sixteen of them.
     Expectation is linear, and rows that share no tuple are independent: each part is enumerated by
     itself.
     """
@@ -172,7 +171,7 @@ def aggregated_moments(
 def _brought(
     value: CircuitAggregated, rows: Sequence[int], worlds: PossibleWorlds
 ) -> tuple[Array, Array]:
-    """Return what rows bring to a sum or count in each world, and where they are counted."""
+    """Return the contributions of rows to a sum or count in each world, and where they count."""
     terms = [value.terms[row] for row in rows]
     copies = worlds.counts([annotation for annotation, _ in terms]).astype(np.float64)
     held, amounts = copies > 0, np.ones(copies.shape)
@@ -199,14 +198,14 @@ def numbers_of(values: Sequence[Any]) -> Array:
 
 
 def check_numbers(tensor: Tensor) -> None:
-    """Raise CapabilityError for a tensor with a value that has no mean."""
+    """Raise CapabilityError for a tensor with a non-numeric value, which has no mean."""
     if not tensor.has_numbers:
         for value in tensor.values():
             check_number(value)
 
 
 def check_number(value: Any) -> None:
-    """Raise CapabilityError for a plain value that has no mean: a text, a date, a list."""
+    """Raise CapabilityError for a non-numeric value, which has no mean: a text, a date, a list."""
     if not isinstance(value, Number):
         raise CapabilityError(
             f"{value!r} is not a number: expected values are those of numbers.\n"
@@ -226,7 +225,7 @@ def world_weights(tokens: Sequence[Token], chances: Mapping[Token, float]) -> An
 
 
 def _collect(operand: Operand, slots: dict[Value | Expression, int]) -> None:
-    """Number the tensors and annotations that a value is a function of."""
+    """Number the tensors and annotations that a formal value depends on."""
     from semiring.circuit.values import CircuitApplied, CircuitChoice
 
     if not isinstance(operand, Value):
@@ -250,7 +249,7 @@ def _collect(operand: Operand, slots: dict[Value | Expression, int]) -> None:
 def _values(
     operand: Operand, known: Mapping[Value | Expression, list[Any]], length: int
 ) -> list[Any]:
-    """The values of an operand, state by state."""
+    """Return the values of an operand by state."""
     from semiring.circuit.values import CircuitApplied, CircuitChoice
 
     if not isinstance(operand, Value):
@@ -293,7 +292,7 @@ def _added(part: Value | Expression, a: Any, b: Any) -> Any:
 
 
 def _finished(part: Value | Expression, state: Any) -> Any:
-    """The value of a slot in a state."""
+    """Return the value of a tensor or annotation in a state."""
     if isinstance(part, Expression):
         return state
     assert isinstance(part, Tensor)
@@ -311,7 +310,7 @@ def _finished(part: Value | Expression, state: Any) -> Any:
 
 
 def counted_events(events: Events, annotation: Annotation) -> Iterator[tuple[int, int]]:
-    """Return the events that an annotation counts, with how often each."""
+    """Return the events that an annotation counts, with multiplicities."""
     if isinstance(annotation, Polynomial):
         for monomial, n in annotation.terms:
             yield events.conjunction(events.token(token) for token, _ in monomial), n
@@ -338,7 +337,7 @@ def _too_many() -> ExactnessError:
 
 
 class _States(SharedSums[State, dict[State, float]]):
-    """The joint states of tensors and annotations."""
+    """The joint states of some tensors and annotations."""
 
     def __init__(
         self, parts: Sequence[Value | Expression], chances: Mapping[Token, float], decisions: int

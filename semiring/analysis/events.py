@@ -1,9 +1,8 @@
-"""When a tuple is there: annotations as Boolean functions of the tuples they are made of.
+"""Annotations as Boolean functions of the presence of tuples.
 
-Functions are hash-consed, so that equal ones are one number, and kept small by the laws of Boolean
-algebra that are cheap to apply. Source: Imieliński, Lipski, *Incomplete Information in Relational
-Databases*, JACM 1984 (conditions); Suciu, Olteanu, Ré, Koch, *Probabilistic Databases*, 2011,
-chapter 5.
+Functions are hash-consed, so that equal ones have one number, and kept small by cheap laws of
+Boolean algebra. Source: Imieliński, Lipski, *Incomplete Information in Relational Databases*, JACM
+1984 (conditions); Suciu, Olteanu, Ré, Koch, *Probabilistic Databases*, 2011, chapter 5.
 """
 
 from __future__ import annotations
@@ -46,10 +45,10 @@ Annotation: TypeAlias = Polynomial | Expression
 _ALGEBRA = Expressions()
 _COUNTING = Counting()
 _ABSORBING = 512
-"""A disjunction of more members is not searched for members that others absorb."""
+"""Number of members up to which a disjunction is searched for absorbed members."""
 
 _RANGE = 1 << 18
-"""A sum that may have more values is not taken apart."""
+"""Limit on the range of a sum that is taken apart."""
 
 _TRUE_OF: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
@@ -62,7 +61,7 @@ _TRUE_OF: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def _value_order(a: tuple[Annotation, Any], b: tuple[Annotation, Any]) -> int:
-    """Order terms as MIN prefers them."""
+    """Return terms in the order of MIN."""
     return -1 if compare_values("<", a[1], b[1]) else 1
 
 
@@ -71,7 +70,7 @@ FALSE, TRUE = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class WeightedSum:
-    """The condition that the weights of the functions that hold add up to a number in a relation.
+    """A condition on the weighted sum of the functions that hold.
 
     Attributes
     ----------
@@ -80,7 +79,7 @@ class WeightedSum:
     op, bound
         The relation.
     some
-        One of the functions must hold, too.
+        At least one function must hold, too.
     """
 
     items: frozenset[tuple[int, int]]
@@ -90,16 +89,16 @@ class WeightedSum:
 
     @property
     def monotone(self) -> bool:
-        """True if a sum in the relation stays in it when further functions hold."""
+        """True if a sum that meets the condition still does when more functions hold."""
         return self.op in (">", ">=") and all(weight > 0 for _, weight in self.items)
 
     def holds(self, total: int) -> bool:
-        """Return True if a sum is in the relation."""
+        """Return True if a sum meets the condition."""
         return _TRUE_OF[self.op](total, self.bound)
 
 
 def _exact(value: Any) -> Fraction | None:
-    """Return an integer or a finite decimal as a fraction; None of other values."""
+    """Return an integer or a finite decimal as a fraction, else None."""
     if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
         return None
     if isinstance(value, Decimal) and not value.is_finite():
@@ -132,7 +131,7 @@ class Events:
     # -- construction ------------------------------------------------------------------------
 
     def of(self, annotation: Annotation) -> int:
-        """Return the function that is true where an annotation is not 0."""
+        """Return the function that is true if an annotation is not 0."""
         if isinstance(annotation, Polynomial):
             terms = (frozenset(token for token, _ in monomial) for monomial, _ in annotation.terms)
             return self.disjunction(
@@ -160,11 +159,11 @@ class Events:
         return self._node("leaf", annotation, annotation.tokens)
 
     def token(self, token: Token) -> int:
-        """Return the function that is true where a tuple is there."""
+        """Return the function that is true if a tuple is present."""
         return self._node("token", token, frozenset((token,)))
 
     def negation(self, event: int) -> int:
-        """Not."""
+        """Return the negation of a function."""
         if event in (FALSE, TRUE):
             return TRUE - event
         if self.kinds[event] == "not":
@@ -173,11 +172,11 @@ class Events:
         return self._node("not", event, self.tokens[event])
 
     def conjunction(self, events: Iterable[int]) -> int:
-        """And."""
+        """Return the conjunction of functions."""
         return self._joined("and", events, TRUE)
 
     def disjunction(self, events: Iterable[int]) -> int:
-        """Or."""
+        """Return the disjunction of functions."""
         return self._joined("or", events, FALSE)
 
     def _joined(self, kind: str, events: Iterable[int], neutral: int) -> int:
@@ -208,7 +207,9 @@ class Events:
         return lambda a, b: self.members(a, kind) <= self.members(b, kind)
 
     def members(self, event: int, kind: str) -> frozenset[int]:
-        """Return the events that an event joins by the connective other than `kind`, or itself."""
+        """Return the operands of an event of the connective other than `kind`, or the event
+        itself.
+        """
         other = "or" if kind == "and" else "and"
         parts: frozenset[int] = self.parts[event] if self.kinds[event] == other else frozenset()
         return parts or frozenset((event,))
@@ -225,8 +226,11 @@ class Events:
     # -- conditions on aggregated values -------------------------------------------------------
 
     def _compared(self, annotation: Compare) -> int | None:
-        """Return the function of a comparison of an aggregate, or of a function of a MIN or MAX,
-        with a constant; None: of others."""
+        """Return the event of an aggregate, or of a function of a MIN or MAX, compared with a
+        constant.
+
+        None for other comparisons.
+        """
         op, operand, bound = annotation.op, annotation.left, annotation.right
         if isinstance(bound, Value):
             op, operand, bound = FLIPPED[op], annotation.right, annotation.left
@@ -241,10 +245,10 @@ class Events:
         return None
 
     def _of_extreme(self, operand: Any, op: str, bound: Any) -> int | None:
-        """Return where a MIN or MAX, or a function of one, is in a relation to a constant.
+        """Return the event of a MIN or MAX, or a function of one, compared with a constant.
 
-        The MIN is a value that this is true of: in runs of the values in order, where
-        some term of a run is there and none of those before. None: of other operands.
+        The MIN satisfies the comparison if, for some run of consecutive values that do, a term of
+        the run is present and no term before it is. None for other operands.
         """
         from semiring.circuit.values import CircuitApplied
 
@@ -279,10 +283,10 @@ class Events:
         return self.disjunction(alternatives)
 
     def _total(self, tensor: Tensor, op: str, bound: Any) -> int | None:
-        """Return where a COUNT or SUM of exact numbers is in a relation to a constant.
+        """Return the event of a COUNT or SUM of exact numbers compared with a constant.
 
-        None where the numbers are not exact or have too large a range, and where a term may count
-        more than once.
+        None if the numbers are not exact or their range is too large, or if a term may count more
+        than once.
         """
         counts = tensor.monoid.name == "COUNT"
         weights: dict[int, Fraction] = {}
@@ -305,7 +309,9 @@ class Events:
         return self.weighted_sum(whole, op, limit * scale / unit, some=not counts)
 
     def counted(self, annotation: Annotation) -> list[tuple[int, int]] | None:
-        """Return the functions that an annotation counts, with how often; None: it counts more."""
+        """Return the functions that an annotation counts, with multiplicities; None if it is no
+        such sum.
+        """
         if isinstance(annotation, Polynomial):
             return [
                 (self.conjunction(self.token(token) for token, _ in monomial), n)
@@ -318,7 +324,7 @@ class Events:
     def weighted_sum(
         self, weights: Mapping[int, int], op: str, bound: Fraction, *, some: bool
     ) -> int:
-        """Return where the sum of the weights of the functions that hold is in a relation.
+        """Return the event that the weighted sum of the functions that hold meets a condition.
 
         Parameters
         ----------
@@ -353,7 +359,7 @@ class Events:
     # -- conditioning ------------------------------------------------------------------------
 
     def given(self, event: int, token: Token, there: bool) -> int:
-        """The function once it is known whether a tuple is there."""
+        """Return the function conditioned on the presence or absence of a tuple."""
         if token not in self.tokens[event]:
             return event
         key = (event, token, there)
@@ -382,7 +388,7 @@ class Events:
 
 
 def _is_zero_or_one(expression: Expression) -> bool:
-    """Return True if an expression is known to be 0 or 1 wherever its tokens are."""
+    """Return True if an expression is known to be 0 or 1 if its tokens are."""
     if isinstance(expression, Constant):
         return expression.n <= 1
     if isinstance(expression, Monus | Product):

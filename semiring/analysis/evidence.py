@@ -1,4 +1,4 @@
-"""Prior knowledge: evidence that holds, and blocks of tuples that exclude each other.
+"""Prior knowledge: evidence that holds, and blocks of mutually exclusive tuples.
 
 Sources: Koch, Olteanu, *Conditioning Probabilistic Databases*, PVLDB 1(1), 2008 (evidence); Suciu,
 Olteanu, Ré, Koch, *Probabilistic Databases*, 2011, section 2.7 (block-independent-disjoint
@@ -19,7 +19,7 @@ from semiring.token import Token
 from semiring.value import Substitution, replaced
 
 Given: TypeAlias = "Annotation | Iterable[Annotation] | None"
-"""Evidence: an annotation that is not 0, or several; None: nothing is known."""
+"""Evidence: an annotation that is not 0, or several; None: no evidence."""
 
 Blocks: TypeAlias = "Callable[[Token], Hashable] | Mapping[Token, Hashable] | None"
 """The block of each tuple; None for a tuple that is independent of all others."""
@@ -28,7 +28,7 @@ _ROUNDING = 1e-9
 
 
 def evidence(given: Given) -> Expression:
-    """Return the annotation, 0 or 1, of all evidence together."""
+    """Return the conjunction, 0 or 1, of all evidence."""
     if given is None:
         return Expression.one()
     if isinstance(given, Polynomial | Expression):
@@ -45,7 +45,7 @@ def evidence(given: Given) -> Expression:
 
 
 def impossible() -> CapabilityError:
-    """The error of evidence that holds in no world."""
+    """Return the error of evidence that holds in no world."""
     return CapabilityError(
         "The evidence has the probability 0: there is no world in which it holds.\n"
         "Look at what is given, and at the weights of the tuples that it is made of."
@@ -55,10 +55,10 @@ def impossible() -> CapabilityError:
 def chosen_apart(
     tokens: Iterable[Token], chances: Mapping[Token, float], blocks: Blocks
 ) -> tuple[Substitution | None, dict[Token, float]]:
-    """Return annotations over independent tokens in the place of tokens of blocks.
+    """Return annotations over independent tokens that replace the tokens of blocks.
 
-    The i-th tuple of a block is there if the i-th choice is made and none before it:
-    tᵢ ↦ tᵢ·(1 ⊖ t₁)···(1 ⊖ tᵢ₋₁), where tᵢ has the chance pᵢ / (1 - p₁ - ... - pᵢ₋₁).
+    The i-th tuple of a block is present if the i-th choice is made and none before it: tᵢ ↦ tᵢ·(1 ⊖
+    t₁)···(1 ⊖ tᵢ₋₁), where tᵢ has the probability pᵢ / (1 - p₁ - ... - pᵢ₋₁).
 
     Parameters
     ----------
@@ -115,5 +115,5 @@ def _more_than_one(
 
 
 def substituted(annotation: Annotation, instead: Substitution | None) -> Annotation:
-    """Return an annotation with others in the place of tokens."""
+    """Return an annotation with its tokens replaced."""
     return annotation if instead is None else replaced(annotation, instead)

@@ -1,4 +1,4 @@
-"""Parts of an event that share no tuple, which may be counted apart."""
+"""Independent parts of an event: parts that share no tuple."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from semiring.token import Token
 
 
 def independent(part: Iterable[int], tokens: Sequence[frozenset[Token]]) -> list[list[int]]:
-    """Members grouped so that groups share no token."""
+    """Return members in groups that share no token."""
     owner: dict[Token, int] = {}
     shared = []
     for member in part:
@@ -26,7 +26,7 @@ def disjoint(groups: Iterable[frozenset[int]], tokens: Sequence[frozenset[Token]
 def connected_components(
     items: Iterable[int], pairs: Iterable[tuple[int, int]]
 ) -> list[frozenset[int]]:
-    """The connected components of a graph."""
+    """Return the connected components of a graph."""
     parent = {item: item for item in items}
 
     def root(item: int) -> int:

@@ -1,4 +1,4 @@
-"""An upper bound of the number of times that a tuple is there."""
+"""An upper bound on the multiplicity of a tuple."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def most(annotation: Annotation) -> int:
-    """Return an upper bound of the count, whichever tuples are there."""
+    """Return an upper bound on the multiplicity, over all worlds."""
     if isinstance(annotation, Polynomial):
         return sum(n for _, n in annotation.terms)
     if isinstance(annotation, Constant):

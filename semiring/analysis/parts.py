@@ -1,7 +1,8 @@
-"""Parts of annotations by their looks: parts that differ in the names of their tuples only are one.
+"""Classes of parts of annotations that are equal up to the names of their tuples.
 
 Tuples of a part are numbered by a digest of the gates above and below them; parts whose gates have
-the same digests with these numbers are the same function, of 128-bit digests as gates are equal.
+equal digests under this numbering are the same function, by the 128-bit digests that define
+equality of gates.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from semiring.segments import ascending, bounds, owners_of
 from semiring.token import Token
 
 _DECIDED = 400
-"""Comparisons of formal values over so many tuples are decided tuple by tuple."""
+"""Number of tuples up to which comparisons of formal values are decided tuple by tuple."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartClass:
-    """Parts that differ in the names of their tuples only.
+    """A class of parts that are equal up to the names of their tuples.
 
     Attributes
     ----------
@@ -35,7 +36,7 @@ class PartClass:
     tokens
         Its tokens.
     rows
-        Per part, in as many columns, the numbers of the tokens in the places of these.
+        Per part, the numbers of its tokens that correspond to `tokens`, in the same columns.
     parts
         The numbers of the parts.
     """
@@ -48,7 +49,7 @@ class PartClass:
 
 @dataclass(slots=True)
 class Conjunctions:
-    """Disjunctions of conjunctions of literals, which are not split yet.
+    """Disjunctions of conjunctions of literals that are still to be split.
 
     Attributes
     ----------
@@ -67,7 +68,7 @@ class Conjunctions:
 
 
 def part_classes(columns: GateColumns, parts: list[Conjunctions], count: int) -> list[PartClass]:
-    """Return the classes of parts, which share no token.
+    """Return the classes of parts that share no token.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ class _Looks:
         self._columns = columns
 
     def classes(self, opened: list[Conjunctions], count: int) -> list[PartClass]:
-        """Return the parts by what they look like."""
+        """Return the classes of parts."""
         columns = self._columns
         starts, groups, items, literals = 0, [], [], []
         item_start = 0
@@ -139,7 +140,7 @@ class _Looks:
         return classes
 
     def _check(self, owner: Array, gates: Array) -> None:
-        """Refuse parts that nothing takes apart.
+        """Refuse parts that can only be decided tuple by tuple and are too large for that.
 
         Raises
         ------
@@ -161,7 +162,7 @@ class _Looks:
             )
 
     def _colors(self, gates: Array, of_tokens: Array, seed: np.uint64 = SEEDS[0]) -> Array:
-        """Return a digest by gate of all that is below it; tokens have theirs."""
+        """Return, by gate, a digest of all gates below it; tokens start from their own digests."""
         columns = self._columns
         colors = mixed(of_tokens + seed)
         for layer in _layers(gates[columns.kind[gates] != TOKEN], columns.depth):
@@ -204,7 +205,7 @@ class _Looks:
 
 
 def _layers(gates: Array, depth: Array) -> list[Array]:
-    """Return gates by depth, lower ones first."""
+    """Yield gates by depth, lowest first."""
     order = np.argsort(depth[gates], kind="stable")
     gates = gates[order]
     cuts = np.flatnonzero(np.diff(depth[gates])) + 1
@@ -212,14 +213,14 @@ def _layers(gates: Array, depth: Array) -> list[Array]:
 
 
 def compacted(group: Array, item: Array, literal: Array, kept: Array) -> tuple[Array, Array, Array]:
-    """Return the conjunctions to keep, renumbered."""
+    """Return the conjunctions that a mask selects, renumbered."""
     number = np.cumsum(kept) - 1
     inside = kept[item]
     return group[kept], number[item[inside]], literal[inside]
 
 
 def chosen_groups(groups: Conjunctions, chosen: Array) -> Conjunctions:
-    """Return some groups, in ascending order, renumbered."""
+    """Return the chosen groups, in ascending order, renumbered."""
     number = np.full(groups.count, -1, dtype=np.int64)
     number[chosen] = np.arange(len(chosen))
     of_items = number[groups.group]

@@ -1,4 +1,4 @@
-"""Presence in many worlds at once: bits of words, or the times at which a result arrives."""
+"""Presence in many worlds at once: as bits of words, or as the times at which a result appears."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Presence:
 
     @cached_property
     def _below(self) -> Array:
-        """The gates of the circuit that the annotation is made of."""
+        """The gates of the annotation's circuit."""
         below: Array = self._writing.circuit.gates.reachable(self._root)
         return below
 
@@ -61,7 +61,7 @@ class Presence:
 
     @cached_property
     def monotone(self) -> bool:
-        """True if the gates are monotone, so that no tuple's presence takes the result away."""
+        """True if the gates are monotone, so that no tuple's presence removes the result."""
         from semiring.circuit.gates import CONDITION, MONUS
 
         kinds = self._writing.circuit.gates.kind[self._below]
@@ -77,7 +77,7 @@ class Presence:
 
     @property
     def needed(self) -> Array:
-        """The places of tokens that are factors of the annotation: without them it is 0."""
+        """The positions of tokens that are factors of the annotation: without them it is 0."""
         from semiring.circuit.gates import PRODUCT, TOKEN
 
         store = self._writing.circuit.gates
@@ -90,11 +90,11 @@ class Presence:
 
     @property
     def size(self) -> int:
-        """The number of gates and tokens: of the numbers that a world has."""
+        """The number of gates and tokens, which is the number of values held per world."""
         return len(self._below) + len(self.tokens)
 
     def holds(self, there: Array) -> Array:
-        """Return the worlds in which the tuple is there, as a Boolean array.
+        """Return the worlds with the tuple, as a Boolean array.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ def _parts(events: Events, event: int) -> list[int]:
 
 
 def unpacked(words: Array) -> Array:
-    """Rows of words as rows of Booleans, one per bit."""
+    """Return rows of words as rows of Booleans, one per bit."""
     octets = np.ascontiguousarray(words).view(np.uint8)
     bits: Array = np.unpackbits(octets, axis=-1, bitorder="little").view(np.bool_)
     return bits

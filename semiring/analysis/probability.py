@@ -1,4 +1,4 @@
-"""The probability that a tuple is there, of independent input tuples.
+"""The probability that a tuple is present, given independent input tuples.
 
 Source: Suciu, Olteanu, Ré, Koch, *Probabilistic Databases*, 2011: exact by knowledge compilation,
 which read-once annotations need no decisions for; approximate by sampling.
@@ -27,7 +27,7 @@ from semiring.expression import Expression
 from semiring.token import Token
 
 _ROUNDS = 16
-"""Worlds are drawn so many times as often where few have the evidence."""
+"""Factor by which more worlds are drawn if few have the evidence."""
 
 
 def probability(
@@ -38,7 +38,7 @@ def probability(
     given: Given = None,
     blocks: Blocks = None,
 ) -> Estimate:
-    """Return the exact probability that a tuple with this annotation is there.
+    """Return the exact probability that a tuple with this annotation is present.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def sampled_probability(
     given: Given = None,
     blocks: Blocks = None,
 ) -> Estimate:
-    """Return the probability that a tuple is there, from random worlds.
+    """Estimate the probability that a tuple is present, from random worlds.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def sampled_probabilities(
     given: Given = None,
     blocks: Blocks = None,
 ) -> list[Estimate]:
-    """Return the probabilities of several tuples from the same worlds; see `sampled_probability`.
+    """Estimate the probabilities of several tuples from the same worlds; see `sampled_probability`.
 
     Annotations that share parts are evaluated together. The confidence is that of each of them.
     """

@@ -1,9 +1,9 @@
 """The responsibility of input tuples for a result, on compiled functions.
 
 A tuple decides a result once its own part of the function does: all parts beside it must be false
-in a disjunction, true in a conjunction, and add up to a sum below a condition by which its weight
-decides. The least deletions that bring this about are found in one pass from the root down. Source:
-Meliou, Gatterbauer, Moore, Suciu, *The Complexity of Causality and Responsibility for Query
+in a disjunction, true in a conjunction, and add up to a sum at which its weight decides the
+condition. The least deletions that bring this about are found in one pass from the root down.
+Source: Meliou, Gatterbauer, Moore, Suciu, *The Complexity of Causality and Responsibility for Query
 Answers*, PVLDB 4(1), 2010.
 """
 
@@ -31,14 +31,14 @@ STEPS = 100_000
 """The number of decisions about single tuples that the search may take by default."""
 
 _ENUMERATED = 12
-"""The worlds of so many tuples are all looked into."""
+"""Number of tuples up to which all worlds are enumerated."""
 
 _SEARCH = 0.7
-"""The share of a budget after which tuples that are left have bounds."""
+"""The share of a budget after which the remaining tuples get bounds only."""
 
 
 class Responsibilities(dict[Token, float]):
-    """The responsibility of input tuples, at least; exactly where no upper bound is given.
+    """Responsibilities of input tuples: lower bounds, exact unless an upper bound is given.
 
     Attributes
     ----------
@@ -52,15 +52,15 @@ class Responsibilities(dict[Token, float]):
 
     @property
     def complete(self) -> bool:
-        """True if all numbers are exact."""
+        """True if all responsibilities are exact."""
         return not self.upper
 
 
 def responsibility(annotation: Annotation, steps: int = STEPS) -> Responsibilities:
     """Return the responsibility of each input tuple for a result.
 
-    It is 1 / (1 + k) where k is the least number of other tuples without which the result is still
-    there but depends on this one; 0 where there are no such tuples.
+    It is 1 / (1 + k) for the least number k of other tuples without which the result is still
+    present but depends on this one; 0 if there are no such tuples.
 
     Parameters
     ----------
@@ -102,13 +102,13 @@ def responsibility(annotation: Annotation, steps: int = STEPS) -> Responsibiliti
 
 
 def bounded_responsibility(annotation: Annotation) -> Responsibilities:
-    """Return bounds of the responsibility of each input tuple, without a search."""
+    """Return bounds on the responsibility of each input tuple, without a search."""
     tokens = sorted(annotation.tokens)
     return Responsibilities(dict.fromkeys(tokens, 0.0), dict.fromkeys(tokens, 1.0))
 
 
 def _of_worlds(annotation: Annotation) -> dict[Token, float]:
-    """Return the responsibility of few tuples, by looking into every world."""
+    """Return the responsibility of few tuples, by enumerating every world."""
     tokens = sorted(annotation.tokens)
     there = PossibleWorlds.every(tokens).holds(annotation)
     numbers = np.arange(len(there))
@@ -128,7 +128,7 @@ def _share(cost: int) -> float:
 
 
 class _Flips:
-    """The least deletions by which single tuples come to decide, compiled one by one."""
+    """The least deletions that make single tuples decisive, compiled tuple by tuple."""
 
     def __init__(self, annotation: Annotation, steps: int) -> None:
         self._annotation = annotation
@@ -137,7 +137,7 @@ class _Flips:
         self._event = 0
 
     def least(self, token: Token) -> int | None:
-        """Return the number of deletions; None where it takes too long."""
+        """Return the least number of deletions, or None if it needs too many decisions."""
         if self._events is None:
             self._events = Events()
             self._event = self._events.of(self._annotation)
@@ -156,7 +156,8 @@ class _Flips:
 
 
 def _of_circuit(circuit: Circuit, *, holds: bool = True) -> dict[Token, int | None]:
-    """Return by token the least deletions by which it decides; None: not by the structure.
+    """Return, by token, the least deletions that make it decisive; None: the structure does not
+    show it.
 
     Parameters
     ----------
@@ -167,7 +168,7 @@ def _of_circuit(circuit: Circuit, *, holds: bool = True) -> dict[Token, int | No
 
 
 class _Contexts:
-    """The least deletions beside each gate by which the output follows it, or its opposite."""
+    """The least deletions, by gate, after which the output equals the gate or its negation."""
 
     def __init__(self, circuit: Circuit) -> None:
         self._gates = circuit.gates
@@ -200,7 +201,7 @@ class _Contexts:
         return {token: None if token in unknown else cost for token, cost in costs.items()}
 
     def _is_sum_of_parts(self, gate: Gate) -> bool:
-        """Return True for a condition on a sum of weights of functions that share no token."""
+        """Return True for a condition on a weighted sum of functions that share no token."""
         if len(gate.children) > 1:
             return False
         return all(self._gates[part].kind in ("step", "point") for part in self._parts(gate))
@@ -211,7 +212,7 @@ class _Contexts:
         return inner.children if inner.kind == "convolution" else (total,)
 
     def _below(self, gate: Gate, own: tuple[int, int]) -> Iterable[tuple[int, tuple[int, int]]]:
-        """Yield children with the costs of deciding, or deciding against, the output."""
+        """Yield children, with the costs of the output equalling the child or its negation."""
         least = self._least
         if gate.kind == "not":
             yield gate.children[0], (own[1], own[0])
@@ -230,7 +231,7 @@ class _Contexts:
             yield from self._of_sum(gate, own)
 
     def _of_sum(self, gate: Gate, own: tuple[int, int]) -> Iterable[tuple[int, tuple[int, int]]]:
-        """Yield the functions in a sum: others must add up to where the weight decides."""
+        """Yield the functions in a sum: the others must reach a sum at which its weight decides."""
         parts, cap = self._parts(gate), len(gate.sums) - 1
         holds = np.array(gate.sums, dtype=np.bool_)
         alike: dict[tuple[int, bool, int, int], list[int]] = {}
@@ -269,7 +270,9 @@ class _Contexts:
 
 
 def _of_tree(tree: Tree) -> dict[Token, int | None]:
-    """Return by token the least deletions by which it decides; None: not by the structure."""
+    """Return, by token, the least deletions that make it decisive; None: the structure does not
+    show it.
+    """
     of_parts: dict[tuple[int, bool], list[int | None]] = {}
     costs: list[int | None] = [NEVER] * len(tree.tokens)
     for number, rows, cost, holds in tree.contexts():

@@ -1,4 +1,4 @@
-"""Expected values of aggregates from random worlds, with the error that a sample has."""
+"""Expected values of aggregates from random worlds, with their sampling error."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def sampled_moments(
     given: Given = None,
     blocks: Blocks = None,
 ) -> Moments:
-    """Return the expected value and variance of an aggregated value, from random worlds.
+    """Estimate the expected value and variance of an aggregated value from random worlds.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def sampled_moments_of(
     given: Given = None,
     blocks: Blocks = None,
 ) -> list[Moments]:
-    """Return the moments of several values from the same random worlds; see `sampled_moments`.
+    """Estimate the moments of several values from the same worlds; see `sampled_moments`.
 
     Values that share parts are evaluated together. The confidence is that of each of them.
     """
@@ -106,7 +106,7 @@ def sampled_moments_of(
 
 
 def _moments(value: Value, sample: Array, total: int, confidence: float, drawn: int) -> Moments:
-    """Return the moments of a value from its plain values in some of the worlds."""
+    """Return the moments of a value from its plain values in sampled worlds."""
     if not len(sample):
         raise ExactnessError(
             f"{value.truncated(3)} has a value in none of {drawn:,} random worlds "
@@ -122,11 +122,12 @@ def _moments(value: Value, sample: Array, total: int, confidence: float, drawn: 
 
 
 def _within_range(sample: Array, confidence: float) -> tuple[Array, float, float]:
-    """Return the values of a sample in the range of others, the error of their mean, and how
-    likely a value outside of this range is at most.
+    """Return the sampled values within a range, the error of their mean, and a bound on the rest.
 
-    Sources: Wilks, *Determination of Sample Sizes for Setting Tolerance Limits*, 1941 (the range);
-    Maurer, Pontil, *Empirical Bernstein Bounds and Sample Variance Penalization*, COLT 2009.
+    The first quarter of the sample gives the range; the bound is on the probability of a value
+    outside it. Sources: Wilks, *Determination of Sample Sizes for Setting Tolerance Limits*, 1941
+    (the range); Maurer, Pontil, *Empirical Bernstein Bounds and Sample Variance Penalization*, COLT
+    2009.
     """
     quarter = -(-len(sample) // 4)
     least, largest = float(sample[:quarter].min()), float(sample[:quarter].max())
@@ -143,7 +144,7 @@ def _within_range(sample: Array, confidence: float) -> tuple[Array, float, float
 
 
 def _width(tensor: Tensor) -> float:
-    """Return a bound of the distance between two values of the aggregate."""
+    """Return a bound on the distance between two values of the aggregate."""
     name = tensor.monoid.name
     if name == "COUNT":
         return float(sum(most(annotation) for annotation, _ in tensor.terms))
@@ -154,7 +155,7 @@ def _width(tensor: Tensor) -> float:
 
 
 def _values(values: Sequence[Value], worlds: PossibleWorlds) -> Array:
-    """Return values in each world, a row each; NaN where one has none."""
+    """Return values by world, a row each; NaN for NULL."""
     found = np.full((len(values), worlds.length), np.nan)
     formal = [place for place, value in enumerate(values) if not isinstance(value, Tensor)]
     if formal:

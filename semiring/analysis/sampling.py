@@ -1,4 +1,4 @@
-"""Sampling possible worlds, sixty-four at a time, with the error that a sample has.
+"""Sampling of possible worlds, sixty-four at a time, with sampling errors.
 
 Source: Hoeffding, *Probability Inequalities for Sums of Bounded Random Variables*, JASA 1963: the
 mean of n values from a range of width w is within w·sqrt(ln(2/δ) / 2n) of its expectation with
@@ -21,12 +21,12 @@ from semiring.possible_worlds import PossibleWorlds
 from semiring.token import Token
 
 _HELD = 1 << 24
-"""So many numbers of worlds are held at a time."""
+"""Limit on the values of worlds held at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number, and how far it may be off.
+    """A number with its error.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Estimate:
         0 for an exact one. Else the true number is within `error` of it, with a probability of at
         least `confidence`: 1 for bounds.
     samples
-        How many worlds were drawn; 0 for an exact one, and for bounds.
+        The number of worlds drawn; 0 for an exact number, and for bounds.
     """
 
     value: float
@@ -59,7 +59,7 @@ class Estimate:
 
 
 def words_needed(error: float, confidence: float, width: float = 1.0) -> int:
-    """Return the number of words of samples that bring a mean within an error."""
+    """Return the number of words of samples for a mean within an error."""
     if not (error > 0 and 0 < confidence < 1):
         raise ValueError(f"error is positive, confidence between 0 and 1: {error}, {confidence}")
     samples = width * width * math.log(2 / (1 - confidence)) / (2 * error * error)
@@ -67,16 +67,16 @@ def words_needed(error: float, confidence: float, width: float = 1.0) -> int:
 
 
 def hoeffding(samples: int, confidence: float, width: float = 1.0) -> float:
-    """The error of a mean of samples."""
+    """Return the error of a mean of samples, by Hoeffding's inequality."""
     return width * math.sqrt(math.log(2 / (1 - confidence)) / (2 * samples))
 
 
 def random_words(random: np.random.Generator, weights: Array, words: int = 1) -> Array:
-    """Independent random bits: uint64 of shape (tokens, words), each bit 1 with the token's weight.
+    """Return independent random bits: uint64 of shape (tokens, words), each bit 1 with the
+    token's weight.
 
-    A bit is whether a uniform number, drawn binary digit by digit, is less than the weight: exact
-    as far as a double is. Words whose bits are all decided are left alone, mostly after eight
-    digits.
+    A bit compares a uniform number, drawn binary digit by digit, with the weight: exact as far as a
+    double is. Words whose bits are all decided are not drawn on, mostly after eight digits.
     """
     scaled = np.floor(np.where(weights < 1, weights, 0) * 2.0**53).astype(np.uint64)
     bits = np.zeros(len(weights) * words, dtype=np.uint64)
@@ -98,13 +98,10 @@ def random_words(random: np.random.Generator, weights: Array, words: int = 1) ->
 
 
 def batches(words: int, numbers: int) -> Iterator[int]:
-    """Return growing sizes of batches that add up to so many words of worlds, or, within a budget,
-    to as many as there is time for; at least one word.
+    """Yield growing batch sizes, in words of worlds, until `words` are drawn or the budget is
+    spent.
 
-    Parameters
-    ----------
-    numbers
-        How many numbers a world has.
+    There is at least one word.
     """
     begun, drawn, size = time.monotonic(), 0, 1
     most_words = max(1, _HELD // (WORD * max(numbers, 1)))

@@ -1,7 +1,7 @@
-"""Distributions of sums whose summands count where events hold, of independent input tuples.
+"""Distributions of sums of contributions that count if events hold, for independent tuples.
 
-Summands that share no tuple are summed apart; of others the tuple that most of them share is
-decided (Shannon expansion).
+Summands that share no tuple are summed independently; for others, the tuple that most of them share
+is decided (Shannon expansion).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ D = TypeVar("D")
 
 
 def too_hard(decisions: int) -> ExactnessError:
-    """Return the error of a function that needs more decisions."""
+    """Return the error of a function that needs too many decisions."""
     return ExactnessError(
         f"An exact answer needs more than {decisions:,} decisions about single tuples.\n"
         "Allow more, or ask for samples, which have an error that is stated."
@@ -40,7 +40,7 @@ class SharedSums(ABC, Generic[S, D]):
     chances
         The probability of every tuple.
     decisions
-        At most so many tuples are decided.
+        Limit on decided tuples.
     nothing
         The contribution of a summand whose event does not hold.
     """
@@ -55,7 +55,7 @@ class SharedSums(ABC, Generic[S, D]):
         self._used = 0
 
     def of(self, summands: Iterable[tuple[int, S]]) -> D:
-        """Return the distribution of a sum of events with their contributions.
+        """Return the distribution of a sum of contributions, each counted if its event holds.
 
         Raises
         ------
@@ -91,8 +91,9 @@ class SharedSums(ABC, Generic[S, D]):
         return self._mixed(with_it, without, self._chances[token])
 
     def _chance(self, event: int) -> float | None:
-        """Return the probability of a token, or of a conjunction or disjunction of tokens; None for
-        other events."""
+        """Return the probability of a token, or of a conjunction or disjunction of tokens; else
+        None.
+        """
         kind, part = self._events.kinds[event], self._events.parts[event]
         if kind == "token":
             return self._chances[part]
@@ -108,12 +109,12 @@ class SharedSums(ABC, Generic[S, D]):
 
     @abstractmethod
     def _constant(self, state: S) -> D:
-        """Return the distribution of a sum without chance."""
+        """Return the distribution of a deterministic sum."""
 
     @abstractmethod
     def _summed(self, parts: Sequence[D]) -> D:
-        """Return the distribution of the sum of independent ones."""
+        """Return the distribution of the sum of independent variables."""
 
     @abstractmethod
     def _mixed(self, there: D, absent: D, chance: float) -> D:
-        """Return the first distribution with a probability, else the second."""
+        """Return the mixture of the first distribution with a probability, and of the second."""

@@ -45,7 +45,7 @@ _PAIRS: Final = 1 << 22
 def sum_moments(
     tensor: Tensor, chances: Mapping[Token, float], decisions: int
 ) -> tuple[float, float] | None:
-    """Return mean and variance of a SUM or COUNT; None where its terms are not such products.
+    """Return mean and variance of a SUM or COUNT, or None if its terms are not such products.
 
     Raises
     ------
@@ -88,7 +88,7 @@ class Products:
 
 
 def products_of(columns: GateColumns, gate: Array) -> Products:
-    """Return the products that some gates are sums of; a factor may be a sum again."""
+    """Return the products that some gates are sums of; a factor may be a sum itself."""
     term, times = np.arange(len(gate)), np.ones(len(gate))
     while (sums := columns.kind[gate] == SUM).any():
         edges, own = columns.edges_of(gate[sums])
@@ -109,7 +109,7 @@ def products_of(columns: GateColumns, gate: Array) -> Products:
 
 
 def _are_events(columns: GateColumns, gates: Array) -> Array:
-    """Return True for gates that are 0 or 1 in every world."""
+    """Return a mask of the gates that are 0 or 1 in every world."""
     simple = columns.truth | np.isin(columns.kind, (TOKEN, DELTA))
     certain = simple | ((columns.kind == CONSTANT) & (columns.payload == 1))
     monus = columns.kind == MONUS
@@ -120,7 +120,7 @@ def _are_events(columns: GateColumns, gates: Array) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class _Events:
-    """Products as products of events that share no tuple: conjunctions of factors that do.
+    """Products of independent events; factors that share tuples are merged into one event.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class _Events:
 
 
 def _events(columns: GateColumns, products: Products) -> _Events | None:
-    """Return products as products of events; None where these are too many."""
+    """Return products as products of independent events, or None if they have too many."""
     gates, place = renumbered(products.factor, len(columns.kind))
     numbers = np.arange(len(gates))
     if (columns.kind[gates] == TOKEN).all():
@@ -182,7 +182,7 @@ def _events(columns: GateColumns, products: Products) -> _Events | None:
 
 
 def _pairs_within(groups: Array, most: int) -> tuple[Array, Array]:
-    """Return all pairs of places of ascending groups of `most` members at most, by group."""
+    """Return all pairs of positions within ascending groups of at most `most` members, by group."""
     earlier = [np.flatnonzero(groups[:-step] == groups[step:]) for step in range(1, most)]
     steps = np.repeat(np.arange(1, most), [len(part) for part in earlier])
     first = np.concatenate([np.zeros(0, dtype=np.int64), *earlier])
@@ -194,14 +194,14 @@ def _pairs_within(groups: Array, most: int) -> tuple[Array, Array]:
 
 
 class _Covariances:
-    """The covariance of two events of one component, divided by both of their probabilities."""
+    """Covariances of events of one component, divided by both of their probabilities."""
 
     def __init__(self, pair: Array, ratio: Array, chance: Array) -> None:
         order = np.argsort(pair)
         self._pair, self._ratio, self._chance = pair[order], ratio[order], chance
 
     def of(self, first: Array, second: Array) -> Array:
-        """Return one for each of some pairs."""
+        """Return the covariance of each pair of events."""
         own = 1 / self._chance[first] - 1
         if not len(self._pair):
             return own
@@ -216,7 +216,7 @@ def _chances(
     """Return the probability of each event, and the covariances of dependent events."""
 
     def together(chosen: Array) -> Array:
-        """Return the probabilities of rows of events; functions of a tree share no token."""
+        """Return the probabilities of conjunctions of events, a row each."""
         rows = np.arange(len(chosen))
         entries, own = places_in(events.literals, chosen.reshape(-1))
         item = np.repeat(rows, chosen.shape[1])[owners_of(own)]
@@ -244,7 +244,7 @@ def _chances(
 def _variance(
     events: _Events, amounts: Array, chance: Array, chance_of: Array, covariances: _Covariances
 ) -> float | None:
-    """Return the variance of a sum; None where too many sets of events are dependent."""
+    """Return the variance of a sum, or None if too many sets of events are dependent."""
     several = np.bincount(events.component)[events.component] > 1
     variance, sizes = 0.0, np.diff(events.offsets)
     row = np.flatnonzero((chance > 0) & (sizes > 0))
@@ -282,7 +282,7 @@ def _ratios(covariances: _Covariances, sets: list[Array], others: list[Array]) -
 def _shared(
     events: _Events, covariances: _Covariances, sets: list[Array], totals: Array
 ) -> float | None:
-    """Return what pairs of different sets of events add, of the same components."""
+    """Return the contribution to the variance of pairs of different sets of the same components."""
     if not len(totals):
         return 0.0
     components = np.stack([events.component[column] for column in sets], axis=1)

@@ -1,7 +1,6 @@
-"""Questions answered on a tree of independent parts, level by level, all nodes of a level at once.
+"""Analyses of a tree of independent parts, level by level, all nodes of a level at once.
 
-Under the same weight for every tuple, as of Shapley values, nodes that look alike are evaluated
-once.
+If all tuples have one weight, as for Shapley values, nodes that look alike are evaluated once.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ from semiring.segments import ascending, owners_of
 from semiring.token import Token
 
 _HELD: Final = 1 << 24
-"""So many numbers are held at a time: the slopes of contexts at points of an integral."""
+"""Number of values held at a time: the slopes of contexts at points of an integral."""
 
 _LEAST: Final = 1e-300
-"""Less is taken for this much, so that it has a logarithm."""
+"""Lower bound on numbers whose logarithm is taken."""
 
 
 class Tree:
-    """A function taken apart, with a circuit for every class of its parts.
+    """A decomposed function, with a circuit for every class of its parts.
 
     Attributes
     ----------
@@ -72,7 +71,7 @@ class Tree:
         Parameters
         ----------
         weights
-            Per token its probability: numbers, or arrays of them, to ask many at once.
+            By token, its probability: a number, or an array to evaluate many at once.
         """
         return self.probabilities(chance_column(self.tokens, weights))[0]
 
@@ -110,7 +109,7 @@ class Tree:
         return TreeDeletions(self)
 
     def contexts(self) -> Iterator[tuple[int | None, Array, Array, bool]]:
-        """Yield tokens and parts with the least deletions by which they decide the function.
+        """Yield tokens and parts with the least deletions that make them decide the function.
 
         Yields
         ------
@@ -155,7 +154,7 @@ class Tree:
         return _Alike(self._levels, self._class_of)
 
     def influences(self, points: Array, shares: Array) -> dict[Token, float]:
-        """For each token, an integral of the probability with it less that without it.
+        """Return, for each token, an integral of the probability with it less that without it.
 
         Parameters
         ----------
@@ -203,7 +202,7 @@ class Tree:
         logarithms: dict[tuple[int, int], Array] = {}
 
         def logarithm(kind: int, child: int) -> Array:
-            """Return that of the value of a class in a conjunction, of 1 less it in others."""
+            """Return the logarithm of a class's value in a conjunction, or of its complement."""
             key = (kind, child)
             if key not in logarithms:
                 factor = values[child] if kind == ALL else 1 - values[child]
@@ -240,7 +239,7 @@ class Tree:
 
 
 class _Alike:
-    """The classes of a tree's nodes that look alike, and the contexts they stand in.
+    """The classes of a tree's nodes that look alike, and the contexts in which they occur.
 
     Attributes
     ----------
@@ -322,7 +321,7 @@ class _Alike:
 
 
 class TreeDeletions:
-    """The least deletions that make a function taken apart false; see :class:`Deletions`."""
+    """The least deletions that make a decomposed function false; see :class:`Deletions`."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -362,19 +361,19 @@ class TreeDeletions:
 
     @property
     def least(self) -> int | None:
-        """The least number of deletions under which the function is false; None: it never is."""
+        """The least number of deletions that make the function false; None if there are none."""
         least = int(self.false[0][0])
         return None if least >= NEVER else least
 
     def smallest(self, limit: int) -> list[Deleted]:
-        """Return the sets of deletions of least size; one more than the limit if there are more."""
+        """Return the smallest sets of deletions, up to one more than the limit."""
         if self.least is None:
             return []
         self._limit = limit
         return self._some(0, 0, holds=False)
 
     def _some(self, depth: int, node: int, *, holds: bool) -> list[Deleted]:
-        """Return least sets under which a node has a value, no more than are wanted."""
+        """Return smallest sets that give a node a value, up to the limit."""
         check_budget()
         tree = self._tree
         level = tree._levels[depth]
@@ -399,7 +398,7 @@ class TreeDeletions:
         return list(found)[: self._limit + 1]
 
     def _all(self, depth: int, children: Array, *, holds: bool) -> Iterator[Deleted]:
-        """Yield least sets under which all of some nodes have a value."""
+        """Yield smallest sets that give all of some nodes a value."""
         tree = self._tree
         level = tree._levels[depth]
         tuples = level.kind[children] == TUPLE

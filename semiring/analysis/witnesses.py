@@ -1,4 +1,4 @@
-"""The tuples that a result needs: minimal witnesses, minimal repairs, responsibility.
+"""Minimal witnesses, minimal repairs and responsibility of a result.
 
 Sources: Buneman, Khanna, Tan, *Why and Where*, ICDT 2001 (minimal witnesses); Meliou, Gatterbauer,
 Moore, Suciu, *The Complexity of Causality and Responsibility for Query Answers*, PVLDB 4(1), 2010.
@@ -34,25 +34,25 @@ Witness = frozenset[Token]
 STEPS = 100_000
 """The number of sets that a search may try by default."""
 _LISTED = 1000
-"""So many repairs are listed at most, of a row."""
+"""Limit on the listed repairs of a row."""
 
 _LISTED_TUPLES = 20_000
-"""So many tuples are in these at most, if there are several."""
+"""Limit on the tuples of all listed repairs, if there are several."""
 
 _ENUMERATED = 12
-"""The worlds of so many tuples are all looked into."""
+"""Number of tuples up to which all worlds are enumerated."""
 
 _CHUNK = 4096
-"""So many worlds are looked at together."""
+"""Number of worlds evaluated together."""
 
 _POSBOOL: Semiring[Witnesses] = PosBool()
 
 
 def witnesses(annotation: Annotation) -> MinimalWitnesses:
-    """The minimal sets of input tuples that suffice for a result, smaller ones first.
+    """Return the minimal sets of input tuples that suffice for a result, smaller ones first.
 
-    A set suffices if the result is there whichever others of the annotation's tuples are there
-    beside it. Tuples whose absence alone takes part, on the right of ⊖, are in none of them.
+    A set suffices if the result is present in every world that contains it. Tuples that matter only
+    by their absence, on the right of ⊖, are in no set.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def witnesses(annotation: Annotation) -> MinimalWitnesses:
 
 
 def _monotone_presence(annotation: Annotation) -> Presence:
-    """Return the presence of a result that no further tuple takes away."""
+    """Return the presence of a result, checked to be monotone: no tuple removes it."""
     presence = Presence(annotation)
     if not presence.monotone:
         raise CapabilityError(
@@ -137,7 +137,9 @@ def _minimal(annotation: Annotation) -> Witnesses:
 
 
 def _token_sets(annotation: Expression) -> set[Witness]:
-    """Return the tokens of the products that an annotation adds up; nothing of another one."""
+    """Return the token sets of the products that an annotation is a sum of; none if it is no
+    such sum.
+    """
     from semiring.analysis.columns import gate_columns
     from semiring.analysis.sums import products_of
     from semiring.circuit.gates import TOKEN
@@ -152,7 +154,7 @@ def _token_sets(annotation: Expression) -> set[Witness]:
 
 
 def _at_worst(annotation: Annotation) -> Annotation:
-    """Return an annotation with all tuples there that can only take the result away."""
+    """Return an annotation with all tuples present that can only remove the result."""
     if _monotone(annotation):
         return annotation
     bringing, taking = set[Token](), set[Token]()
@@ -228,7 +230,7 @@ class MinimalWitnesses(list[Witness]):
 
 
 def repairs(annotation: Annotation, steps: int = STEPS) -> Repairs:
-    """The smallest sets of input tuples whose deletion removes a result: all of least size.
+    """Return the smallest sets of input tuples whose deletion removes a result.
 
     Parameters
     ----------
@@ -266,10 +268,9 @@ def repairs(annotation: Annotation, steps: int = STEPS) -> Repairs:
 
 
 def found_repairs(annotation: Annotation) -> Repairs:
-    """Return a set of input tuples whose deletion removes a result, from a search without a proof.
+    """Return a set of input tuples whose deletion removes a result, from a heuristic search.
 
-    No tuple of it can be left out alone, unless a budget (:func:`semiring.budget.within`) is spent
-    before.
+    It is minimal under inclusion unless a budget (:func:`semiring.budget.within`) runs out.
     """
     presence = Presence(annotation)
     order = np.argsort(presence.occurrences, kind="stable")
@@ -317,17 +318,17 @@ def found_witnesses(annotation: Annotation) -> MinimalWitnesses:
 
 
 def _present(presence: Presence, order: Array, kept: Array) -> Array:
-    """Return the worlds, a row of tuples that are there each, in which the result is there."""
+    """Return, as a mask, the worlds with the result; each world is a row of present tuples."""
     there = np.empty(kept.T.shape, dtype=np.bool_)
     there[order] = kept.T
     return presence.holds(there)
 
 
 def extended_set(chosen: Array, holds: Callable[[Array], Array]) -> Array:
-    """Return a set with further members, each in its turn, as long as a property holds.
+    """Return a set extended greedily, member by member, as long as a property holds.
 
-    Members are tried in runs, 64 at once; of a run that does not hold, the first member without
-    which it would is left out.
+    Members are tried in runs, 64 runs at once; the first member that breaks the property is left
+    out.
     """
     chosen = chosen.copy()
     rest = np.flatnonzero(~chosen)
@@ -354,7 +355,7 @@ def extended_set(chosen: Array, holds: Callable[[Array], Array]) -> Array:
 def _without(
     annotation: Annotation, tokens: Sequence[Token], size: int, steps: int
 ) -> Iterator[tuple[Witness, bool]]:
-    """Sets of tuples of a size, and whether a result is there without them.
+    """Yield sets of tuples of a size, and whether the result is present without them.
 
     Raises
     ------
@@ -383,7 +384,7 @@ def _size(witness: Witness) -> int:
 
 
 def hitting_sets(sets: Collection[Witness], steps: int = STEPS) -> set[Witness]:
-    """All sets of least size that have a member of each of some sets.
+    """Return all smallest sets that intersect each of some sets.
 
     Members of singleton sets are in all of them. The other sets are split into parts without
     common members, and each part is searched by branching on a smallest set that is not hit, to
@@ -408,7 +409,7 @@ def hitting_sets(sets: Collection[Witness], steps: int = STEPS) -> set[Witness]:
 
 
 def _apart(sets: Iterable[Witness]) -> list[list[Witness]]:
-    """Sets in groups that have no member in common."""
+    """Return sets in groups that have no member in common."""
     numbered = list(sets)
     owner: dict[Token, int] = {}
     shared = [(n, owner.setdefault(token, n)) for n, each in enumerate(numbered) for token in each]
@@ -417,14 +418,14 @@ def _apart(sets: Iterable[Witness]) -> list[list[Witness]]:
 
 
 class _Search:
-    """A search for hitting sets that tries a number of branches at most."""
+    """A search for hitting sets with a limit on its branches."""
 
     def __init__(self, steps: int) -> None:
         self._steps = steps
         self._branches = 0
 
     def smallest(self, sets: list[Witness]) -> set[Witness]:
-        """All hitting sets of least size."""
+        """Return all smallest hitting sets."""
         depth = _disjoint(sets)
         while not (hitting := set(self._branch(sets, frozenset(), depth))):
             depth += 1

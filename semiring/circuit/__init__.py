@@ -1,4 +1,4 @@
-"""Annotations as circuits in arrays, and what is read from them."""
+"""Annotations as circuits in arrays, and the canonical objects read from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Annotations as gates of one circuit, made by whole columns with the laws of expressions.
+"""Annotations as gates of one circuit, built by whole columns under the laws of expressions.
 
 The laws are the laws of :class:`semiring.expression.Expression`, which hold in every commutative
 δ-semiring with monus: 0 annihilates, units are dropped, sums and products are flattened and merged,
@@ -72,25 +72,25 @@ class AnnotationCircuit:
     # -- leaves ------------------------------------------------------------------------------
 
     def zeros(self, length: int) -> Array:
-        """0 everywhere."""
+        """Return 0 in every row."""
         return np.full(length, ZERO, dtype=np.int32)
 
     def ones(self, length: int) -> Array:
-        """1 everywhere."""
+        """Return 1 in every row."""
         return np.full(length, ONE, dtype=np.int32)
 
     def tokens(self, numbers: Array) -> Array:
-        """The gates of tokens with some numbers; 1 for negative numbers."""
+        """Return the gates of tokens by number; 1 for negative numbers."""
         return np.where(numbers < 0, ONE, numbers + 2).astype(np.int32)
 
     def constants(self, counts: Array) -> Array:
-        """The n-fold sums of 1."""
+        """Return the n-fold sums of 1."""
         if len(counts) and int(counts.max()) >= 2**31:
             raise ExactnessError("a constant of an annotation is above 2^31")
         return self.leaves(CONSTANT, counts, POLYNOMIAL | CANONICAL)
 
     def leaves(self, kind: int, payload: Array, flags: int) -> Array:
-        """Return the gates of a kind that have no edges."""
+        """Return new or equal gates of a kind without edges."""
         count = len(payload)
         none = np.zeros(0, dtype=np.int64)
         every = np.full(count, flags, dtype=np.uint8)
@@ -107,7 +107,7 @@ class AnnotationCircuit:
     # -- operations --------------------------------------------------------------------------
 
     def times(self, a: Array, b: Array) -> Array:
-        """a·b, place by place."""
+        """Return the elementwise products a·b."""
         if not len(a):
             return self.zeros(0)
         if bool(((a <= ONE) | (b <= ONE)).all()):
@@ -115,14 +115,14 @@ class AnnotationCircuit:
         return self.product((a, b), len(a))
 
     def product(self, factors: Sequence[Array], length: int) -> Array:
-        """The products, place by place; ones of a length if there are no factors."""
+        """Return the elementwise product of columns; ones if there are none."""
         if not factors:
             return self.ones(length)
         stacked = np.stack(factors, axis=1)
         return self.products(stacked.ravel(), np.arange(length + 1) * len(factors))
 
     def products(self, gates: Array, offsets: Array) -> Array:
-        """The products of CSR segments of gates."""
+        """Return the products of CSR segments of gates."""
         owners, result = owners_of(offsets), self.ones(len(offsets) - 1)
         result[owners[gates == ZERO]] = ZERO
         used = np.flatnonzero((gates != ONE) & (result[owners] != ZERO))
@@ -135,7 +135,7 @@ class AnnotationCircuit:
         return result
 
     def _products(self, gates: Array, sizes: Array) -> Array:
-        """The products of segments of gates that are neither 0 nor 1."""
+        """Return the products of segments of gates that are neither 0 nor 1."""
         owners = np.repeat(np.arange(len(sizes)), sizes)
         owners, child, exponent = self._flattened(owners, gates, PRODUCT)
         owners, child, exponent = _merged(owners, child, exponent)
@@ -159,7 +159,7 @@ class AnnotationCircuit:
         return result
 
     def _contents(self, child: Array, kinds: Array) -> Array:
-        """The least multiplicity in sums; 1 for other gates."""
+        """Return the least multiplicity in each sum; 1 for other gates."""
         contents = np.ones(len(child), dtype=np.int64)
         sums = np.flatnonzero(kinds == SUM)
         if len(sums):
@@ -168,12 +168,12 @@ class AnnotationCircuit:
         return contents
 
     def sum(self, gates: Array, offsets: Array, repeated: Array | None = None) -> Array:
-        """The sums of CSR segments of gates.
+        """Return the sums of CSR segments of gates.
 
         Parameters
         ----------
         repeated
-            How many times each of them is added; None: once.
+            The multiplicity of each gate; None: 1.
         """
         count = len(offsets) - 1
         owners = owners_of(offsets)
@@ -208,12 +208,12 @@ class AnnotationCircuit:
         return result
 
     def plus(self, a: Array, b: Array) -> Array:
-        """a + b, place by place."""
+        """Return the elementwise sums a + b."""
         both = np.stack([a, b], axis=1).ravel()
         return self.sum(both, np.arange(0, len(both) + 1, 2))
 
     def delta(self, gates: Array) -> Array:
-        """δ, place by place."""
+        """Return the elementwise δ."""
         store = self.gates
         result = gates.astype(np.int32, copy=True)
         kinds = store.kind[gates]
@@ -236,7 +236,7 @@ class AnnotationCircuit:
         return result
 
     def _delta_of_products(self, gates: Array) -> Array:
-        """δ of products with factors c that are 0 or 1: δ(x·c) = δ(x)·c."""
+        """Return δ of products with factors c that are 0 or 1: δ(x·c) = δ(x)·c."""
         edges, offsets = self.gates.edges_of(gates)
         owners, child, exponent = (
             owners_of(offsets),
@@ -249,7 +249,7 @@ class AnnotationCircuit:
         return self.times(self.delta(rest), held)
 
     def _powers(self, owners: Array, child: Array, exponent: Array, count: int) -> Array:
-        """The products of merged factors by their owners."""
+        """Return the products of merged factors by owner."""
         result, chosen, _ = self._split(owners, child, exponent, count)
         result[np.bincount(owners, minlength=count) == 0] = ONE
         if len(chosen):
@@ -262,7 +262,7 @@ class AnnotationCircuit:
         return result
 
     def monus(self, a: Array, b: Array) -> Array:
-        """a ⊖ b, place by place."""
+        """Return the elementwise a ⊖ b."""
         store = self.gates
         result = a.astype(np.int32, copy=True)
         numbers = (store.kind[a] == CONSTANT) & (store.kind[b] == CONSTANT)
@@ -279,16 +279,16 @@ class AnnotationCircuit:
         return result
 
     def absent(self, gates: Array) -> Array:
-        """1 ⊖ δ(x), place by place."""
+        """Return the elementwise 1 ⊖ δ(x)."""
         return self.monus(self.ones(len(gates)), self.delta(gates))
 
     def matched_or_not(self, gates: Array) -> Array:
-        """u + (1 ⊖ δ(u)), place by place: a row of a LEFT JOIN with its partner, or without."""
+        """Return u + (1 ⊖ δ(u)) elementwise: a row of a LEFT JOIN, matched or not."""
         either = self.plus(gates, self.absent(gates))
         return np.where(self.gates.has(gates, TRUTH), ONE, either).astype(np.int32)
 
     def any_of(self, columns: Sequence[Array], length: int) -> Array:
-        """δ of the sums of the distinct annotations of each place; 1 where one of them is 1."""
+        """Return δ of the sum of each row's distinct annotations; 1 if one of them is 1."""
         stacked = np.sort(np.stack(columns, axis=1), axis=1)
         stacked[:, 1:][stacked[:, 1:] == stacked[:, :-1]] = ZERO
         width = stacked.shape[1]
@@ -306,14 +306,14 @@ class AnnotationCircuit:
         offsets: Array,
         distinct: bool = False,
     ) -> Array:
-        """The tensors Σ kᵢ⊗vᵢ of CSR segments.
+        """Return the tensors Σ kᵢ⊗vᵢ of CSR segments.
 
         Equal values are merged, and NULL is left out.
 
         Parameters
         ----------
         distinct
-            Every value counts once: the annotations beside values are δ of their sums.
+            Whether every value counts once, annotated with δ of the sum of its annotations.
         """
         known: Array
         if isinstance(values, pa.Array) and is_simple((plain := normal(decoded(values))).type):
@@ -345,7 +345,7 @@ class AnnotationCircuit:
     def _labels(
         self, monoid: Monoid, values: pa.Array | list[Any], places: Array
     ) -> tuple[int, Array]:
-        """The number of the scalars that some values are among, and their labels."""
+        """Return the number of the scalars with some values, and the values' labels."""
         if isinstance(values, list):
             # These are only ordered in Python.
             keys = [order_key(values[place]) for place in places.tolist()]
@@ -363,7 +363,7 @@ class AnnotationCircuit:
         return len(self.scalars) - 1, labels
 
     def scalars_number(self, scalars: Scalars) -> int:
-        """Return the number of the scalars of another circuit here."""
+        """Return the number, in this circuit, of the scalars of another circuit."""
         if scalars.sample is not None:
             self.scalars.append(scalars)
             return len(self.scalars) - 1
@@ -374,12 +374,14 @@ class AnnotationCircuit:
         return number
 
     def compare(self, op: str, tensors: Array, values: Sequence[object]) -> Array:
-        """[tensor op value], place by place; values are plain and not NULL, of one all the same."""
+        """Return [tensor op value] elementwise; values are plain and not NULL, one value for all
+        rows.
+        """
         plain = np.broadcast_to(self.operands.plain(values), len(tensors))
         return self.operands.compared(op, tensors, plain)
 
     def compare_open(self, tensors: Array, comparisons: Array) -> Array:
-        """Return comparisons, by their numbers, of tensors in which tokens occur."""
+        """Return comparisons, given by number, of tensors in which tokens occur."""
         flags = (self.gates.flags[tensors] & np.uint8(CANONICAL | OPEN)) | np.uint8(TRUTH)
         ones = np.ones(len(tensors), dtype=np.int64)
         return self.add(COMPARE, comparisons, np.arange(len(ones) + 1), tensors, ones, flags)
@@ -395,7 +397,7 @@ class AnnotationCircuit:
     # -- readings ----------------------------------------------------------------------------
 
     def most(self, gates: Array) -> Array:
-        """Upper bounds of counts, and of COUNTs, whichever tokens are there, as doubles."""
+        """Return upper bounds of counts, and of COUNTs, over all worlds, as doubles."""
         store = self.gates
         below = store.reachable(gates)
         most = np.ones(len(below))
@@ -422,7 +424,7 @@ class AnnotationCircuit:
     # -- edges -------------------------------------------------------------------------------
 
     def _flattened(self, owners: Array, gates: Array, kind: int) -> tuple[Array, Array, Array]:
-        """Owners, ends and labels of edges, with the edges of gates of a kind in their place."""
+        """Return owners, ends and labels of edges, replacing gates of a kind by their edges."""
         store = self.gates
         inner = store.kind[gates] == kind
         if not inner.any():
@@ -438,7 +440,9 @@ class AnnotationCircuit:
     def _split(
         self, owners: Array, child: Array, label: Array, count: int
     ) -> tuple[Array, Array, Array]:
-        """The gates of owners with one edge or none, the other owners, and their CSR offsets."""
+        """Return the gates of owners with at most one edge, the other owners, and their CSR
+        offsets.
+        """
         sizes = np.bincount(owners, minlength=count)
         starts = bounds(sizes)[:-1]
         result = self.zeros(count)
@@ -451,7 +455,7 @@ class AnnotationCircuit:
         return result, chosen, bounds(sizes[chosen])
 
     def common_flags(self, child: Array, offsets: Array) -> Array:
-        """The flags that follow from the flags of the ends of edges."""
+        """Return the flags of gates that follow from the flags of their edges' ends."""
         flags = self.gates.flags[child]
         every = reduce_segments(np.bitwise_and, flags, offsets, np.uint8(255))
         some = reduce_segments(np.bitwise_or, flags, offsets, np.uint8(0))
@@ -460,7 +464,7 @@ class AnnotationCircuit:
 
 
 def _merged(owners: Array, child: Array, label: Array) -> tuple[Array, Array, Array]:
-    """Edges by owner and end, ascending and each once, with the sums of their labels."""
+    """Return edges, ascending by owner and end, with parallel ones merged and labels added."""
     keys = owners.astype(np.int64) << 32 | child
     if bool((keys[1:] > keys[:-1]).all()):
         return owners, child, label
@@ -475,7 +479,7 @@ def _merged(owners: Array, child: Array, label: Array) -> tuple[Array, Array, Ar
 
 
 def _among(owners: Array, chosen: Array, count: int) -> Array:
-    """Return a Boolean array: the owners, below a count, that are among some chosen ones."""
+    """Return a Boolean array of the chosen ones among owners below a count."""
     wanted = np.zeros(count, dtype=np.bool_)
     wanted[chosen] = True
     among: Array = wanted[owners]

@@ -46,14 +46,16 @@ class TokenValues(Protocol):
     """The values of a circuit's tokens in a semiring."""
 
     def columns(self, numbers: Array) -> tuple[Columns[Any], Any]:
-        """Return the operations of the semiring, and the values of some tokens in their form."""
+        """Return the operations of the semiring on columns, and the values of some tokens as
+        one.
+        """
 
     def elements(self, numbers: Array) -> Array:
         """Return the values of some tokens as an array of elements."""
 
 
 class ArrayValues:
-    """Values of all tokens by number, as an array of elements of a semiring."""
+    """The values of all tokens by number, as an array of elements of a semiring."""
 
     def __init__(self, semiring: Semiring[Any], values: Array) -> None:
         self._semiring = semiring
@@ -70,9 +72,9 @@ class ArrayValues:
 
 
 class WorldValues:
-    """Worlds, by how often every token is there: a row per token, a column per world.
+    """Worlds, by the multiplicity of every token: a row per token, a column per world.
 
-    Counts are int64, Python integers where these do not hold them, or Booleans.
+    Counts are Booleans, int64, or Python integers beyond int64.
     """
 
     def __init__(self, there: Array) -> None:
@@ -91,7 +93,7 @@ class WorldValues:
 
 
 class _WorldColumns(ArrayColumns):
-    """The operations of Counting on rows that have a count in each of some worlds."""
+    """The operations of Counting on rows with a count for each world."""
 
     def __init__(self, worlds: int) -> None:
         super().__init__(COUNTING, {})
@@ -135,12 +137,12 @@ def evaluate(
 
 
 def operand_values(circuit: AnnotationCircuit, operands: Array, tokens: TokenValues) -> list[Any]:
-    """Return the plain values of gates of formal values, given how often tokens are there.
+    """Return the plain values of gates of formal values, from the multiplicities of tokens.
 
     Parameters
     ----------
     tokens
-        Their values in Counting.
+        The tokens' values in Counting.
 
     Raises
     ------
@@ -196,7 +198,7 @@ class _Evaluation(Generic[V]):
         return np.searchsorted(self._formal, operands)
 
     def operands(self, gates: Array) -> Array:
-        """Return the plain values of operands that are known, world by world."""
+        """Return the known plain values of operands, by world."""
         rows = self._rows_of(gates)
         new = ascending(rows[~self._ready[rows]])
         numbers = self._circuit.gates.payload[self._formal[new]]
@@ -208,7 +210,7 @@ class _Evaluation(Generic[V]):
         return values
 
     def _is_counted(self, gates: Array) -> Array:
-        """Return a Boolean array: the conditions that are evaluated in Counting by themselves."""
+        """Return a Boolean array: the conditions that are evaluated in Counting on their own."""
         store = self._circuit.gates
         kinds = store.kind[gates]
         conditions = (kinds == CONDITION) | (kinds == COMPARE)
@@ -226,7 +228,7 @@ class _Evaluation(Generic[V]):
         self._parts.append(values)
 
     def values(self, gates: Array) -> V:
-        """Return the values of gates that are known."""
+        """Return the known values of gates."""
         part, place = self._part[gates], self._place[gates]
         counts = np.bincount(part, minlength=1)
         numbers = np.flatnonzero(counts).tolist()
@@ -276,7 +278,7 @@ class _Evaluation(Generic[V]):
         return columns.put(values, len(times), several, more)
 
     def _products(self, values: V, sizes: Array) -> V:
-        """Return the products of segments of values, none of them empty."""
+        """Return the products of non-empty segments of values."""
         columns = self.columns
         while (most := int(sizes.max())) > 1:
             starts = bounds(sizes)[:-1]
@@ -299,7 +301,7 @@ class _Evaluation(Generic[V]):
     # -- conditions --------------------------------------------------------------------------
 
     def _held(self, layer: Array) -> Array:
-        """Return conditions as 0 or 1 in Counting: how often tuples are there decides."""
+        """Return conditions as 0 or 1, evaluated in Counting on the tokens' multiplicities."""
         if not len(layer):
             return np.zeros(0, dtype=np.int64)
         store, semiring = self._circuit.gates, self._semiring
@@ -313,7 +315,7 @@ class _Evaluation(Generic[V]):
         return truths
 
     def _decided(self, kind: int, layer: Array) -> Array:
-        """Return conditions whose operands are known, as a Boolean array by world."""
+        """Return the truth of conditions with known operands, as a Boolean array by world."""
         store, shape = self._circuit.gates, (len(layer), self._worlds)
         edges, offsets = store.edges_of(layer)
         child = store.child[edges]
@@ -344,8 +346,9 @@ class _Evaluation(Generic[V]):
         return held.reshape(sides.shape)
 
     def _compared_totals(self, op: str, tensors: Array, value: Any) -> Array | None:
-        """Return comparisons of counts, sums and extremes of exact numbers with such a number;
-        None: they are something else."""
+        """Return comparisons of exact counts, sums and extremes with an exact number; None for
+        others.
+        """
         store = self._circuit.gates
         finite = type(value) is int or (isinstance(value, Decimal) and value.is_finite())
         if op not in UFUNCS or not finite or (store.kind[tensors] != TENSOR).any():
@@ -363,8 +366,10 @@ class _Evaluation(Generic[V]):
     # -- formal values -----------------------------------------------------------------------
 
     def _operands(self, kind: int, layer: Array) -> Array:
-        """Return the plain values of operands of one kind by world; of rows a list, with None for
-        rows that are not there."""
+        """Return the plain values of operands of one kind, by world.
+
+        For rows of windows they are lists, with None for absent rows.
+        """
         store, circuit = self._circuit.gates, self._circuit
         payload = store.payload[layer]
         results: Array = np.empty((len(layer), self._worlds), dtype=object)
@@ -438,7 +443,7 @@ class _Evaluation(Generic[V]):
         return values
 
     def _bags(self, child: Array, offsets: Array) -> list[tuple[list[Any], list[int]]]:
-        """Return the rows of segments with the copies of each, world by world."""
+        """Return the rows of segments with the copies of each, by world."""
         annotations = np.flatnonzero(self._circuit.gates.kind[child] < TENSOR)
         if not len(annotations):
             return [([], [])] * ((len(offsets) - 1) * self._worlds)
@@ -454,14 +459,14 @@ class _Evaluation(Generic[V]):
         return bags
 
     def _copies(self, annotations: Array) -> Array:
-        """Return how often annotations of known values are there, by world."""
+        """Return the multiplicities of annotations with known values, by world."""
         values: Any = self.values(annotations)
         return self._semiring.multiplicity_array(values).reshape(len(annotations), self._worlds)
 
     # -- tensors -----------------------------------------------------------------------------
 
     def _add_up(self, layer: Array) -> None:
-        """Add up tensors under a semiring that counts: of terms, or of other tensors."""
+        """Add up tensors under a counting semiring: from terms, or from other tensors."""
         store = self._circuit.gates
         payload = store.payload[layer]
         edges, offsets = store.edges_of(layer)
@@ -484,4 +489,4 @@ class _Evaluation(Generic[V]):
 
 COUNTING = Counting()
 _FACTORS = 8
-"""Products of fewer factors are made of one column for each of these."""
+"""Number of factors below which products multiply a column for each factor."""

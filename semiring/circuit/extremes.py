@@ -1,8 +1,9 @@
-"""Comparisons of a MIN or MAX, or of a function of one, by which of its terms are there.
+"""Comparisons of a MIN or MAX, or of a function of one, by the presence of its terms.
 
-A MIN has one of some values where a term with such a value is there and none with a smaller one
-is: δ(these)·(1 ⊖ δ(those before)) for each run of such values in their order. The values themselves
-then matter no more: groups with other values, such as the first days of customers, look alike.
+A MIN takes a value from a run of values if a term of the run is present and no term with a smaller
+value is: δ(run)·(1 ⊖ δ(terms before)) for each run of values that satisfy the comparison. The
+values themselves then no longer matter: groups with different values, such as the first days of
+customers, look alike.
 """
 
 from __future__ import annotations
@@ -34,15 +35,16 @@ from semiring.segments import ascending, bounds, expand, owners_of
 from semiring.token import normal_value
 
 _FOLLOWED = (SUM, PRODUCT, DELTA, MONUS)
-"""The kinds of gates below which comparisons are looked for."""
+"""The kinds of gates below which comparisons are searched."""
 
 _PREFIXES = 16
-"""Runs have the terms before them: at most so many times as many as there are terms."""
+"""Limit on the terms before runs, as a multiple of the terms."""
 
 
 def without_extremes(circuit: AnnotationCircuit, root: int) -> int:
-    """Return a gate that has the same value in every world as an annotation or tensor, in which
-    comparisons of a MIN or MAX with a constant are replaced."""
+    """Return an equivalent gate in which comparisons of a MIN or MAX with a constant are
+    replaced.
+    """
     store = circuit.gates
 
     def closed(gates: Array) -> Array:
@@ -76,7 +78,7 @@ def without_extremes(circuit: AnnotationCircuit, root: int) -> int:
 def _again(
     circuit: AnnotationCircuit, kind: int, layer: Array, child: Array, label: Array, own: Array
 ) -> Array:
-    """Return gates of one kind with other children."""
+    """Return gates of one kind over new children."""
     if kind == SUM:
         return circuit.sum(child, own, label)
     if kind == DELTA:
@@ -94,7 +96,9 @@ def _again(
 
 
 def _replaced(circuit: AnnotationCircuit, compared: Array) -> list[tuple[Array, Array]]:
-    """Return pairs of places among comparisons, and what stands for the comparisons there."""
+    """Return pairs of positions among comparisons, and the gates that replace the comparisons
+    there.
+    """
     store, operands = circuit.gates, circuit.operands
     widths = np.diff(store.edges_of(compared)[1])
     first = store.child[store.offsets[compared]]
@@ -147,16 +151,16 @@ def _runs(
     nothing: bool,
     largest: bool,
 ) -> Array | None:
-    """Return where tensors have one of the values that something is true of.
+    """Return the condition that tensors take one of the values marked as true.
 
     Parameters
     ----------
     labels, true
-        The labels of values, ascending, and whether it is true of them.
+        The labels of values, ascending, and whether the comparison is true of them.
     nothing
-        Whether it is true of NULL.
+        Whether the comparison is true of NULL.
     largest
-        Whether tensors are MAX, and not MIN.
+        Whether tensors are MAX rather than MIN.
     """
     edges, offsets = circuit.gates.edges_of(tensors)
     owners, label = owners_of(offsets), circuit.gates.label[edges]

@@ -36,7 +36,7 @@ SEEDS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
 
 
 class Gates:
-    """Append-only columns of gates, and the index that finds equal ones."""
+    """Append-only columns of gates, with an index of equal gates."""
 
     def __init__(self) -> None:
         self._kind = _Column(np.uint8)
@@ -69,12 +69,14 @@ class Gates:
 
     @property
     def payload(self) -> Array:
-        """A number of every gate: of its token, its constant, or its entry in a side table."""
+        """The payload of every gate: the number of its token, its constant, or its side-table
+        entry.
+        """
         return self._payload.values
 
     @property
     def depth(self) -> Array:
-        """The longest way from every gate to a leaf."""
+        """The longest path from every gate to a leaf."""
         return self._depth.values
 
     @property
@@ -89,7 +91,7 @@ class Gates:
 
     @property
     def label(self) -> Array:
-        """The number of every edge: a multiplicity, an exponent, a side, the place of a value."""
+        """The label of every edge: a multiplicity, an exponent, a side, or the label of a value."""
         return self._label.values
 
     def sizes(self, gates: Array) -> Array:
@@ -115,7 +117,7 @@ class Gates:
         label: Array,
         flags: Array,
     ) -> Array:
-        """Return the gates of a kind with payloads, edges and flags; new ones where none is equal.
+        """Return gates of a kind with payloads, edges and flags, reusing equal gates.
 
         Equality is that of 128-bit digests.
         """
@@ -147,7 +149,7 @@ class Gates:
         return found
 
     def add_leaves(self, kind: int, payload: Array, flags: int) -> None:
-        """Add gates without edges that nothing else adds, so that none is looked for."""
+        """Add gates without edges that are known to be new, without a look-up."""
         none = np.zeros(0, dtype=np.int64)
         count = len(payload)
         every = np.full(count, flags, dtype=np.uint8)
@@ -176,12 +178,12 @@ class Gates:
         self._label.extend(label[edges])
 
     def reachable(self, gates: Array, *, closed: Callable[[Array], Array] | None = None) -> Array:
-        """Return the gates below some gates, these included, in ascending order.
+        """Return the gates below some gates, including these, in ascending order.
 
         Parameters
         ----------
         closed
-            Which of some gates are not looked below, as a Boolean array.
+            Returns a Boolean array of the gates below which the search does not go.
         """
         frontier = ascending(gates)
         parts = [frontier]
@@ -194,7 +196,7 @@ class Gates:
         return ascending(np.concatenate(parts))
 
     def layers(self, below: Array) -> Iterator[tuple[int, Array]]:
-        """Yield some gates by depth and kind, lower ones first."""
+        """Yield some gates by depth and kind, lowest depth first."""
         if not len(below):
             return
         keys = self.depth[below].astype(np.int64) * 16 + self.kind[below]
@@ -231,13 +233,13 @@ class _Column:
 
 
 class _Index:
-    """Gates by their digests: a few sorted arrays, merged when they have grown alike."""
+    """An index of gates by digest: a few sorted arrays, merged when similar in size."""
 
     def __init__(self) -> None:
         self._levels: list[tuple[Array, Array, Array]] = []
 
     def find(self, first: Array, second: Array) -> Array:
-        """Return the gate of every digest; -1: there is none."""
+        """Return the gate of every digest, or -1."""
         found = np.full(len(first), -1, dtype=np.int32)
         for keys, others, gates in self._levels:
             places = np.minimum(np.searchsorted(keys, first), len(keys) - 1)
@@ -246,7 +248,7 @@ class _Index:
         return found
 
     def insert(self, first: Array, second: Array, gates: Array) -> None:
-        """Add gates whose digests are new, in the order of these."""
+        """Add gates with new digests, in the order of the digests."""
         level = (first, second, gates)
         while self._levels and len(self._levels[-1][0]) < 2 * len(level[0]):
             below = self._levels.pop()
@@ -273,7 +275,7 @@ def _digests(
 
 
 def mixed(values: Array) -> Array:
-    """Return well distributed integers (the finisher of SplitMix64)."""
+    """Return integers scrambled by the finaliser of SplitMix64."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed: Array = values ^ (values >> np.uint64(31))

@@ -1,7 +1,7 @@
 """Formal values as gates: plain values, functions, choices, aggregates, and rows of windows.
 
-Together with tensors they are the operands of comparisons and conditions. A gate in which no token
-occurs is replaced by its plain value where another gate is made of it.
+Together with tensors they are the operands of comparisons and conditions. A gate without tokens is
+replaced by its plain value when another gate is built from it.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 class Function(Protocol):
     """A deterministic function of plain values.
 
-    One with a method ``of_operands`` is called with a function that returns the column of an
-    operand by its place, in the place of cases.
+    If it has a method ``of_operands``, this is called with a function from positions to columns of
+    operands, instead of with cases.
     """
 
     @property
@@ -54,9 +54,9 @@ class Function(Protocol):
         """The call, with texts in the place of the operands."""
 
     def __call__(self, cases: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """The values for some cases, each a tuple of the operands' values.
+        """Return the values for some cases, each a tuple of the operands' values.
 
-        None where the value is NULL, and where Spark would fail.
+        None if the value is NULL, or if Spark would fail.
 
         Raises
         ------
@@ -80,7 +80,7 @@ class AggregateFunction(Protocol):
     label: str
 
     def __call__(self, bags: Sequence[Sequence[tuple[Any, ...]]]) -> list[Any]:
-        """The values for some bags of rows, each row the values of the arguments.
+        """Return the values for some bags of rows; a row has the values of the arguments.
 
         Raises
         ------
@@ -96,7 +96,7 @@ class WindowFunction(Protocol):
     label: str
 
     def __call__(self, relations: Sequence[Sequence[tuple[Any, ...]]]) -> list[list[Any]]:
-        """The value of every row, relation by relation."""
+        """Return the value of every row, relation by relation."""
 
 
 class OperandGates:
@@ -130,11 +130,11 @@ class OperandGates:
         return self._circuit.leaves(PLAIN, numbers, CANONICAL)
 
     def listed(self, plain: Array) -> list[Any]:
-        """Return the plain values of gates of such."""
+        """Return the plain values of gates of plain values."""
         return [self.plain_values[number] for number in self._circuit.gates.payload[plain].tolist()]
 
     def known(self, operands: Array) -> Array:
-        """Return operands, with the plain values of those in which no token occurs."""
+        """Return operands, with plain values for those in which no token occurs."""
         gates = self._circuit.gates
         closed = np.flatnonzero(~gates.has(operands, OPEN) & (gates.kind[operands] != PLAIN))
         if not len(closed):
@@ -166,7 +166,7 @@ class OperandGates:
     # -- values ------------------------------------------------------------------------------
 
     def applied(self, function: Function, columns: Sequence[Array]) -> Array:
-        """Return the values of a function, row by row of its operands; of plain ones at once."""
+        """Return a function of operands, row by row; plain operands are evaluated at once."""
         rows = np.stack([self.known(column) for column in columns], axis=1)
         gates, result = self._circuit.gates, np.empty(len(rows), dtype=np.int32)
         is_plain = (gates.kind[rows] == PLAIN).all(axis=1)
@@ -181,10 +181,10 @@ class OperandGates:
         return result
 
     def outcomes(self, applied: int, values: Sequence[Any]) -> list[Any]:
-        """Return the values of the function of a gate, which has one operand, for some of these.
+        """Return the values of a one-operand gate's function for some operand values.
 
-        They are computed together with those for all terms of a MIN or MAX that the function is
-        applied to anywhere in the circuit: a function of Spark is asked once.
+        They are computed together with those for all terms of any MIN or MAX that the function is
+        applied to in the circuit, so that Spark evaluates a function once.
 
         Raises
         ------
@@ -210,8 +210,9 @@ class OperandGates:
         return [known[key] for key in keys]
 
     def choices(self, annotations: Array, operands: Array, offsets: Array) -> Array:
-        """Return the values of the first alternatives that are there, of CSR segments of them;
-        NULL where none is."""
+        """Return the value of the first present alternative of each CSR segment; NULL if none
+        is.
+        """
         gates = self._circuit.gates
         owners, places = owners_of(offsets), np.flatnonzero(annotations != ZERO)
         # Alternatives after one that is there in every world are left out.
@@ -242,8 +243,7 @@ class OperandGates:
         arguments: Sequence[Array],
         offsets: Array,
     ) -> Array:
-        """Return the values of a function of CSR segments of rows, each an annotation and
-        arguments."""
+        """Return a function of CSR segments of rows, each an annotation and arguments."""
         child, own = self._rows(annotations, arguments, offsets)
         payload = np.full(len(own) - 1, self._function(AGGREGATED, function))
         return self._add(AGGREGATED, payload, own, child)
@@ -251,7 +251,7 @@ class OperandGates:
     def windowed(
         self, function: WindowFunction, annotations: Array, operands: Sequence[Array]
     ) -> Array:
-        """Return the values of a function of rows among others, row by row.
+        """Return a window function's values, a gate for each row.
 
         The annotations are not 0.
         """
@@ -264,7 +264,9 @@ class OperandGates:
     def _rows(
         self, annotations: Array, operands: Sequence[Array], offsets: Array
     ) -> tuple[Array, Array]:
-        """Return the edges of rows that may be there, and the offsets of their segments."""
+        """Return the edges of rows with annotations other than 0, and the offsets of their
+        segments.
+        """
         there = annotations != ZERO
         sizes = np.bincount(owners_of(offsets)[there], minlength=len(offsets) - 1)
         columns = [annotations[there], *(self.known(column[there]) for column in operands)]
@@ -286,7 +288,7 @@ class OperandGates:
         return result
 
     def compared(self, op: str, lefts: Array, rights: Array) -> Array:
-        """Return [left op right], place by place."""
+        """Return [left op right] elementwise."""
         lefts, rights = self.known(lefts), self.known(rights)
         gates = self._circuit.gates
         result = self._circuit.zeros(len(lefts))
@@ -301,7 +303,7 @@ class OperandGates:
         return result
 
     def _compared(self, op: str, lefts: Array, rights: Array) -> Array:
-        """Return comparisons whose left sides are formal, or both sides plain."""
+        """Return comparisons with a formal left side, or with two plain sides."""
         circuit, gates = self._circuit, self._circuit.gates
         result = circuit.zeros(len(lefts))
         known, plain = gates.kind[lefts] == PLAIN, gates.kind[rights] == PLAIN

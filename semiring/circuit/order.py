@@ -23,7 +23,7 @@ class CanonicalOrder:
     Parameters
     ----------
     sort_key
-        The key of gates whose order is not that of their children: they are few.
+        The key of the few gates that are not ordered by their children.
     """
 
     def __init__(self, gates: Gates, sort_key: SortKey) -> None:
@@ -31,12 +31,14 @@ class CanonicalOrder:
         self._sort_key = sort_key
 
     def _kinds(self, gates: Array) -> Array:
-        """The kinds of gates, which are in the order of the kinds of expressions."""
+        """Return the kinds of gates, ordered as the kinds of expressions."""
         kinds: Array = self._gates.kind[gates].astype(np.int64)
         return kinds
 
     def ranks(self, gates: Array) -> Array:
-        """Integers that order canonical gates as their expressions; equal where these are."""
+        """Return integers that order canonical gates as their expressions, with equal ranks for
+        equal ones.
+        """
         distinct, places = np.unique(gates, return_inverse=True)
         classes = self._kinds(distinct)
         ranks = np.zeros(len(distinct), dtype=np.int64)
@@ -49,7 +51,7 @@ class CanonicalOrder:
         return ranks[places]
 
     def _within(self, kind: int, gates: Array) -> Array:
-        """Ranks, below their number, of gates of one class."""
+        """Return ranks of gates of one class, smaller than their number."""
         if len(gates) == 1:
             return np.zeros(1, dtype=np.int64)
         store = self._gates
@@ -69,12 +71,14 @@ class CanonicalOrder:
         return np.array([numbers[key] for key in keys], dtype=np.int64)
 
     def sorted_edges(self, gates: Array) -> tuple[Array, Array]:
-        """The edges of gates in the order of their ends, and the CSR offsets of the gates."""
+        """Return the edges of gates in the order of their ends, and the CSR offsets of the
+        gates.
+        """
         edges, offsets = self._gates.edges_of(gates)
         return self._sorted(edges, offsets), offsets
 
     def first_edges(self, gate: int, limit: int | None) -> Array:
-        """The first edges of a gate, or more, in the order of their ends."""
+        """Return at least the first `limit` edges of a gate, in the order of their ends."""
         edges, _ = self._gates.edges_of(np.array([gate]))
         if limit is not None and limit < len(edges):
             child = self._gates.child[edges]
@@ -83,7 +87,7 @@ class CanonicalOrder:
         return self._sorted(edges, np.array([0, len(edges)]))
 
     def _sorted(self, edges: Array, offsets: Array) -> Array:
-        """Edges of CSR segments in the order of their ends."""
+        """Return the edges of CSR segments in the order of their ends."""
         owners, child = owners_of(offsets), self._gates.child[edges]
         classes = self._kinds(child)
         # Ends of another class than their siblings need no rank.
@@ -99,7 +103,7 @@ class CanonicalOrder:
         return ordered
 
     def _lists(self, child: Array, label: Array, offsets: Array) -> Array:
-        """Ranks of lists of pairs of a gate and a number, in lexicographic order."""
+        """Return lexicographic ranks of lists of pairs of a gate and a number."""
 
         def keys_at(edges: Array, groups: Array) -> Sequence[Array]:
             ends = child[edges]
@@ -119,7 +123,7 @@ class CanonicalOrder:
 
 
 def list_ranks(offsets: Array, keys_at: Callable[[Array, Array], Sequence[Array]]) -> Array:
-    """Return the ranks of lists in lexicographic order; a list comes after its beginning.
+    """Return the lexicographic ranks of lists; a list comes after its prefixes.
 
     Parameters
     ----------
@@ -164,7 +168,7 @@ def list_ranks(offsets: Array, keys_at: Callable[[Array, Array], Sequence[Array]
 
 
 def first_monomials(gates: Gates, edges: Array, limit: int | None) -> Array:
-    """Return the first edges to monomials, or more, in the order of `Polynomial`."""
+    """Return at least the first `limit` edges to monomials, in the order of `Polynomial`."""
     if limit is not None and limit < len(edges):
         least = least_tokens(gates, gates.child[edges])
         edges = edges[least <= np.partition(least, limit)[limit]]
@@ -173,9 +177,9 @@ def first_monomials(gates: Gates, edges: Array, limit: int | None) -> Array:
 
 
 def least_tokens(gates: Gates, annotations: Array) -> Array:
-    """Return the gates of tokens, and of the least factors of products; for others 0.
+    """Return the gates of tokens, and of the least factors of products; 0 for other gates.
 
-    Where these are tokens, products are first ordered by them; other factors come after tokens.
+    If these are tokens, products are first ordered by them; other factors come after tokens.
     """
     least = np.where(gates.kind[annotations] == TOKEN, annotations, 0).astype(np.int64)
     products = np.flatnonzero(gates.kind[annotations] == PRODUCT)

@@ -21,7 +21,7 @@ from semiring.segments import bounds, places_of
 
 _BLOCK = 16
 FLAT = 64
-"""Ranges of so few rows share nothing."""
+"""Number of rows up to which ranges share nothing."""
 
 
 def range_tensors(
@@ -32,12 +32,12 @@ def range_tensors(
     start: Array,
     stop: Array,
 ) -> Array:
-    """Return the tensors of ranges of rows, each an annotation and a value.
+    """Return the tensors of ranges of rows; a row is an annotation and a value.
 
     Parameters
     ----------
     start, stop
-        The places of the ranges. A sum of doubles depends on its order, and so on these.
+        The bounds of the ranges. A sum of doubles depends on them by the order of addition.
     """
     shared = stop - start > FLAT
     # Whole blocks are inside; the rows at the ends are terms of each range's own.
@@ -90,7 +90,7 @@ def row_count(circuit: AnnotationCircuit, gate: int, known: dict[int, int]) -> i
     Parameters
     ----------
     known
-        The numbers of some tensors, to which others are added.
+        A cache of numbers by tensor.
     """
     if gate not in known:
         store = circuit.gates
@@ -104,7 +104,9 @@ def row_count(circuit: AnnotationCircuit, gate: int, known: dict[int, int]) -> i
 
 
 def flat_tensor(circuit: AnnotationCircuit, gate: int) -> int:
-    """Return the gate of a tensor with the terms of the tensors in it, as `tensors` makes it."""
+    """Return the gate of a tensor with nested tensors flattened to terms, as `tensors` builds
+    it.
+    """
     store = circuit.gates
     edges, _ = store.edges_of(np.array([gate]))
     child, label = store.child[edges], store.label[edges]

@@ -1,5 +1,4 @@
-"""Gates read as canonical polynomials, expressions and tensors, where large ones make their
-terms when these are looked at."""
+"""Gates read as canonical polynomials, expressions and tensors; large ones build terms lazily."""
 
 from __future__ import annotations
 
@@ -60,7 +59,7 @@ _ALGEBRA = Expressions()
 
 
 class NamedGates(Sequence[Token]):
-    """The tokens of gates, made when they are looked at."""
+    """The tokens of gates, built lazily."""
 
     def __init__(self, reading: CircuitReading, gates: Array) -> None:
         self._reading = reading
@@ -83,7 +82,7 @@ class NamedGates(Sequence[Token]):
         return iter(self._reading.named(self._gates))
 
     def at(self, places: Array) -> list[Token]:
-        """Return the tokens at some places."""
+        """Return the tokens at some positions."""
         return self._reading.named(self._gates[places])
 
 
@@ -93,7 +92,7 @@ class CircuitReading:
     Parameters
     ----------
     tokens
-        From numbers of tokens to the tokens.
+        The tokens by number.
     """
 
     def __init__(
@@ -106,14 +105,14 @@ class CircuitReading:
         self._expressions: dict[int, Expression] = {}
         self._annotations: dict[int, Annotation] = {}
         self.shown_as: dict[int, Callable[[int], CircuitTensor]] = {}
-        """The tensors that are shown otherwise, by their gates."""
+        """By gate, the tensors that are shown in a different form."""
         self._formal: dict[int, Any] = {}
         self.order = CanonicalOrder(circuit.gates, lambda gate: self.expression(gate).sort_key)
 
     # -- tokens ------------------------------------------------------------------------------
 
     def tokens(self, gates: Array | list[int]) -> frozenset[Token]:
-        """Return the tokens below some gates; the last large set is kept."""
+        """Return the tokens below some gates; the last large set is cached."""
         numbers = self.token_gates(gates)
         key = numbers.tobytes()
         if self._last_tokens[0] == key:
@@ -130,7 +129,7 @@ class CircuitReading:
         return numbers
 
     def named(self, gates: Array) -> list[Token]:
-        """The tokens of gates, each made once."""
+        """Return the tokens of gates, each built once."""
         known, numbers = self._tokens, gates.tolist()
         new = [gate for gate in numbers if gate not in known]
         if new:
@@ -141,7 +140,7 @@ class CircuitReading:
     # -- annotations -------------------------------------------------------------------------
 
     def annotations(self, gates: Array) -> list[Annotation]:
-        """Gates as polynomials where they are such, else as expressions."""
+        """Return gates as polynomials if possible, else as expressions."""
         known, store = self._annotations, self.circuit.gates
         new = ascending(np.array([g for g in gates.tolist() if g not in known], dtype=np.int64))
         if len(new):
@@ -165,11 +164,13 @@ class CircuitReading:
         return [known[gate] for gate in gates.tolist()]
 
     def annotation(self, gate: int) -> Annotation:
-        """A gate as a polynomial where it is one, else as an expression."""
+        """Return a gate as a polynomial if possible, else as an expression."""
         return self.annotations(np.array([gate]))[0]
 
     def _by_algebra(self, gate: int) -> Annotation:
-        """A gate whose structure is not canonical, computed from its children."""
+        """Return the annotation of a gate with non-canonical structure, computed from its
+        children.
+        """
         store = self.circuit.gates
         kind = int(store.kind[gate])
         edges, _ = store.edges_of(np.array([gate]))
@@ -189,11 +190,13 @@ class CircuitReading:
         return _ALGEBRA.monus(*inner)
 
     def expression(self, gate: int) -> Expression:
-        """A gate as an expression."""
+        """Return a gate as an expression."""
         return self.expressions(np.array([gate]))[0]
 
     def expressions(self, gates: Array) -> list[Expression]:
-        """Gates as expressions; all below are made together, except terms of large sums."""
+        """Return gates as expressions, built together with all gates below, except terms of
+        large sums.
+        """
         known, store = self._expressions, self.circuit.gates
         new = np.array([gate for gate in gates.tolist() if gate not in known], dtype=np.int64)
         if len(new):
@@ -204,7 +207,9 @@ class CircuitReading:
         return [known[gate] for gate in gates.tolist()]
 
     def _closed(self, gates: Array) -> Array:
-        """Boolean array: the gates with expressions that are not made of their children's."""
+        """Return a Boolean array: the gates whose expressions are not built from their
+        children's.
+        """
         store = self.circuit.gates
         kinds = store.kind[gates]
         large = (kinds == SUM) & (store.sizes(gates) > SMALL)
@@ -213,7 +218,7 @@ class CircuitReading:
         return closed
 
     def _layer(self, kind: int, layer: Array) -> Iterable[Expression]:
-        """The expressions of gates of one kind, whose children's are known."""
+        """Return the expressions of gates of one kind, from the known ones of their children."""
         store, known = self.circuit.gates, self._expressions
         payload = store.payload[layer].tolist()
         if kind == CONSTANT:
@@ -239,7 +244,7 @@ class CircuitReading:
         return map(Monus, ends[::2], ends[1::2])
 
     def _apart(self, kind: int, gate: int) -> Expression:
-        """The expression of a gate that is not made of the expressions of its children."""
+        """Return the expression of a gate that is not built from its children's expressions."""
         store = self.circuit.gates
         if not int(store.flags[gate]) & CANONICAL:
             return Expression.of(self.annotation(gate))
@@ -250,14 +255,14 @@ class CircuitReading:
         return Compare(*self._comparison(gate))
 
     def _comparison(self, gate: int) -> tuple[str, Operand, Operand]:
-        """The operator and the sides of a comparison."""
+        """Return the operator and the sides of a comparison."""
         store = self.circuit.gates
         op, value = self.circuit.comparisons[int(store.payload[gate])]
         sides = self.operands(store.child[store.offsets[gate] : store.offsets[gate + 1]])
         return (op, sides[0], value) if len(sides) == 1 else (op, sides[0], normal_value(sides[1]))
 
     def monomials(self, gates: Array, times: Array) -> list[tuple[Monomial, int]]:
-        """Gates that are tokens, products of tokens or 1, with coefficients, as terms."""
+        """Return gates that are tokens, products of tokens or 1, with coefficients, as terms."""
         store = self.circuit.gates
         products = store.kind[gates] == PRODUCT
         edges, offsets = store.edges_of(gates[products])
@@ -279,11 +284,11 @@ class CircuitReading:
     # -- formal values -----------------------------------------------------------------------
 
     def operands(self, gates: Array) -> list[Operand]:
-        """Gates of values as formal values, or as the plain values that they are."""
+        """Return gates of values as formal values, or as plain values if they are plain."""
         return list(map(self.operand, gates.tolist()))
 
     def operand(self, gate: int) -> Operand:
-        """A gate of a value as a formal value, or as the plain value that it is."""
+        """Return a gate of a value as a formal value, or as a plain value if it is plain."""
         kind = int(self.circuit.gates.kind[gate])
         if kind == TENSOR:
             return self.tensor(gate)
@@ -294,7 +299,7 @@ class CircuitReading:
         return self._formal[gate]
 
     def listed(self, column: pa.Array | Array) -> list[Operand]:
-        """A column of plain values, or of gates of values, as operands."""
+        """Return a column of plain values, or of gates of values, as operands."""
         if isinstance(column, pa.Array):
             return cast(list[Operand], column.to_pylist())
         tensors = self.circuit.gates.kind[column] == TENSOR
@@ -302,11 +307,11 @@ class CircuitReading:
         return [CircuitTensor(self, gate) if t else self.operand(gate) for gate, t in pairs]
 
     def rows(self, gate: int) -> CircuitRows:
-        """A gate of the rows that a window function is over as such."""
+        """Return a gate of the rows of a window function as `CircuitRows`."""
         return cast(CircuitRows, self.operand(gate))
 
     def value_of(self, gate: int, copies: Callable[[Token], int]) -> Any:
-        """Return the plain value of an operand, given how often tuples are there."""
+        """Return the plain value of an operand, from the multiplicities of tokens."""
         below = self.circuit.gates.reachable(np.array([gate]))
         leaves = below[self.circuit.gates.kind[below] == TOKEN]
         there = np.zeros(self.circuit.token_count, dtype=np.int64)
@@ -315,13 +320,13 @@ class CircuitReading:
         return operand_values(self.circuit, np.array([gate]), world)[0]
 
     def tensor(self, gate: int) -> Tensor:
-        """A gate of a tensor as one."""
+        """Return a gate as a tensor."""
         make = self.shown_as.get(gate)
         return CircuitTensor(self, gate) if make is None else make(gate)
 
 
 class _Terms:
-    """The edges of a sum in canonical order, found when they are first asked for."""
+    """The edges of a sum in canonical order, computed lazily."""
 
     __slots__ = ("_edges", "_gate", "reading", "size")
 
@@ -332,7 +337,7 @@ class _Terms:
         self._edges: Array | None = None
 
     def first(self, limit: int | None, *, monomials: bool) -> tuple[Array, Array]:
-        """The first gates, in canonical order, and their multiplicities."""
+        """Return the first gates, in canonical order, and their multiplicities."""
         store = self.reading.circuit.gates
         if self._edges is not None:
             edges = self._edges[:limit]

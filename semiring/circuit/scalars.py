@@ -17,14 +17,14 @@ from semiring.monoid import Monoid, exact_scale
 
 @dataclass(frozen=True, slots=True)
 class Scalars:
-    """The values beside the annotations of some tensors, known by int64 labels in their order.
+    """The scalar values of some tensors, with int64 labels.
 
     Attributes
     ----------
     kind
-        The type of the values; None of a list of Python values.
+        The type of the values; None for a list of Python values.
     sample
-        The values by label; None where a label is the value itself.
+        The values by label; None if a label is the value itself.
     """
 
     monoid: Monoid
@@ -33,13 +33,14 @@ class Scalars:
 
     @property
     def is_ordered(self) -> bool:
-        """True if labels are in the order of values."""
+        """True if labels are ordered as the values."""
         return not isinstance(self.sample, list)
 
     @property
     def scale(self) -> int | None:
-        """The number of digits after the point, where labels are integers or decimals without it;
-        None: they are not."""
+        """The number of fractional digits if labels are integers or unscaled decimals, else
+        None.
+        """
         if self.sample is not None or self.kind is None:
             return None
         if pa.types.is_decimal128(self.kind):
@@ -47,7 +48,7 @@ class Scalars:
         return 0 if pa.types.is_signed_integer(self.kind) else None
 
     def numbers(self, unscaled: list[int]) -> list[Any]:
-        """Return sums of labels that are integers or decimals without their point, as numbers."""
+        """Return sums of labels that are integers or unscaled decimals as numbers."""
         scale = self.scale
         if self.kind is None or not pa.types.is_decimal128(self.kind):
             return unscaled
@@ -56,7 +57,7 @@ class Scalars:
 
     @property
     def are_numbers(self) -> bool:
-        """True if all values are numbers, by their type."""
+        """True if all values have a numeric type."""
         kind = self.kind
         return (
             self.sample is None
@@ -69,7 +70,7 @@ class Scalars:
         )
 
     def doubles(self, labels: Array) -> Array:
-        """Return the values of some labels, which are numbers, rounded to doubles."""
+        """Return the numeric values of some labels, rounded to doubles."""
         if (scale := self.scale) is not None:
             return labels / 10.0**scale
         if self.sample is None and pa.types.is_floating(self.kind):

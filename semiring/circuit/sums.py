@@ -1,4 +1,6 @@
-"""Tensors under a semiring that counts: the sums of their terms, for many at once, by world."""
+"""Tensors under a counting semiring: the sums of their terms, for many tensors at once, by
+world.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from semiring.monoid import AVG, COUNT, MIN
 
 
 class TensorSums:
-    """The elements of monoids that some tensors are: how many values, and their sum or extreme.
+    """The monoid elements of some tensors: the number of values, and their sum or extreme.
 
     Parameters
     ----------
@@ -34,8 +36,9 @@ class TensorSums:
         self._totals: Array = self._numbers.copy()
 
     def of(self, rows: Array) -> tuple[Array, Array]:
-        """Return the numbers of values of some tensors, and their sums or extremes: of integers and
-        decimals without their point, of extremes their labels."""
+        """Return the numbers of values of some tensors, and their unscaled sums or labels of
+        extremes.
+        """
         return self._numbers[rows], self._totals[rows]
 
     def add(
@@ -47,7 +50,7 @@ class TensorSums:
         offsets: Array,
         of_sums: bool,
     ) -> None:
-        """Keep the sums of segments: of copies of the values of labels, or of sums themselves."""
+        """Store the sums of segments, from copies of labelled values or from other sums."""
         monoid = scalars.monoid
         if monoid.idempotent:
             copies = (copies != 0).astype(np.int64)
@@ -96,7 +99,9 @@ class TensorSums:
     def compared(
         self, scalars: Scalars, rows: Array, op: str, value: int | Decimal
     ) -> Array | None:
-        """Return comparisons of tensors with a number; None: they are not exact numbers."""
+        """Return comparisons of tensors with a number, or None if their values are not exact
+        numbers.
+        """
         counting = scalars.monoid == COUNT
         scale = 0 if counting else scalars.scale
         bound = None if scale is None else Fraction(value) * 10**scale
@@ -119,7 +124,7 @@ def objects(values: Sequence[Any], shape: tuple[int, ...]) -> Array:
 
 
 def _with(array: Array, rows: Array, values: Array) -> Array:
-    """Put values into rows of an array, which may need another type for them."""
+    """Assign values to rows of an array, which becomes an array of objects if they are objects."""
     if values.dtype == np.dtype(object):
         array = array.astype(object, copy=False)
     array[rows] = values

@@ -1,4 +1,4 @@
-"""Gates read as formal values, whose parts are made when they are looked at."""
+"""Gates read as formal values, whose parts are built lazily."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ K = TypeVar("K")
 
 
 SMALL = 16
-"""Sums of so many terms are made at once."""
+"""Number of terms up to which sums are built at once."""
 _NAMED = 5
-"""So many rows of a window are named in a text."""
+"""Limit on the rows of a window that a text names."""
 
 
 class InCircuit:
-    """The common part of annotations and formal values that are gates of a circuit."""
+    """The common base of annotations and formal values that are gates of a circuit."""
 
     __slots__ = ()
     _made: Any
@@ -102,7 +102,7 @@ class FormalValue(InCircuit, Value):
         return [(row[0], row[1:]) for row in zip(*parts, strict=True)]
 
     def _width(self) -> int:
-        """Return the number of edges of a row: those to its annotation and to operands."""
+        """Return the number of edges of a row: one to its annotation, others to operands."""
         children = self._children()
         annotations = int((self.reading.circuit.gates.kind[children] < TENSOR).sum())
         return len(children) // max(annotations, 1) or 1
@@ -114,12 +114,12 @@ class FormalValue(InCircuit, Value):
 
     @property
     def function(self) -> Any:
-        """The function whose value this is."""
+        """The function that has this value."""
         circuit = self.reading.circuit
         return circuit.operands.functions[int(circuit.gates.payload[self.gate])]
 
     def _digested(self) -> Iterable[Any]:
-        """Return the texts, annotations and operands that equal values have in common."""
+        """Return the texts, annotations and operands that determine equality."""
         rows = ((k, len(row), *row) for k, row in self._all())
         return (self.function.name, *(part for row in rows for part in row))
 
@@ -164,7 +164,7 @@ class CircuitApplied(FormalValue):
         return self.reading.operands(self._children()[:limit])
 
     def outcomes(self, values: Sequence[Any]) -> list[Any]:
-        """Return the values of the function, which has one operand, for some of these."""
+        """Return the values of the one-operand function for some operand values."""
         return self.reading.circuit.operands.outcomes(self.gate, values)
 
     def _digested(self) -> Iterable[Any]:
@@ -182,7 +182,7 @@ class CircuitAggregated(FormalValue):
 
     @property
     def terms(self) -> tuple[tuple[Annotation, tuple[Operand, ...]], ...]:
-        """Pairs of the annotation of a row and its arguments."""
+        """Pairs of a row's annotation and its arguments."""
         return self._all()
 
     def truncated(self, limit: int | None = REPR_TERMS) -> str:
@@ -203,7 +203,7 @@ def _term_text(annotation: Annotation, row: tuple[Operand, ...], limit: int | No
 class CircuitChoice(FormalValue):
     """The value of the first alternative whose annotation is not 0, else NULL.
 
-    In no world are there two, but for a subquery of several rows, which Spark refuses.
+    No world has two alternatives, except for a subquery with several rows, which Spark refuses.
     """
 
     __slots__ = ("_key", "_made", "gate", "reading")
@@ -234,9 +234,9 @@ class CircuitChoice(FormalValue):
 
 
 class CircuitRows(FormalValue):
-    """The annotated rows that a window function is over, shared by the values of all of them.
+    """The annotated rows of a window function, shared by the values of all of them.
 
-    The operands of a row are what it is partitioned and sorted by, and the arguments.
+    The operands of a row are its partition keys, sort keys and arguments.
     """
 
     __slots__ = ("_key", "_made", "gate", "reading")
@@ -257,18 +257,18 @@ class CircuitRows(FormalValue):
 
 
 class CircuitWindowed(FormalValue):
-    """The value that a window function has for one of its rows; NULL in a world without it."""
+    """The value of a window function for one of its rows; NULL in a world without the row."""
 
     __slots__ = ("_key", "_made", "gate", "reading")
 
     @property
     def among(self) -> CircuitRows:
-        """All rows that may be there."""
+        """All rows of the window function."""
         return self.reading.rows(int(self._children()[0]))
 
     @property
     def place(self) -> int:
-        """The number of its row among them."""
+        """The number of its row among the rows."""
         return int(self.reading.circuit.gates.payload[self.gate])
 
     @property
@@ -282,7 +282,7 @@ class CircuitWindowed(FormalValue):
 
 
 class CircuitTensor(InCircuit, Tensor):
-    """A tensor in a circuit, whose terms are made when they are looked at."""
+    """A tensor in a circuit, whose terms are built lazily."""
 
     __slots__ = ("_made", "gate", "reading")
 
@@ -302,7 +302,7 @@ class CircuitTensor(InCircuit, Tensor):
         return cast(Monoid, self._monoid)
 
     def _edges(self) -> tuple[Array, Array]:
-        """The annotations and the places of their values, in the order of values."""
+        """The annotations and the labels of their values, in the order of values."""
         store = self.reading.circuit.gates
         edges, _ = store.edges_of(np.array([flat_tensor(self.reading.circuit, self.gate)]))
         return store.child[edges], store.label[edges]

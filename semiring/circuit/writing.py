@@ -52,7 +52,7 @@ from semiring.token import Token
 from semiring.value import Operand, Substitution
 
 _LARGE = 2**30
-"""Larger constants are sums and products of smaller ones."""
+"""Constants above this are sums and products of smaller ones."""
 
 
 class CircuitWriting:
@@ -61,7 +61,7 @@ class CircuitWriting:
     Parameters
     ----------
     tokens
-        All that occur.
+        All tokens that occur.
     """
 
     def __init__(self, tokens: Iterable[Token]) -> None:
@@ -106,7 +106,7 @@ class CircuitWriting:
         return np.array([self._written[id(part)][1] for part in listed], dtype=np.int32)
 
     def _write(self, parts: list[Any]) -> Array:
-        """Return the gates of parts of one group, whose own parts are written."""
+        """Return the gates of one group of parts, whose own parts are written already."""
         circuit = self.circuit
         match parts[0]:
             case InCircuit(reading=reading):
@@ -144,7 +144,7 @@ class CircuitWriting:
         return self.gates(part.left for part in parts), self.gates(part.right for part in parts)
 
     def _edges(self, listed: Sequence[Sequence[tuple[Any, int]]]) -> tuple[Array, list[int], Array]:
-        """Return the gates and the numbers of segments of pairs of a part and a number, as CSR."""
+        """Return segments of pairs of a part and a number as gates, numbers and CSR offsets."""
         pairs = [pair for segment in listed for pair in segment]
         offsets = bounds(np.array([*map(len, listed)], dtype=np.int64))
         return self.gates(part for part, _ in pairs), [n for _, n in pairs], offsets
@@ -185,7 +185,7 @@ class CircuitWriting:
 
 
 def _group(part: Any) -> Hashable:
-    """Return a key of the parts that are written together with one."""
+    """Return a key by which parts are grouped to be written together."""
     match part:
         case InCircuit():
             return id(part.reading)
@@ -199,7 +199,7 @@ def _group(part: Any) -> Hashable:
 
 
 class _Copies:
-    """Gates of one circuit in another one, with gates of that in the place of tokens."""
+    """Copies gates of one circuit into another, with tokens replaced by gates."""
 
     def __init__(
         self, source: CircuitReading, target: AnnotationCircuit, token: Callable[[Token], int]
@@ -214,7 +214,7 @@ class _Copies:
         self._scalars: dict[int, int] = {}
 
     def gates(self, gates: Array) -> Array:
-        """Return the copies of gates; of operands in which no token occurs, plain values."""
+        """Return the copies of gates; operands without tokens become plain values."""
         store = self._source.circuit.gates
         self._below = store.reachable(gates)
         self._made = np.zeros(len(self._below), dtype=np.int32)
@@ -264,7 +264,7 @@ class _Copies:
         return made
 
     def _of_number(self, kind: int, number: int, layer: Array) -> Array:
-        """Return copies of gates of one kind and payload: a function, or what stands for one."""
+        """Return copies of gates of one kind and payload, such as one function."""
         store, operands = self._source.circuit.gates, self._target.operands
         edges, offsets = store.edges_of(layer)
         child = self._copied(store.child[edges])
@@ -319,7 +319,7 @@ class _Copies:
 
 
 def substituted(value: FormalValue, of: Substitution) -> Operand:
-    """Return a formal value with other annotations in the place of tokens; plain once known."""
+    """Return a formal value with its tokens replaced; a plain value once known."""
     instead = {token: of(token) for token in sorted(value.tokens)}
     writing = CircuitWriting(token for k in instead.values() for token in k.tokens)
     copies = _Copies(value.reading, writing.circuit, lambda token: writing.gate(instead[token]))

@@ -1,4 +1,4 @@
-"""Columns of annotations: what an evaluation computes with, semiring by semiring."""
+"""Columns of annotations: the representation in which evaluation computes, by semiring."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["Columns", "Source", "Travel", "columns_of"]
 def columns_of(semiring: Semiring[Any], sources: Mapping[Hashable, Source]) -> Columns[Any]:
     """Return the columns that compute annotations of a semiring, over the tokens of all sources.
 
-    They compute on numbers of tokens where elements are made of tokens, else on arrays of elements.
+    They compute on token numbers if elements are built from tokens, else on arrays of elements.
     """
     kind = _kind(semiring)
     return ArrayColumns(semiring, sources) if kind is None else kind(semiring, sources)
@@ -39,8 +39,8 @@ def columns_of(semiring: Semiring[Any], sources: Mapping[Hashable, Source]) -> C
 class Travel:
     """The transport of annotations from one pass of an evaluation to the next.
 
-    They travel as columns, unless elements are made of tokens whose keys cannot travel: then as
-    objects.
+    They travel as columns, or as objects if elements are built from tokens whose keys cannot
+    travel.
 
     Parameters
     ----------

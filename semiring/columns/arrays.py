@@ -76,7 +76,7 @@ class ArrayColumns(Columns[Array]):
 
     @staticmethod
     def carrier(semiring: Semiring[Any]) -> pa.DataType:
-        """The type in which annotations travel: as numbers where they are such, or pickled."""
+        """The type in which annotations travel: numbers if they are numeric, else pickled bytes."""
         return _DIRECT.get(semiring.dtype.name, pa.binary())
 
     def sent(self, values: Array) -> pa.Array:

@@ -23,8 +23,8 @@ from semiring.vocabulary import ABSENT
 class DerivationColumns(NumberedColumns[Derivations]):
     """The operations of a quotient of N[X].
 
-    Columns are in normal form: monomials of a place are distinct and sorted, and of the elements
-    of the semiring.
+    Columns are in normal form: the monomials of a row are distinct and sorted, and reduced by the
+    laws of the semiring.
     """
 
     _semiring: Quotient[Any]
@@ -93,7 +93,7 @@ class DerivationColumns(NumberedColumns[Derivations]):
         return lists_of(values.offsets, pa.StructArray.from_arrays(parts, names))
 
     def _written(self, numbers: Array) -> pa.Array:
-        """Tokens as they travel."""
+        """Return tokens in the form for another pass."""
         return self._transport.write(self._vocabulary, numbers)
 
     def read(self, column: pa.Array, tokens: Array) -> Derivations:

@@ -25,9 +25,9 @@ _DELTA = "δ("
 
 
 class Factors(Vocabulary):
-    """Tokens by number, and after them formulas that stand as one factor: δ of one, ⊖ of two.
+    """Tokens by number, followed by formulas that act as one factor: δ of one, ⊖ of two.
 
-    A formula is known by its whole text, and has another one to be shown: with up to
+    A formula is identified by its whole text, and shown as a shorter one, with at most
     `PRINTED_TERMS` terms of every sum.
 
     Parameters
@@ -51,7 +51,7 @@ class Factors(Vocabulary):
         return self.first + len(self.whole)
 
     def numbered(self, whole: pa.Array, shown: pa.Array) -> Array:
-        """The numbers of formulas, which may be new."""
+        """Return the numbers of formulas, adding new ones."""
         encoded = pa.concat_arrays([self.whole, whole]).dictionary_encode()
         codes = encoded.indices.to_numpy()
         _, places = np.unique(codes, return_index=True)
@@ -61,12 +61,12 @@ class Factors(Vocabulary):
         return numbers
 
     def formulas(self, numbers: Array) -> tuple[pa.Array, pa.Array]:
-        """The texts of formulas, whole and shown; NULL for tokens."""
+        """Return the texts of formulas, whole and shown; NULL for tokens."""
         places = pa.array(numbers - self.first, mask=numbers < self.first)
         return self.whole.take(places), self._shown.take(places)
 
     def in_order(self, *, whole: bool) -> tuple[Array, Vocabulary]:
-        """The place of each number when formulas are in the order of their texts; and the texts."""
+        """Return each number's position in the order of formulas' texts, and the texts."""
         order = pc.sort_indices(self.whole)
         places = np.arange(len(self), dtype=np.int32)
         places[self.first + order.to_numpy()] = self.first + np.arange(len(order))
@@ -157,7 +157,7 @@ class FormulaColumns(DerivationColumns):
         return self.of_tokens(self._vocabulary.numbered(whole, shown))
 
     def _texts(self, values: Derivations) -> tuple[pa.Array, pa.Array]:
-        """The texts of formulas, whole and shown."""
+        """Return the texts of formulas, whole and shown."""
         both = []
         for whole, limit in ((True, None), (False, PRINTED_TERMS)):
             places, texts = self._vocabulary.in_order(whole=whole)
@@ -167,7 +167,7 @@ class FormulaColumns(DerivationColumns):
         return both[0], both[1]
 
     def _is_delta(self, values: Derivations) -> Array:
-        """Return a Boolean array: the formulas that are δ of another one."""
+        """Return a Boolean array of the formulas that are δ of a formula."""
         deltas: Array = (np.diff(values.offsets) == 1) & (values.tokens.shape[1] > 0)
         rows = values.rows(values.offsets[:-1][deltas])
         numbers = rows.tokens[:, 0] if deltas.any() else np.empty(0, dtype=np.int32)
@@ -179,7 +179,7 @@ class FormulaColumns(DerivationColumns):
 
 
 def _constant(values: Derivations) -> Array:
-    """Return a Boolean array: the elements without any factor."""
+    """Return a Boolean array of the elements without factors."""
     variable = np.flatnonzero(values.degrees)
     constant: Array = np.ones(len(values), dtype=np.bool_)
     constant[values.owners[variable]] = False
@@ -187,6 +187,6 @@ def _constant(values: Derivations) -> Array:
 
 
 def _operand(texts: pa.Array, values: Derivations) -> pa.Array:
-    """Texts beside a ⊖: sums are in brackets."""
+    """Return the texts of operands of ⊖, with sums in brackets."""
     several = pa.array(np.diff(values.offsets) > 1)
     return pc.if_else(several, glue("", "(", texts, ")"), texts)

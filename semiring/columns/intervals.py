@@ -29,8 +29,8 @@ class Instants:
     Attributes
     ----------
     known
-        All instants that bound an interval, ascending: bounds travel as their places among these.
-        None: a function gives some, so that bounds travel as bytes.
+        All instants that bound an interval, ascending: bounds travel as positions in it. None: a
+        function returns further instants, so bounds travel as bytes.
     """
 
     known: Sequence[Any] | None = None
@@ -46,14 +46,18 @@ class Instants:
         return pa.list_(pa.struct([("start", self.type), ("stop", self.type)]))
 
     def write(self, instants: Sequence[Any], places: Array) -> pa.Array:
-        """Bounds, from their places as `Intervals` has them."""
+        """Return bounds in the form for another pass, from their positions as `Intervals` has
+        them.
+        """
         if self.known is not None:
             return pa.array(places, pa.int64())
         written = pa.array([None, *map(pickled, instants), None], pa.binary())
         return written.take(pa.array(places))
 
     def of(self, values: Iterable[Times], travelled: Iterable[pa.Array]) -> Sequence[Any]:
-        """All instants of a pass, ascending: of values, and of columns that have travelled."""
+        """Return all instants of a pass, ascending: from values, and from columns of other
+        passes.
+        """
         if self.known is not None:
             return self.known
         bounds = [column for unions in travelled for column in unions.flatten().flatten()]
@@ -61,7 +65,7 @@ class Instants:
         return _ascending(chain(_ends(values), map(unpickled, written)))
 
     def read(self, instants: Sequence[Any], bounds: pa.Array, unbounded: int) -> Array:
-        """The places of bounds that have travelled; of no bound, the place given."""
+        """Return the positions of bounds from another pass; `unbounded` for none."""
         places: Array
         if self.known is not None:
             places = bounds.to_numpy(zero_copy_only=False)
@@ -80,16 +84,16 @@ class IntervalColumns(Columns[Intervals]):
     Parameters
     ----------
     sources
-        Where tokens come from.
+        The sources of tokens.
     travelled
         Columns of annotations from another pass.
     shared
-        How bounds travel.
+        The transport of bounds.
 
     Raises
     ------
     ValuationError
-        Where instants have no order.
+        Instants have no order.
     """
 
     def __init__(
@@ -151,7 +155,7 @@ class IntervalColumns(Columns[Intervals]):
         valuations: Sequence[Valuation[Times]],
         keys: Mapping[str, Sequence[pa.DataType]] | None,
     ) -> Instants:
-        """Return the transport of bounds, which passes share."""
+        """Return the transport of bounds, which all passes share."""
         given = [valuation for valuation in valuations if not valuation.constant_one]
         if any(valuation.values is None for valuation in given):
             return Instants()
@@ -165,12 +169,12 @@ class IntervalColumns(Columns[Intervals]):
 
 
 def _ends(values: Iterable[Times]) -> Iterable[Any]:
-    """The instants that bound some intervals."""
+    """Yield the instants that bound some intervals."""
     return (end for value in values for interval in value for end in interval if end is not None)
 
 
 def _ascending(instants: Iterable[Any]) -> Sequence[Any]:
-    """Instants, each once, in their order."""
+    """Return the distinct instants, ascending."""
     distinct = set(instants)
     try:
         return sorted(distinct)

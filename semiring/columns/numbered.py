@@ -1,4 +1,4 @@
-"""Columns of annotations that are made of tokens, computed on the tokens' numbers."""
+"""Columns of annotations over tokens, computed on the tokens' numbers."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class NumberedColumns(Columns[V]):
     @staticmethod
     @abstractmethod
     def named(semiring: Any, value: Any) -> Iterable[Token]:
-        """The tokens that an element names, some more than once."""
+        """Return the tokens that an element names, with repetitions."""
 
     @classmethod
     def shared(
@@ -68,7 +68,7 @@ class NumberedColumns(Columns[V]):
         valuations: Sequence[Valuation[Any]],
         keys: Mapping[str, Sequence[pa.DataType]] | None,
     ) -> Transport | None:
-        """Return the transport of tokens, which passes share, or None where keys cannot travel."""
+        """Return the transport of tokens, which all passes share, or None if keys cannot travel."""
         return None if keys is None else Transport(keys)
 
     @classmethod
@@ -84,16 +84,16 @@ class NumberedColumns(Columns[V]):
     @staticmethod
     @abstractmethod
     def tokens_of(column: pa.Array) -> pa.Array:
-        """All tokens of annotations that travel, in their order."""
+        """Return all tokens of annotations from another pass, in their order."""
 
     @abstractmethod
     def of_tokens(self, numbers: Array) -> V:
-        """The tokens with some numbers, or 1 for `ABSENT`."""
+        """Return the tokens with some numbers, or 1 for `ABSENT`."""
 
     @abstractmethod
     def of_values(self, values: list[Any]) -> V:
-        """Given elements of the semiring."""
+        """Return a column of elements of the semiring."""
 
     @abstractmethod
     def read(self, column: pa.Array, tokens: Array) -> V:
-        """Annotations that have travelled, from the numbers of their tokens."""
+        """Return annotations from another pass, given the numbers of their tokens."""

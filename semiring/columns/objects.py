@@ -1,6 +1,6 @@
-"""Elements of a semiring as bytes, for workers that do not have these packages.
+"""Elements of a semiring as bytes, for workers without these packages.
 
-Classes travel to them by value, in the passes of an evaluation; elements name them.
+Classes are sent to them by value, in the passes of an evaluation; elements refer to them by name.
 """
 
 from __future__ import annotations
@@ -41,12 +41,14 @@ def pickled(value: Any) -> bytes:
 
 
 def unpickled(written: bytes) -> Any:
-    """Return the element of some bytes."""
+    """Return the element that bytes encode."""
     return _Unpickler(io.BytesIO(written)).load()
 
 
 class _Pickler(pickle.Pickler):
-    """Names our classes, which workers hold by value, instead of importing their modules."""
+    """Pickles our classes by name, since workers hold them by value and cannot import their
+    modules.
+    """
 
     def persistent_id(self, item: Any) -> str | None:
         """Return the name of one of our classes."""
@@ -57,5 +59,5 @@ class _Pickler(pickle.Pickler):
 
 class _Unpickler(pickle.Unpickler):
     def persistent_load(self, name: Any) -> type:
-        """Return the class of a name."""
+        """Return the class with a name."""
         return _CLASSES[name]

@@ -17,7 +17,7 @@ from semiring.token_sets import TokenSets
 
 
 class TokenSetColumns(NumberedColumns[TokenSets]):
-    """The operations on annotations, as sets of token numbers."""
+    """The operations of which-provenance on sets of token numbers."""
 
     def repeat(self, counts: Array) -> TokenSets:
         return TokenSets.empty(self._vocabulary, counts > 0)

@@ -1,4 +1,4 @@
-"""The sources of the tokens of an evaluation, which are numbered all at once."""
+"""The sources of an evaluation's tokens, which are numbered together."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Values other than the tokens themselves: a few, and for each row the place of its own."""
+    """Values other than the tokens themselves: the distinct ones, and the index of each row's."""
 
     values: list[Any]
     places: Array
@@ -69,12 +69,12 @@ def number_sources(
     travelled: Mapping[Hashable, pa.Array],
     transport: Transport,
 ) -> Numbered:
-    """Number the tokens of all sources, and the tokens that have travelled.
+    """Number the tokens of all sources, and the tokens from other passes.
 
     Parameters
     ----------
     named
-        Finds the tokens in a given value.
+        Returns the tokens in a value.
     travelled
         Tokens as `transport` writes them.
     """
@@ -102,7 +102,9 @@ def number_sources(
 
 
 def _numbers(received: Received, codes: Iterator[Array], numbers: Mapping[Token, int]) -> Array:
-    """The numbers of tokens that have travelled, from the numbers of scans and other tokens."""
+    """Return the numbers of tokens from other passes, given the numbers of scans and named
+    tokens.
+    """
     tokens = np.zeros(len(received.numbers), dtype=np.int32)
     for _, places in received.scans:
         tokens[places] = next(codes)

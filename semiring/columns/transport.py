@@ -1,4 +1,4 @@
-"""Tokens in columns of annotations that travel from one pass of an evaluation to the next."""
+"""The transport of tokens in columns of annotations between passes of an evaluation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NO_KEY = (pa.bool_(),)
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """Tokens that have travelled.
+    """Tokens from another pass.
 
     Attributes
     ----------
@@ -40,10 +40,10 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class Transport:
-    """The transport of tokens by their keys, since their numbers mean something in one batch only.
+    """The transport of tokens by their keys, since numbers are only valid in one batch.
 
-    A token is a struct with a field per relation, and a first one for tokens that are named by the
-    values given to other tokens. One of its fields is not NULL: the key, or the token as bytes.
+    A token is a struct with a field per relation, and a first field for tokens that occur in values
+    assigned to other tokens. Exactly one field is not NULL: the key, or the token as bytes.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Transport:
         return pa.struct(self._fields())
 
     def write(self, vocabulary: Vocabulary, numbers: Array) -> pa.Array:
-        """Tokens as structs, from their numbers."""
+        """Return tokens as structs, from their numbers."""
         size, start = len(vocabulary), 0
         named: list[bytes] = []
         places = np.full(size, -1, dtype=np.int64)
@@ -81,7 +81,7 @@ class Transport:
         return tokens.take(pa.array(numbers))
 
     def read(self, tokens: pa.Array) -> Received:
-        """Tokens from structs."""
+        """Return tokens from structs."""
         given, *columns = tokens.flatten()
         named = given.dictionary_encode()
         scans = []
@@ -100,7 +100,7 @@ class Transport:
         return [_NAMED, *(pa.field(f"r{number}", key) for number, key in enumerate(keys))]
 
     def _keys_of(self, part: TokenPart, numbers: Array, size: int) -> pa.Array:
-        """The keys of a part's tokens at their numbers, and NULL elsewhere up to a size."""
+        """Return the keys of a part's tokens, indexed by number up to a size, else NULL."""
         kinds = self.keys[part.relation]
         columns = [column.cast(kind) for column, kind in zip(part.columns, kinds, strict=True)]
         if not kinds:

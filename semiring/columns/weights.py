@@ -1,4 +1,4 @@
-"""Annotations of sensitivity as weights and slopes by token numbers."""
+"""Annotations of sensitivity, as weights and slopes by token number."""
 
 from __future__ import annotations
 

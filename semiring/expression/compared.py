@@ -74,7 +74,7 @@ def _never_null(value: Value) -> bool:
 
 
 def compare(op: str, left: Operand, right: Operand) -> Expression:
-    """[left op right], formal values first; two values that are known are compared at once.
+    """Return [left op right], formal values first; two known values are compared at once.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ K = TypeVar("K")
 
 
 class Condition(Expression):
-    """[φ]: 1 where the formal value φ is true, else 0, also where it is NULL or fails."""
+    """[φ]: 1 if the formal value φ is true, else 0, also if it is NULL or fails."""
 
     __slots__ = ("value",)
     value: Value
@@ -54,6 +54,6 @@ class Condition(Expression):
 
 
 def condition(value: Operand) -> Expression:
-    """[value]: a constant where the value is known, else a `Condition`."""
+    """Return [value]: a constant if the value is known, else a `Condition`."""
     value = known(value)
     return Condition(value) if isinstance(value, Value) else Constant(int(value is True))

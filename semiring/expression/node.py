@@ -1,4 +1,4 @@
-"""The base of the nodes of expressions, with a key, the parts, the value and the text."""
+"""The base class of expression nodes: key, parts, evaluation and text."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ K = TypeVar("K")
 
 
 class Read(Protocol):
-    """A circuit that annotations are read from, gate by gate."""
+    """A circuit from which annotations are read, gate by gate."""
 
     def tokens(self, gates: list[int]) -> frozenset[Token]:
-        """The tokens below some gates."""
+        """Return the tokens below some gates."""
 
 
 class Node(ABC):
-    """An immutable node, which is compared and sorted by its key."""
+    """An immutable node, compared and sorted by its key."""
 
     __slots__ = ("_hash", "_key", "origin")
 
     _key: tuple[Any, ...]
     _hash: int
     origin: tuple[Read, int]
-    """The circuit and the gate that this was read from, where it was asked for as a whole."""
+    """The circuit and the gate that this was read from, if it was read as a whole."""
     rank: ClassVar[int]
-    """The place of its kind in the canonical order; from 4 on they are in no polynomial."""
+    """The position of its kind in the canonical order; kinds from 4 on are in no polynomial."""
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("an Expression is immutable")
@@ -45,7 +45,7 @@ class Node(ABC):
 
     @property
     def sort_key(self) -> tuple[Any, ...]:
-        """The key of equality and of the canonical order, made when it is first asked for."""
+        """The key of equality and of the canonical order, computed lazily."""
         try:
             return self._key
         except AttributeError:
@@ -63,7 +63,7 @@ class Node(ABC):
 
     @property
     def tokens(self) -> frozenset[Token]:
-        """The tokens that occur, those inside compared tensors included."""
+        """The tokens that occur, including those inside compared tensors."""
         if origin := getattr(self, "origin", None):
             reading, gate = origin
             tokens: frozenset[Token] = reading.tokens([gate])
@@ -72,7 +72,7 @@ class Node(ABC):
 
     @property
     def _inner(self) -> Iterable[Any]:
-        """The annotations, operands and tokens that this is made of."""
+        """The annotations, operands and tokens that the node is built from."""
         return self.children
 
     @property
@@ -100,7 +100,7 @@ class Node(ABC):
         return None
 
     def to_polynomial(self) -> Polynomial:
-        """This expression multiplied out in N[X].
+        """Return this expression multiplied out in N[X].
 
         Raises
         ------
@@ -120,7 +120,7 @@ class Node(ABC):
     # -- evaluation --------------------------------------------------------------------------
 
     def evaluate(self, semiring: Semiring[K], valuation: TokenValuation[K] = None) -> K:
-        """The value in K under a valuation of the tokens; see `Polynomial.evaluate`.
+        """Return the value in K under a valuation of the tokens; see `Polynomial.evaluate`.
 
         Raises
         ------
@@ -136,7 +136,7 @@ class Node(ABC):
 
     @abstractmethod
     def delete(self, tokens: Collection[Token]) -> Expression:
-        """This expression with `tokens` replaced by 0."""
+        """Return this expression with `tokens` replaced by 0."""
 
     # -- text --------------------------------------------------------------------------------
 
@@ -148,8 +148,9 @@ class Node(ABC):
         return text if self.is_factor else f"({text})"
 
     def truncated(self, limit: int | None = REPR_TERMS) -> str:
-        """The text with at most `limit` terms of every sum, saying how many are left out; None:
-        all."""
+        """Return the text with at most `limit` terms of every sum and the number of omitted
+        ones; None: all.
+        """
         return self._text(TEXT, limit)
 
     def __str__(self) -> str:
@@ -165,13 +166,10 @@ class Node(ABC):
         return "$" + self._text(LATEX, REPR_TERMS) + "$"
 
     def to_sympy(self) -> Any:
-        """This expression in sympy: tokens as symbols, ``delta`` and ``monus`` as functions, a
-        comparison as a symbol named by its text.
+        """Return this expression in sympy.
 
-        Raises
-        ------
-        AnnotationError
-            If two tokens have the same text.
+        Tokens become symbols, ``delta`` and ``monus`` functions, and a comparison a symbol named by
+        its text.
         """
         name_tokens(self.tokens)
         return self._sympy()

@@ -7,15 +7,15 @@ from semiring.polynomial import Polynomial
 
 
 def delta(annotation: Operand) -> Expression:
-    """δ of any annotation."""
+    """Return δ of any annotation."""
     return Expression.of(annotation).delta()
 
 
 def monus(left: Operand, right: Operand) -> Expression:
-    """left ⊖ right of any annotations."""
+    """Return left ⊖ right of any annotations."""
     return Expression.of(left).monus(right)
 
 
 def simplify(annotation: Expression | Polynomial) -> Expression | Polynomial:
-    """A polynomial where the annotation is one, else the expression."""
+    """Return an annotation as a polynomial if it is one, else as an expression."""
     return annotation.to_polynomial() if annotation.is_polynomial else annotation

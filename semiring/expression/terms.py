@@ -47,7 +47,7 @@ class Expression(Node):
 
     @staticmethod
     def of(value: Operand) -> Expression:
-        """An expression, polynomial, token or non-negative integer as an expression."""
+        """Return an expression, polynomial, token or non-negative integer as an expression."""
         if type(value) is not Polynomial and isinstance(value, Expression):
             return value
         if isinstance(value, Token):
@@ -75,16 +75,16 @@ class Expression(Node):
 
     @staticmethod
     def constant(n: int) -> Expression:
-        """The n-fold sum of 1, n ≥ 0."""
+        """Return the n-fold sum of 1, n ≥ 0."""
         return Constant(n)
 
     @staticmethod
     def token(token: Token) -> Expression:
-        """A single token."""
+        """Return the expression of a single token."""
         return Atom(token)
 
     def delta(self) -> Expression:
-        """δ(self): duplicate elimination."""
+        """Return δ(self): duplicate elimination."""
         constant = self.constant_value()
         if constant is not None:
             return Constant(min(constant, 1))
@@ -97,7 +97,7 @@ class Expression(Node):
         return self if self.is_truth_value or isinstance(self, Delta) else Delta(self)
 
     def monus(self, other: Operand) -> Expression:
-        """self ⊖ other."""
+        """Return self ⊖ other."""
         right = Expression.of(other)
         m, n = self.constant_value(), right.constant_value()
         if self == right or m == 0 or (m is not None and n is not None and m <= n):
@@ -134,7 +134,7 @@ class Expression(Node):
         return self.terms[:limit]
 
     def summands_apart(self, limit: int | None = None) -> list[Expression]:
-        """Return the first summands with their multiplicities, each as an expression; None: all."""
+        """Return the first summands with multiplicities, each as an expression; None: all."""
         return [summand if n == 1 else summand * n for summand, n in self._first(limit)]
 
 
@@ -411,7 +411,7 @@ class Monus(Expression):
 
 
 def sum_of(terms: Iterable[tuple[Expression, int]]) -> Expression:
-    """The sum of expressions with multiplicities, in canonical form."""
+    """Return the sum of expressions with multiplicities, in canonical form."""
     merged: dict[Expression, int] = {}
     for expression, multiplicity in terms:
         if multiplicity and (expression.is_prime or expression.rank == Product.rank):
@@ -432,9 +432,9 @@ def sum_of(terms: Iterable[tuple[Expression, int]]) -> Expression:
 
 
 def product_of(factors: Iterable[tuple[Expression, int]]) -> Expression:
-    """The product of expressions with exponents, in canonical form.
+    """Return the product of expressions with exponents, in canonical form.
 
-    The integer content of every factor is taken out in front, so that 2·(x·y) = (2·x)·y.
+    The integer content of every factor is moved to the front, so that 2·(x·y) = (2·x)·y.
     """
     content, merged = 1, dict[Expression, int]()
     for expression, exponent in factors:
@@ -466,7 +466,7 @@ def product_of(factors: Iterable[tuple[Expression, int]]) -> Expression:
 
 
 def _content(expression: Expression) -> int:
-    """The greatest common divisor of the multiplicities of the summands."""
+    """Return the greatest common divisor of the multiplicities of the summands."""
     common = 0
     for _, n in expression.terms:
         common = gcd(common, n)
@@ -476,7 +476,7 @@ def _content(expression: Expression) -> int:
 
 
 def _monomial(monomial: Monomial, coefficient: int) -> Expression:
-    """A monomial with a coefficient; its tokens are in the order of atoms."""
+    """Return a monomial with a coefficient; its tokens are in the order of atoms."""
     if not monomial:
         return Constant(coefficient)
     ((token, power), *more) = monomial

@@ -1,4 +1,4 @@
-"""B[X]: polynomials with Boolean coefficients, the derivations without how often each occurs.
+"""B[X]: polynomials with Boolean coefficients: the derivations, without multiplicities.
 
 Carrier: finite sets of monomials. Source: Green, *Containment of Conjunctive Queries on Annotated
 Relations*, ICDT 2009, section 3.

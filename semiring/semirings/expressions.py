@@ -15,7 +15,7 @@ Annotation: TypeAlias = Polynomial | Expression
 
 
 def _formal(expression: Any) -> Annotation:
-    """An expression that is a constant or no polynomial, in normal form."""
+    """Return an expression that is a constant or no polynomial, in normal form."""
     return simplify(expression) if expression.rank == Constant.rank else expression
 
 

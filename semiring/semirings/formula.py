@@ -1,4 +1,4 @@
-"""Formulas: annotations as text, with tuples under names of the user's.
+"""Formulas: annotations as text, with names for tuples that the user chooses.
 
 Carrier: symbolic annotations. Source: the formula semiring of Senellart, Jachiet, Maniu, Ramusat,
 *ProvSQL: Provenance and Probability Management in PostgreSQL*, PVLDB 11(12), 2018.
@@ -17,7 +17,7 @@ from semiring.token import Token
 
 
 class Name(Token):
-    """A token that is written as its name alone."""
+    """A token that is written as just its name."""
 
     __slots__ = ()
 
@@ -32,7 +32,7 @@ class Name(Token):
 
 
 class Formula(Expressions):
-    """The derivation of a tuple as a formula: `Expressions` where a value may be any name.
+    """The derivation of a tuple as a formula: `Expressions` whose values may be any names.
 
     A token is itself by default. The laws hold up to evaluation in any semiring. Columns of
     formulas are texts, multiplied out up to δ and ⊖.
@@ -40,7 +40,7 @@ class Formula(Expressions):
 
     name = "Formula"
     flat = False
-    """x·x is another formula than x."""
+    """x·x and x are different formulas."""
 
     def check(self, value: Any) -> Annotation:
         if isinstance(value, str):
@@ -48,8 +48,8 @@ class Formula(Expressions):
         return super().check(value)
 
     def terms(self, value: Annotation) -> Terms:
-        """Return an element as a sum of monomials; one with δ or ⊖ is a factor under its text as
-        name.
+        """Return an element as a sum of monomials; an element with δ or ⊖ becomes one named
+        factor.
         """
         if isinstance(value, Expression):
             if not value.is_polynomial:
@@ -58,7 +58,7 @@ class Formula(Expressions):
         return value.terms
 
     def tokens_in(self, value: Annotation) -> Iterator[Token]:
-        """Return the tokens of an element's monomials, some more than once."""
+        """Return the tokens of an element's monomials, with repetitions."""
         return (token for monomial, _ in self.terms(value) for token, _ in monomial)
 
     def render(self, value: Expression | Polynomial) -> str:

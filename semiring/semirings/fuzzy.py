@@ -1,4 +1,4 @@
-"""The fuzzy semiring: greatest degree of truth, a derivation being as true as its weakest tuple.
+"""The fuzzy semiring: the greatest degree of truth; a derivation is as true as its weakest tuple.
 
 Carrier: [0, 1], as doubles, with max and min. Source: Zadeh, *Fuzzy Sets*, 1965; Green et al., PODS
 2007, section 3.

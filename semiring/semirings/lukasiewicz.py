@@ -1,4 +1,5 @@
-"""The Łukasiewicz semiring: greatest degree of truth, the lacks of a derivation's tuples added up.
+"""The Łukasiewicz semiring: the greatest degree of truth, with truth deficits added in a
+derivation.
 
 Carrier: [0, 1], as doubles, with max and max(0, a + b - 1). Source: Łukasiewicz, 1920, as a
 semiring in Grädel, Tannen, *Semiring Provenance for First-Order Model Checking*, 2017.

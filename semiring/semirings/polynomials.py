@@ -20,7 +20,7 @@ from semiring.token import Token
 
 
 class SumsOfMonomials(Quotient[Polynomial]):
-    """The common part of semirings whose elements are polynomials, added as such."""
+    """The common base of semirings whose elements are polynomials and are added as such."""
 
     @property
     def zero(self) -> Polynomial:

@@ -41,8 +41,7 @@ class PosBool(Why):
 
 
 def _minimal(witnesses: Iterable[frozenset[Token]]) -> Witnesses:
-    """The witnesses that contain no other one, smaller ones first looked for by one of their
-    tokens."""
+    """Return the minimal witnesses, which contain no other witness."""
     by_token: dict[Token, list[frozenset[Token]]] = {}
     kept: set[frozenset[Token]] = set()
     for witness in sorted(set(witnesses), key=len):

@@ -1,4 +1,4 @@
-"""Sensitivity: a weight and how it changes with the weight of each tuple.
+"""Sensitivity: a weight and its derivatives with respect to the weights of tuples.
 
 Carrier: polynomials over the reals in the tuples' changes, cut after the first degree: dual
 numbers. Source: Clifford, 1873; as forward differentiation of provenance in Kanagal, Li, Deshpande,
@@ -40,11 +40,11 @@ class Weight:
 
 
 class Sensitivity(Semiring[Weight]):
-    """Weights that remember what they depend on: (R[X] cut after degree 1, +, ·, 0, 1).
+    """Weights with derivatives: (R[X] cut after degree 1, +, ·, 0, 1).
 
-    A token weighs 1 and changes with itself; a number given for it, or a `Weight`, is taken as it
-    is, and :meth:`of` makes the weight of a token that is to be followed. δ is 0 of 0, else 1. A
-    ring: not positive, no monus. Exact as far as doubles are.
+    A token has weight 1 and derivative 1 with respect to itself; a number assigned to it, or a
+    `Weight`, is used as it is, and :meth:`of` makes the weight of a token that is to be tracked.
+    δ(0) = 0, else 1. A ring: not positive, no monus. Exact up to the rounding of doubles.
     """
 
     name = "Sensitivity"
@@ -53,7 +53,7 @@ class Sensitivity(Semiring[Weight]):
 
     @staticmethod
     def of(token: Token, value: float) -> Weight:
-        """Return the weight of a token whose influence is followed."""
+        """Return the weight of a token whose influence is tracked."""
         return Weight(float(value), ((token, 1.0),))
 
     @property

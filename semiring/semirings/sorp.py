@@ -1,4 +1,4 @@
-"""Absorptive polynomials: the cheapest derivations, with how often they use a tuple.
+"""Absorptive polynomials: the cheapest derivations, with the multiplicities of tuples.
 
 Carrier: antichains of monomials under divisibility. Source: Deutch, Milo, Roy, Tannen, *Circuits
 for Datalog Provenance*, ICDT 2014, section 3 (Sorp(X), without its infinite exponents).

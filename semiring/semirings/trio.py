@@ -1,4 +1,4 @@
-"""Trio: the witnesses of a tuple, each with how many derivations have it.
+"""Trio: the witnesses of a tuple, each with its number of derivations.
 
 Carrier: polynomials with coefficients in N in which x² = x. Source: Das Sarma, Theobald, Widom,
 *Exploiting Lineage for Confidence Computation*, ICDE 2008, as a semiring in Green, ICDT 2009,

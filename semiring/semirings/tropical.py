@@ -1,7 +1,7 @@
 """The tropical semiring: least cost.
 
 Carrier: the non-negative reals and ∞, as doubles, with min and +. Source: Green et al., PODS 2007,
-section 3. Sums of costs are exact as far as doubles are.
+section 3. Sums of costs are exact up to the rounding of doubles.
 """
 
 from __future__ import annotations

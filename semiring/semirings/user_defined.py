@@ -1,4 +1,4 @@
-"""Semirings of the user's own, from an object with a few methods."""
+"""User-defined semirings, from an object with a few methods."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class SemiringDefinition(Protocol[K]):
         """The annotation of a tuple that needs no evidence."""
 
     def plus(self, a: K, b: K) -> K:
-        """Alternative use."""
+        """Return a + b, for alternative use."""
 
     def times(self, a: K, b: K) -> K:
-        """Joint use."""
+        """Return a · b, for joint use."""
 
 
 @checked
@@ -58,7 +58,7 @@ def define(name: str, definition: SemiringDefinition[K], samples: Sequence[K]) -
     LawError
         A law that the samples break: the definition is not a semiring, or claims what it is not.
     AnnotationError
-        Something is missing.
+        The definition lacks a required attribute.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def define(name: str, definition: SemiringDefinition[K], samples: Sequence[K]) -
 
 
 class _Scalar(Semiring[Any]):
-    """Calls the definition for each pair of elements."""
+    """A semiring that calls the definition for each pair of elements."""
 
     definition: Any
 
@@ -152,7 +152,7 @@ class _Scalar(Semiring[Any]):
 
 
 class _Vectorised(_Scalar):
-    """Calls the definition on whole arrays."""
+    """A semiring that calls the definition on whole arrays."""
 
     def plus_array(self, a: Array, b: Array) -> Array:
         result: Array = np.asarray(self.definition.plus_array(a, b), dtype=self.dtype)
@@ -163,7 +163,7 @@ class _Vectorised(_Scalar):
         return result
 
     def sum_segments(self, values: Array, offsets: Array) -> Array:
-        """By the ufunc if + is one, else by halving every segment until one element is left."""
+        """Reduce by the ufunc if + is one, else halve every segment until one element is left."""
         zero = self.pack([self.zero])[0]
         if isinstance(self.definition.plus_array, np.ufunc):
             return reduce_segments(self.definition.plus_array, values, offsets, zero)

@@ -81,8 +81,8 @@ def _bound(instant: Any, unbounded: str) -> str:
 
 
 def _swept(sides: tuple[Times, Times], holds: Callable[[list[int]], bool]) -> Times:
-    """Return the maximal intervals on which a condition holds of how many intervals of each side
-    cover.
+    """Return the maximal intervals on which a condition holds on each side's number of
+    intervals.
     """
     events: list[tuple[tuple[Any, ...], int, int]] = []
     for side, intervals in enumerate(sides):

@@ -1,4 +1,4 @@
-"""Lineage, or which-provenance: the tuples that took part in some derivation.
+"""Lineage, or which-provenance: the tuples that occur in some derivation.
 
 Carrier: finite sets of tokens and ⊥. Source: Cui, Widom, Wiener, TODS 2000, as a semiring in Green,
 Karvounarakis, Tannen, PODS 2007 and Green, ICDT 2009.

@@ -1,4 +1,4 @@
-"""Sixty-four possible worlds at once: in which of them a tuple is there.
+"""Sixty-four possible worlds at once: the set of worlds that contain a tuple.
 
 Carrier: B⁶⁴ as bits of a word, with or and and; products of semirings are semirings, so each bit is
 one Boolean world. Source: Green, Tannen, *Models for Incomplete and Probabilistic Information*,

@@ -36,7 +36,7 @@ from graphquery.federation.wire.transport import RequestExchange, RequestFailure
 from graphquery.store import StoreError
 
 Copies = frozenset[tuple[str, str]]
-"""Pairs of a host and a unit of which it has a copy."""
+"""Pairs of a host and a unit that it has copied."""
 
 
 @dataclass(frozen=True, slots=True)
