@@ -3,7 +3,9 @@
 ``python -m tests.lipstick.systems.streams.kills 100 --output FILE`` goes on after the graphs in
 FILE, and holds each recording against the oracle: complete, nothing twice, same answers. With
 ``--spark`` graphs run on Structured Streaming, every other one divided by key. A kill is SIGKILL to
-the process and all that it started; it comes at a random time after the first batch began.
+the process and all that it started. In memory it comes after a random number of batches, within the
+next one; on Spark at a random time after the graph was started. A graph that ends without a kill is
+reported as a failure: it shows nothing.
 """
 
 import argparse
@@ -87,6 +89,7 @@ def run_in_memory(seed: int, folder: Path) -> None:
                 sid: pq.read_table(folder / "in" / sid / f"{number:04d}.parquet") for sid in inputs
             }
             runner.push(tables, final=number == batches - 1)
+            print(READY, flush=True)
 
 
 def run_on_spark(seed: int, folder: Path) -> None:
@@ -140,16 +143,20 @@ def killed(seed: int, ends: float = math.inf, *, spark: bool) -> str:
             for number, rows in enumerate(each):
                 write_batch(folder / "in", sid, number, rows)
         for _ in range(STARTS):
-            seconds = chance.uniform(0.0, 8.0 if spark else 2.0)
+            # The first start has as many batches again before it when it is killed.
+            passed = 0 if spark else chance.randrange(batches // 2)
+            seconds = chance.uniform(0.0, 8.0 if spark else 0.02)
             if time.monotonic() > ends:
-                seconds = LONG
-            code = _started(seed, folder, seconds, spark)
+                passed, seconds = 0, LONG
+            code = _started(seed, folder, passed, seconds, spark)
             if code is not None:
                 break
             kills += 1
         if code != 0:
             logged = (folder / "log").read_text(errors="replace")[-1000:].replace("\n", " ")
             return f"{kills} kills FAILED the process ended with {code}: {logged}"
+        if not kills and time.monotonic() < ends:
+            return "0 kills FAILED the process ended before it was killed"
         try:
             return f"{kills} kills {_checked(seed, folder, batches, spark)} events"
         except (DisagreementError, AssertionError) as error:
@@ -176,8 +183,11 @@ def _as_read(folder: Path, inputs: dict[str, list[Rows]]) -> dict[str, list[Rows
     return read
 
 
-def _started(seed: int, folder: Path, seconds: float, spark: bool) -> int | None:
-    """Run the process until it ends, and return its code; None if it was killed before."""
+def _started(seed: int, folder: Path, passed: int, seconds: float, spark: bool) -> int | None:
+    """Run the process until it ends, and return its code; None if it was killed before.
+
+    It is killed so many seconds after it has done so many batches.
+    """
     command = [sys.executable, "-m", "tests.lipstick.systems.streams.kills", "0", "--output", "-"]
     command += ["--child", str(seed), str(folder), *(["--spark"] if spark else [])]
     with (
@@ -187,8 +197,9 @@ def _started(seed: int, folder: Path, seconds: float, spark: bool) -> int | None
         ) as child,
     ):
         assert child.stdout is not None
-        while READY.encode() not in (line := child.stdout.readline()) and line:
-            pass
+        for _ in range(passed + 1):
+            while READY.encode() not in (line := child.stdout.readline()) and line:
+                pass
         try:
             return child.wait(seconds)
         except subprocess.TimeoutExpired:
