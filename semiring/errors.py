@@ -10,7 +10,7 @@ class LipstickError(Exception):
     """Base class: what failed, where, and what to do about it."""
 
     is_defect: ClassVar[bool] = False
-    """Whether the calls that led to the error are shown, for a report."""
+    """True for a defect: the error is shown with the calls that led to it, for a report."""
 
     def _render_traceback_(self) -> list[str]:
         """Return the text for notebooks: the message, which has the place, without our own

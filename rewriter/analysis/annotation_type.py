@@ -1,7 +1,7 @@
-"""The type of the annotations of a block's tuples: their operators, which the plan decides.
+"""The type of the annotations of a block's tuples: their operators, as the plan determines.
 
 δ stands for a group and Σ for its members, ⊖ for a difference or a negated membership, Ref for a
-tuple of another block, and brackets for a condition, before the annotations that it is about.
+tuple of another block, and brackets for a condition, written before the annotations that it guards.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _membership(semi: Semi) -> str:
 
 
 def _condition(condition: Scalar, block: Block, member: str) -> str:
-    """Return a condition of HAVING: a comparison where it is a simple one."""
+    """Return the text of a HAVING condition: the comparison itself if it is simple."""
     condition = condition.unnest()
     op = COMPARISONS.get(type(condition))
     if op is not None:

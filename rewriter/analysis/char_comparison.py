@@ -1,7 +1,7 @@
-"""Comparisons of texts of a fixed length, CHAR(n), to which Spark pads what they are compared with.
+"""Comparisons of CHAR(n) texts, which Spark pads together with the texts they are compared with.
 
-That a column is CHAR is not part of its type: Spark keeps it beside, and passes it on with columns,
-through groupings by them and through unions.
+CHAR is not part of a column's type: Spark stores it in column metadata, and passes it on with
+columns, through groupings by them and through unions.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _COMPARISONS = (
 
 
 def padding(root: Block, lengths: Callable[[Block], Mapping[str, str]]) -> frozenset[str]:
-    """Return the blocks whose tails compare a CHAR with anything but another of its length.
+    """Return the blocks whose tails compare a CHAR with anything but a CHAR of its length.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def padding(root: Block, lengths: Callable[[Block], Mapping[str, str]]) -> froze
 
 
 def _kinds(node: exp.Expr, columns: Mapping[_Column, str]) -> set[str | None]:
-    """Return the types of the operands of a comparison that are CHAR, and None for others."""
+    """Return the CHAR types of the operands of a comparison, None for other operands."""
     operands = [part for key, part in node.args.items() if key != "default" and part]
     flat = [
         operand for part in operands for operand in (part if isinstance(part, list) else [part])

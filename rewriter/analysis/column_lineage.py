@@ -1,9 +1,10 @@
 """Lineage of columns: the columns that a scalar copies, is computed from, or is chosen by.
 
 A scalar that is a column is a copy of it; CASE, IF and COALESCE are copies of the branch that is
-taken, *chosen* by the conditions before it; everything else is *computed* from its columns. The
-lineage of a query's columns follows from these uses, from outer blocks to inner ones and relations;
-what conditions, joins, groups, orders and limits read *decides* which rows there are.
+taken, *chosen* by the conditions before it; all other scalars are *computed* from their columns.
+The lineage of a query's columns follows from these uses, from outer blocks to inner ones and
+relations; the columns that conditions, joins, groups, orders and limits read *decide* the set of
+rows.
 
 Sources: Buneman, Khanna, Tan, *Why and Where: A Characterization of Data Provenance*, ICDT 2001;
 Geerts, Kementsietsidis, Milano, *MONDRIAN: Annotating and Querying Databases through Colors and
@@ -47,14 +48,14 @@ OF_ONE_ROW = OFFSETS | {"first", "first_value", "any_value", "last", "last_value
 
 
 class ValueRole(Enum):
-    """The part that a column has in a value."""
+    """The role of a column in a value."""
 
     COPIED = "copied"
     COMPUTED = "computed"
     CHOSEN = "chosen by"
 
     def then(self, outer: ValueRole) -> ValueRole:
-        """Return the role of a column of a column with another role."""
+        """Return the role of a column in a value, through an intermediate column."""
         order = (ValueRole.COPIED, ValueRole.COMPUTED, ValueRole.CHOSEN)
         return max(self, outer, key=order.index)
 
@@ -65,7 +66,7 @@ Guard: TypeAlias = tuple[Scalar, bool]
 
 @dataclass(frozen=True, slots=True)
 class ColumnUse:
-    """A column that a scalar reads, where some conditions hold."""
+    """A column that a scalar reads, and the conditions under which it does."""
 
     alias: str
     name: str
@@ -74,7 +75,7 @@ class ColumnUse:
 
 
 def uses(scalar: Scalar, guards: tuple[Guard, ...] = ()) -> Iterator[ColumnUse]:
-    """Yield the columns that a scalar reads, each with its role and where it reads it."""
+    """Yield the columns that a scalar reads, with their roles and positions."""
     match scalar:
         case exp.Column():
             yield ColumnUse(scalar.table, scalar.name, ValueRole.COPIED, guards)
@@ -125,9 +126,9 @@ def _branches(
 
 
 def window_uses(window: exp.Window) -> Iterator[ColumnUse]:
-    """Yield the columns that a window function reads of the rows of its frame.
+    """Yield the columns that a window function reads from the rows of its frame.
 
-    Its partition and order decide which rows these are; see :func:`column_lineage`.
+    Its partition and order determine these rows; see :func:`column_lineage`.
     """
     own = windows.called(window).expressions
     name = windows.function_name(window)
@@ -142,7 +143,7 @@ def window_uses(window: exp.Window) -> Iterator[ColumnUse]:
 
 
 def generated_uses(generator: Generator, name: str) -> Iterator[ColumnUse]:
-    """Yield the columns behind a column of the rows that a generator makes."""
+    """Yield the columns behind a column of generated rows."""
     rows = elements(generator)
     if rows is None:
         yield from _as(ValueRole.COMPUTED, generator.argument)
@@ -153,7 +154,7 @@ def generated_uses(generator: Generator, name: str) -> Iterator[ColumnUse]:
 
 
 def elements(generator: Generator) -> list[list[Scalar]] | None:
-    """Return the columns of each row that a generator makes where all are written, else None.
+    """Return the columns of each generated row if a constructor lists them, else None.
 
     The argument is a constructor: ``array(a, b)``, ``map(k, v)``, an array of structs for INLINE.
     """
@@ -177,7 +178,7 @@ def elements(generator: Generator) -> list[list[Scalar]] | None:
 
 
 def captured_columns(core: Core) -> dict[tuple[str, str], str]:
-    """Return the names under which members have the columns that a core reads."""
+    """Return the member columns with the columns that a core reads."""
     columns = ((name, scalar) for name, scalar in core.select)
     return {(s.table, s.name): name for name, s in columns if isinstance(s, exp.Column)}
 
@@ -188,7 +189,9 @@ def is_choosing(call: Scalar) -> bool:
 
 
 def aggregate_uses(call: Scalar) -> Iterator[ColumnUse]:
-    """Yield the columns that an aggregate reads of its members; of a choosing one as if chosen."""
+    """Yield the columns that an aggregate reads from its members; chosen ones for a choosing
+    aggregate.
+    """
     own = arguments(call)
     if is_choosing(call) and own:
         yield from uses(own[0])
@@ -230,7 +233,7 @@ class SourceColumn:
     Parameters
     ----------
     kind
-        ``DIRECT``, a value of it is in the value; or ``INDIRECT``, it decides something.
+        ``DIRECT`` if the value is derived from it, ``INDIRECT`` if it decides about rows or values.
     subtype
         OpenLineage's: IDENTITY, TRANSFORMATION and AGGREGATION; CONDITIONAL, JOIN, FILTER,
         GROUP_BY, SORT and WINDOW.
@@ -317,7 +320,7 @@ def _of_column(
 
 
 def group_uses(block: Block, name: str) -> Iterator[ColumnUse]:
-    """Yield the columns of members that a key or an aggregate of a grouping reads."""
+    """Yield the member columns that a key or an aggregate of a grouping reads."""
     for key, scalar in block.keys:
         if key == name:
             yield from uses(scalar)
@@ -327,7 +330,7 @@ def group_uses(block: Block, name: str) -> Iterator[ColumnUse]:
 
 
 def is_aggregated(block: Block, name: str) -> bool:
-    """Return True if a column of a grouping is made of the values of many rows."""
+    """Return True if a column of a grouping is computed from the values of many rows."""
     return any(key == name and not is_choosing(call) for key, call in block.aggregates)
 
 
@@ -359,7 +362,7 @@ def _of_core(
 
 
 def deciding_columns(root: Block) -> set[SourceColumn]:
-    """Return the columns that decide which rows an answer has, and which rows it is made from."""
+    """Return the columns that determine the rows of an answer and their derivations."""
     found: set[SourceColumn] = set()
     for block in topological(root):
         columns: set[SourceColumn] = set()
@@ -389,7 +392,9 @@ def deciding_columns(root: Block) -> set[SourceColumn]:
 
 
 def _deciding(reader: Block | Core) -> Iterator[Scalar]:
-    """Yield what decides which rows there are; values do not decide how many a constructor has."""
+    """Yield the scalars that determine the set of rows; elements do not determine a
+    constructor's length.
+    """
     constructors = {id(each.argument) for each in reader.generators if elements(each) is not None}
     return (each for each in reader.deciding_scalars() if id(each) not in constructors)
 

@@ -1,8 +1,8 @@
-"""Conditions and differences in annotations, and the lengths of arrays that decide them.
+"""Conditions and differences in annotations, and the array lengths that decide them.
 
-Both follow from the plan, before a row is read. With conditions, annotations have a value where
-tokens are 0 or 1; with differences, in semirings with a monus. The length of an array that a
-generator takes apart may follow from the query.
+Both follow from the plan, before a row is read. Annotations with conditions have a value if tokens
+are 0 or 1; annotations with differences, in semirings with a monus. The length of an unnested array
+may follow from the query.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _WINDOWS = frozenset({"window", "session_window"})
 
 
 def varies(block: Block) -> bool:
-    """Return True if a deletion may change the number of rows that generators make of one row.
+    """Return True if a deletion may change the number of rows generated from one row.
 
     Registered functions do not count: such a function is a black box, and each of its rows depends
     on all of its arguments.
@@ -38,7 +38,7 @@ def varies(block: Block) -> bool:
 
 
 def fixed_length(scalar: Scalar, block: Block) -> int | None:
-    """Return the number of elements that a tail scalar has in every row; None: it may vary."""
+    """Return the number of elements that a tail scalar has in every row, or None if it may vary."""
     scalar = scalar.unnest()
     if isinstance(scalar, exp.Column):
         return _of_column(scalar, block)
@@ -55,7 +55,7 @@ def fixed_length(scalar: Scalar, block: Block) -> int | None:
 
 
 def _is_black_box(scalar: Scalar, block: Block) -> bool:
-    """Return True if a registered function made an array."""
+    """Return True if a registered function produced an array."""
     scalar = scalar.unnest()
     if isinstance(scalar, exp.Column):
         origin = _origin(scalar, block)
@@ -69,7 +69,9 @@ def _of_column(column: exp.Column, block: Block) -> int | None:
 
 
 def _origin(column: exp.Column, block: Block) -> tuple[Scalar, Block] | None:
-    """Return what a column of another block is there, and that block; None where it varies."""
+    """Return the definition of a column in the block that it is read from, and that block, or
+    None.
+    """
     lookups = {lookup.alias: lookup.block for lookup in block.lookups if not lookup.scalar}
     inner = lookups.get(column.table)
     if inner is None or inner.kind is Kind.UNION:
@@ -82,8 +84,8 @@ def _origin(column: exp.Column, block: Block) -> tuple[Scalar, Block] | None:
 def conditional(root: Block) -> bool:
     """Return True if a condition that a deletion may decide is a factor of some annotation.
 
-    They are on aggregated values, on values of window functions and of subqueries, on what LIMIT
-    cuts, on how many elements an array has, and on keys of groups that a deletion may change.
+    Such conditions are on aggregated values, values of window functions and subqueries, rows cut by
+    LIMIT, lengths of arrays, and group keys that a deletion may change.
     """
     return _cuts(root) or any(
         _has_conditions(block) or (block.limited and block is not root)
@@ -102,15 +104,15 @@ def _has_conditions(block: Block) -> bool:
 
 
 def _compared(block: Block) -> Iterator[Scalar]:
-    """Yield what members ask other blocks for."""
+    """Yield the scalars by which members look up other blocks."""
     for probe in block.factors:
         yield from probe.scalars()
 
 
 def _cuts(root: Block) -> bool:
-    """Return True if LIMIT of the answer may cut, in some world, a row that is shown.
+    """Return True if LIMIT may cut, in some world, a row that the answer shows.
 
-    Not so of the first rows in an order that no deletion changes, before which none can come.
+    Not for the first rows in an order that no deletion changes, before which none can come.
     """
     if not root.limited:
         return False
@@ -141,10 +143,10 @@ def has_difference(root: Block) -> bool:
 
 
 def shown_joins(root: Block) -> frozenset[str]:
-    """The LEFT JOINs that find partners in the tail and whose columns the answer shows.
+    """Return the LEFT JOINs that find partners in the tail and whose columns the answer shows.
 
-    A row of the answer is then one with its partner, or one without; of other LEFT JOINs a row is
-    either.
+    A row of the answer is then either one with a partner or one without; for other LEFT JOINs it
+    may be both.
     """
     if root.kind is not Kind.ROWS or root.limited or root.windowed:
         return frozenset()
@@ -154,7 +156,7 @@ def shown_joins(root: Block) -> frozenset[str]:
 
 
 def limits_inside(root: Block) -> bool:
-    """Return True if LIMIT or OFFSET cuts a block that another one reads."""
+    """Return True if LIMIT or OFFSET cuts a block that another block reads."""
     return any(block.limited for block in topological(root) if block is not root)
 
 
@@ -163,14 +165,14 @@ Aggregate = tuple[str, str]
 
 
 def shown_lists(root: Block) -> frozenset[Aggregate]:
-    """Return the aggregates whose lists, in no order that is known, are columns of the answer."""
+    """Return the aggregates whose lists, in undefined order, are columns of the answer."""
     return frozenset(
         aggregate for output in root.outputs for aggregate in _collected(root, output.name)
     )
 
 
 def _collected(block: Block, name: str) -> Iterator[Aggregate]:
-    """Yield the aggregates that an output is, as they were collected."""
+    """Yield the collecting aggregates that an output shows unchanged."""
     scalar = {output.name: output.scalar for output in block.outputs}[name].unnest()
     if not isinstance(scalar, exp.Column):
         return

@@ -1,4 +1,4 @@
-"""The flow of a relation's values through a query: to the answer, or into decisions.
+"""The flow of a relation's values through a query: into the answer, or into decisions.
 
 A deletion may decide the conditions of a tail that depend on evaluated rows.
 """
@@ -37,11 +37,11 @@ class Followed:
     Parameters
     ----------
     outputs
-        The places of the query's outputs that do.
+        The positions of the query's dependent outputs.
     decides
-        Whether it may be that which rows there are, or how they are grouped, does.
+        Whether the set of rows, or their grouping, may depend on the values.
     aggregated
-        Whether aggregates do.
+        Whether aggregates depend on the values.
     """
 
     outputs: frozenset[int]
@@ -52,7 +52,7 @@ class Followed:
 def follow(root: Block, relation: str, columns: Collection[str]) -> Followed:
     """Follow the values of some columns of a relation through the blocks of a query.
 
-    A value decides where anything else than the select list or an aggregate reads it.
+    A value decides if it is read anywhere except in the select list or an aggregate.
     """
     if not columns:
         return Followed(frozenset(), decides=False, aggregated=False)
@@ -74,7 +74,7 @@ class _Follower:
         self.aggregated = False
 
     def read(self, block: Block) -> None:
-        """Find the columns of a block that depend on the values, after the blocks that it reads."""
+        """Find the dependent columns of a block, after the ones of the blocks that it reads."""
         reached: set[Column] = set()
         if block.core is not None:
             reached |= {(MEMBER, name) for name in self._core(block.core)}
@@ -101,7 +101,7 @@ class _Follower:
         )
 
     def _core(self, core: Core) -> frozenset[str]:
-        """The columns of a core's select list that depend on the values."""
+        """Return the columns of a core's select list that depend on the values."""
         reached: set[Column] = set()
         for source in core.sources:
             reached |= {(source.alias.lower(), name) for name in self._source(source)}
@@ -125,7 +125,7 @@ class _Follower:
         return frozenset()
 
     def _branches(self, block: Block) -> Iterator[str]:
-        """The columns of a union that depend on the values, by the names that it reads them by."""
+        """Return the columns of a union that depend on the values, by name."""
         for branch in block.branches:
             for named, output in zip(block.branches[0].outputs, branch.outputs, strict=True):
                 if output.name.lower() in self.outputs[branch.name]:
@@ -141,7 +141,7 @@ class _Follower:
 
 
 def _tail(block: Block) -> Iterator[Scalar]:
-    """The scalars of a tail that decide which rows there are."""
+    """Return the scalars of a tail that decide the set of rows."""
     yield from block.deciding_scalars()
     for lookup in block.lookups:
         yield from (exp.column(name, table=MEMBER) for name, _ in lookup.on)
@@ -154,7 +154,7 @@ def _mentions(scalar: Scalar, reached: set[Column]) -> bool:
 
 
 def uncertain_having(block: Block) -> tuple[Scalar, ...]:
-    """Return the conditions of HAVING that a deletion may decide: on more than the group's keys.
+    """Return the HAVING conditions that a deletion may decide: on more than the group's keys.
 
     There are none for a difference, where the group's annotation itself decides its presence.
     """

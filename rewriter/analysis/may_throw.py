@@ -1,7 +1,7 @@
-"""Scalars whose evaluation may end in an error, and their forms that are NULL instead.
+"""Scalars whose evaluation may fail, and variants that are NULL instead.
 
-Under ANSI rules a division by zero, an overflow or a bad cast ends the query, wherever it is
-computed. So it must not be computed for a row that the plain query does not have.
+In ANSI mode a division by zero, an overflow or a bad cast ends the query, wherever it is computed.
+So such scalars must not be computed for a row that the plain query does not have.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ weekday weekofyear xxhash64 year zeroifnull
 """
 
 _TOTAL_FUNCTIONS = frozenset(_NAMES.split())
-"""Functions that have a value for every argument of their types, but for absurd lengths."""
+"""Functions with a value for every argument of their types, except for absurd lengths."""
 
 _TOTAL = (
     exp.Column,
@@ -68,10 +68,10 @@ _TOTAL = (
     exp.Order,
     exp.Ordered,
 )
-"""Nodes that raise nothing of their own."""
+"""Nodes that raise no errors of their own."""
 
 _STRICT = (exp.Binary, exp.Unary, exp.Cast, exp.Column, exp.Identifier, exp.Literal, exp.DataType)
-"""Nodes that are NULL where an operand is, and so before anything can fail."""
+"""Nodes that are NULL if an operand is, before anything can fail."""
 _NOT_STRICT = (exp.Connector, exp.Is, exp.NullSafeEQ, exp.NullSafeNEQ)
 
 _OVERFLOWS = (exp.Add, exp.Sub, exp.Mul, exp.Neg)
@@ -92,20 +92,21 @@ _TRIED_FUNCTIONS = {
 def may_raise(scalar: Scalar, *, overflows: bool = True) -> bool:
     """Return True if evaluating a scalar over columns may raise an error for some row.
 
-    Without a column it may too, but then for all rows alike. False is certain, True is not.
+    A scalar without columns may fail too, but then for all rows alike. False is certain, True is
+    not.
 
     Parameters
     ----------
     overflows
-        Whether a sum, a difference, a product or a negation counts.
+        Whether overflows of sums, differences, products and negations count.
     """
     return any(overflows or not isinstance(node, _OVERFLOWS) for node in _raising(scalar))
 
 
 def may_raise_of_nulls(scalar: Scalar, aliases: frozenset[str]) -> bool:
-    """Return True if a scalar may raise an error where the columns of some aliases are NULL.
+    """Return True if a scalar may raise an error when the columns of some aliases are NULL.
 
-    Most scalars that may fail are NULL of NULLs; a part over other columns fails for the same rows
+    Most scalars that may fail are NULL on NULLs; a part over other columns fails for the same rows
     as without the NULLs.
     """
     for node in _raising(scalar):

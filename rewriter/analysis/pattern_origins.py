@@ -1,4 +1,4 @@
-"""A pattern over a query's answer, followed down to the relations that its rows come from."""
+"""Patterns over a query's answer, traced down to the relations of its rows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from rewriter.scalars.text import substitute
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A scan and the operators above it, lowest first, each with the place of the input below."""
+    """A scan and the operators above it, lowest first, each with the index of the input below."""
 
     scan: Scan
     operators: tuple[tuple[Relation, int], ...]
@@ -52,7 +52,7 @@ class PatternPart:
 
 @dataclass(frozen=True, slots=True)
 class PatternTrace:
-    """A pattern along a path: what reaches the scan, and by operator what does not go below it.
+    """A pattern along a path: the conditions that reach the scan, and the others by operator.
 
     ``passed`` are the parts over the output of an operator that do go below it.
     """
@@ -62,7 +62,7 @@ class PatternTrace:
     passed: tuple[tuple[Scalar, ...], ...]
 
     def of_the_pattern(self) -> PatternTrace:
-        """Return the trace without what joins imply, unless nothing else reaches the scan."""
+        """Return the trace without implied conditions, unless only these reach the scan."""
         own = tuple(part for part in self.candidates if not part.derived)
         return replace(self, candidates=own) if own else self
 
@@ -83,11 +83,11 @@ _ONE_INPUT = (
     ExistenceJoin,
     BagDifference,
 )
-"""Operators whose rows come from their first input; another is asked alone."""
+"""Operators whose rows come from their first input; further inputs are only tested."""
 
 
 def paths(root: Relation, above: tuple[tuple[Relation, int], ...] = ()) -> Iterator[Path]:
-    """Yield the scans whose rows become rows of a plan, without the ones of subqueries."""
+    """Yield the paths from scans whose rows become rows of a plan, without subqueries."""
     if isinstance(root, Scan):
         yield Path(root, above)
         return
@@ -123,7 +123,7 @@ _STRICT = (exp.Column, exp.Identifier, exp.Literal, exp.Neg, exp.Paren, exp.Cast
 
 
 def is_strict_comparison(scalar: Scalar) -> bool:
-    """Return True if a condition compares columns and constants, and so is true of no NULL."""
+    """Return True if a condition compares columns and constants, so that it is not true of NULL."""
     bare = scalar.unnest()
     if not isinstance(bare, exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE):
         return False
@@ -131,7 +131,7 @@ def is_strict_comparison(scalar: Scalar) -> bool:
 
 
 def _below(operator: Relation, place: int, scalar: Scalar) -> Scalar | None:
-    """Return a condition on the output of an operator as one on its input; None if it is none."""
+    """Return a condition on the output of an operator as a condition on its input, or None."""
     names = list(references(scalar))
     if not names:
         return scalar
@@ -157,7 +157,9 @@ def _below(operator: Relation, place: int, scalar: Scalar) -> Scalar | None:
 
 
 def _implied(operator: Relation, place: int, part: PatternPart) -> Iterator[Scalar]:
-    """Yield what the equalities of an inner join make of ``x = constant`` for the other input."""
+    """Yield the conditions on the other input that equalities of an inner join and ``x =
+    constant`` imply.
+    """
     scalar = part.scalar.unnest()
     if not (isinstance(operator, InnerJoin) and isinstance(scalar, exp.EQ)):
         return

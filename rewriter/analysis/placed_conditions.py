@@ -1,7 +1,8 @@
-"""Conditions placed where they first can decide: on one relation, else on the join that needs them.
+"""Conditions placed as low as possible: on one relation, else on the join that needs them.
 
-``FROM a, b WHERE a.x = b.y AND a.z > 3`` is bound as a filter of a product. To say which operator
-loses a row of ``a``, its own condition is a filter of ``a``, and the equality is that of the join.
+``FROM a, b WHERE a.x = b.y AND a.z > 3`` is bound as a filter of a product. To report the operator
+that loses a row of ``a``, its own condition becomes a filter of ``a``, and the equality the join's
+condition.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ from rewriter.position import Span
 
 
 def place_conditions(root: Relation) -> Relation:
-    """Return a plan with the same rows whose conjuncts of WHERE and ON stand as low as they can.
+    """Return an equivalent plan with conjuncts of WHERE and ON as low as possible.
 
-    They pass inner joins and the values of subqueries that they do not mention, as Spark's
-    optimiser has them do; filters of derived tables, groupings and outer joins stay above these. So
-    do conditions that may raise an error, which a row without a partner need not do.
+    They pass inner joins, and values of subqueries that they do not mention, as in Spark's
+    optimiser; filters of derived tables, groupings and outer joins stay above these. So do
+    conditions that may raise an error, which must not fail on rows without a partner.
     """
     placed: dict[int, tuple[Relation, Relation]] = {}
 
@@ -53,7 +54,7 @@ def place_conditions(root: Relation) -> Relation:
 
 
 def _above(relation: Relation, conditions: Sequence[Scalar], span: Span | None) -> Relation:
-    """Return the rows of a relation that satisfy conditions, which are put as low as they can."""
+    """Return the rows of a relation that satisfy conditions, placed as low as possible."""
     if not conditions:
         return relation
     match relation:
@@ -95,7 +96,7 @@ def _conjunction(conditions: Sequence[Scalar]) -> Scalar | None:
 
 
 def is_above_groups(relation: Relation) -> bool:
-    """Return True if a filter of a relation is HAVING."""
+    """Return True if a filter on top of a relation is a HAVING."""
     while isinstance(relation, ScalarSubquery | CorrelatedScalar | ExistenceJoin | Windows):
         relation = relation.inputs[0]
     return isinstance(relation, Aggregate)

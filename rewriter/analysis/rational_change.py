@@ -18,14 +18,14 @@ from sqlglot import exp
 from rewriter.algebra import Scalar
 
 _WRAPPERS = (exp.Cast, exp.TryCast, exp.Round, exp.Paren)
-"""Operators that change a number by rounding it at most."""
+"""Operators that change a number only by rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class RationalChange:
     """A number before and after, and its slopes by name.
 
-    The sum of slopes, each times the change of its number, is ``after - before``.
+    The sum of slopes, each times the change of its column, is ``after - before``.
     """
 
     before: Fraction
@@ -54,7 +54,8 @@ class RationalChange:
         )
 
     def __truediv__(self, other: RationalChange) -> RationalChange:
-        """Return the quotient; a divisor that is 0 on one side counts as on the other.
+        """Return the quotient; a divisor that is 0 on one side is replaced by that of the other
+        side.
 
         A group that is empty on one side has sums of 0 there, and so a quotient of 0.
         """
@@ -80,7 +81,7 @@ class RationalChange:
         own: Fraction,
         others: Fraction,
     ) -> RationalChange:
-        """Return a number whose change is a sum of two, each times a factor."""
+        """Return a number whose change is a weighted sum of two changes."""
         slopes = {name: slope * own for name, slope in self.slopes.items()}
         for name, slope in other.slopes.items():
             slopes[name] = slopes.get(name, Fraction(0)) + slope * others
@@ -92,12 +93,12 @@ def change_of(
 ) -> RationalChange | None:
     """Return the change of a scalar, given the changes of its columns by alias and name.
 
-    Casts and roundings are looked through, and what replaces NULL: a sum of nothing is 0.
+    Casts and roundings are ignored, and so are defaults for NULL: an empty sum is 0.
 
     Returns
     -------
     RationalChange or None
-        None for scalars that are not rational function of their columns.
+        None for scalars that are not rational functions of their columns.
     """
     match scalar:
         case exp.Column():

@@ -1,4 +1,4 @@
-"""The keys of a COGROUP: values that either side gives."""
+"""The keys of a COGROUP: values that both sides share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rewriter.blocks import Block
 def is_shared_key(block: Block, scalar: Scalar) -> bool:
     """Return True if a scalar is COALESCE of a key of both sides of a COGROUP.
 
-    Of a tuple that is there at least one side is, and both have the key: the value stays.
+    A tuple that is present has at least one side, and both have the key: the value is stable.
     """
     scalar = scalar.unnest()
     if not isinstance(scalar, exp.Coalesce):

@@ -1,4 +1,4 @@
-"""Member columns that only aggregates read, and member columns that are columns of a relation."""
+"""Member columns that only aggregates read, and member columns that copy columns of a relation."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from rewriter.scalars.aggregates import arguments
 
 
 def value_columns(block: Block) -> tuple[str, ...]:
-    """Return the member columns that only aggregates read: those captured by reference.
+    """Return the member columns that only aggregates read, which are captured by reference.
 
-    There are none where tokens alone do not identify members, so that values could not be looked
-    up: members over tuples of other blocks, or of relations without provenance.
+    There are none if tokens alone do not identify members, so that values could not be looked up:
+    members over tuples of other blocks, or of relations without provenance.
     """
     if block.core is None or block.kind is not Kind.GROUP or block.core.once:
         return ()
@@ -50,20 +50,20 @@ def value_columns(block: Block) -> tuple[str, ...]:
 
 
 def updated_columns(block: Block, relation: str, column: str) -> dict[str, str] | None:
-    """Per scan of a relation the member column that holds a column of it.
+    """Return, per scan of a relation, the member column that copies one of its columns.
 
     Parameters
     ----------
     column
-        Its name, in any case.
+        The name of the relation's column, in any case.
 
     Returns
     -------
     dict
         From aliases of scans to member columns; scans that do not read the column are left out.
     None
-        When something else than an aggregate reads the column, or other values than the column's
-        own are stored: other members, keys or conditions would follow from other values.
+        If the column is read outside aggregates, or derived values are stored: new values of the
+        column would then change members, keys or conditions.
     """
     core = block.core
     if core is None or block.kind is not Kind.GROUP:
@@ -99,7 +99,9 @@ def read_columns(root: Block) -> dict[str, set[str]]:
     read: dict[str, set[str]] = {}
 
     def visit(core: Core, places: set[int] | None) -> None:
-        """Add what a core reads for the items at some places of its select list; None: all."""
+        """Add the columns that a core reads for the items at some positions of its select list;
+        None: all.
+        """
         chosen = [
             s for place, (_, s) in enumerate(core.select) if places is None or place in places
         ]

@@ -23,7 +23,7 @@ from rewriter.scalars.windows import depends_on_ties
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """EXCEPT ALL or INTERSECT ALL: the annotation of a group, from its members of two sides.
+    """EXCEPT ALL or INTERSECT ALL: the annotation of a group from its members on two sides.
 
     It is Σ1 ⊖ Σ2, with ``common`` Σ1 ⊖ (Σ1 ⊖ Σ2), where Σ1 is over the members whose ``side`` is 0
     and Σ2 over those whose side is 1. HAVING keeps the groups that are there at all.
@@ -82,7 +82,7 @@ class Block:
     Raises
     ------
     ValueError
-        Where it is made with what its kind cannot have, or lacks what it needs.
+        It has fields that its kind cannot have, or lacks required ones.
     """
 
     kind: ClassVar[Kind]
@@ -135,7 +135,7 @@ class Block:
             raise ValueError(f"{self.name}, a block of {self.kind.value}: {problem}")
 
     def _problem(self) -> str | None:
-        """Return what is wrong with it."""
+        """Return the fault of the block as text, or None."""
         foreign = [name for name in _OF_SOME_KINDS - self.only if getattr(self, name)]
         if foreign:
             return f"it has {', '.join(sorted(foreign))}"
@@ -154,7 +154,9 @@ class Block:
 
     @property
     def key_outputs(self) -> tuple[int, ...] | None:
-        """The places of the outputs that are the grouping's keys; None if some key is not shown."""
+        """The positions of the outputs that are the grouping's keys; None if some key is not
+        shown.
+        """
         if not self.grouped:
             return None
         places: dict[str, int] = {}
@@ -167,7 +169,7 @@ class Block:
 
     @property
     def columns(self) -> frozenset[str]:
-        """The names that columns of its members and of its rows have."""
+        """The names of the columns of its members and rows."""
         named = [*self.keys, *self.aggregates, *(self.core.select if self.core else ())]
         outputs = (output.name for output in self.outputs)
         return frozenset((*self.identity, *outputs, *(name for name, _ in named)))
@@ -185,7 +187,7 @@ class Block:
 
     @property
     def breaks_ties(self) -> bool:
-        """True if the rows depend on the order among rows that tie, which Spark leaves open."""
+        """True if the rows depend on the order of tied rows, which Spark does not define."""
         scalars = [output.scalar for output in self.outputs] + [key.scalar for key in self.order]
         windows = [window for scalar in scalars for window in scalar.find_all(exp.Window)]
         calls = [*(call for _, call in self.aggregates), *(window.this for window in windows)]
@@ -193,7 +195,7 @@ class Block:
 
     @property
     def tie_break(self) -> tuple[str, ...]:
-        """Columns of the rows that LIMIT sorts by last: rows that agree on them are equal."""
+        """Columns of the rows by which LIMIT sorts last: rows that agree on them are equal."""
         if self.unique_identity:
             return self.identity
         return (*self.identity, *(output.name for output in self.outputs))
@@ -229,23 +231,23 @@ class Block:
 
     @property
     def rows_read(self) -> Mapping[str, Block]:
-        """The blocks whose columns scalars of the tail read, by the alias that these have there.
+        """The blocks whose columns scalars of the tail read, by the alias of the columns.
 
-        Under the alias of unions it is the first branch, which names their columns.
+        For a union, this is the first branch, which names the columns.
         """
         read = {alias: each.block for alias, each in self.lookups_by_alias.items()}
         return {**read, UNION: self.branches[0]} if self.branches else read
 
     @property
     def derived(self) -> tuple[Block, ...]:
-        """The blocks this one reads, each once."""
+        """The distinct blocks that this one reads."""
         first: dict[str, Block] = {}
         for block in self.reads():
             first.setdefault(block.name, block)
         return tuple(first.values())
 
     def reads(self) -> Iterator[Block]:
-        """Yield the blocks that this one reads, as often as it does."""
+        """Yield the blocks that this one reads, once per read."""
         if self.core is not None:
             yield from self.core.reads()
         yield from (lookup.block for lookup in self.lookups)
@@ -253,7 +255,7 @@ class Block:
         yield from self.branches
 
     def scalars(self) -> Iterator[Scalar]:
-        """Yield what the tail computes."""
+        """Yield the scalars of the tail."""
         yield from self.deciding_scalars()
         yield from (scalar for _, scalar in (*self.keys, *self.aggregates))
         yield from self.having
@@ -261,7 +263,9 @@ class Block:
         yield from (key.scalar for key in self.order)
 
     def deciding_scalars(self) -> Iterator[Scalar]:
-        """Yield what decides which rows there are below the grouping, and how often."""
+        """Yield the scalars that determine the rows below the grouping, and their
+        multiplicities.
+        """
         yield from self.conditions
         for probe in self.probes:
             yield from probe.scalars()
@@ -271,7 +275,7 @@ class Block:
             yield self.difference.side
 
     def replace_scalars(self, change: Callable[[Scalar], Scalar]) -> Block:
-        """Return a block whose tail computes what ``change`` makes of its scalars."""
+        """Return a block with the scalars of its tail replaced by ``change(scalar)``."""
         side = self.difference
         return replace(
             self,
@@ -327,12 +331,12 @@ KINDS: Mapping[Kind, type[Block]] = {
 
 
 def decided_once(root: Block) -> bool:
-    """Return True if chance decides part of the answer, which is then no function of its inputs."""
+    """Return True if the answer depends on random draws, and so is no function of its inputs."""
     return any(block.core is not None and block.core.once for block in topological(root))
 
 
 def topological(root: Block) -> tuple[Block, ...]:
-    """Return the root and every block it reads, directly or not, inner ones first."""
+    """Return the root and every block that it reads, directly or indirectly, inner ones first."""
     order: dict[str, Block] = {}
 
     def visit(block: Block) -> None:

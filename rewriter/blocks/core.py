@@ -1,7 +1,7 @@
 """Cores: the select-project-join-union part of a block, which a capture runs once.
 
-A core has sources in FROM, with the tokens of its tuples, and generators, which make rows of one
-row: LATERAL VIEW and table functions.
+A core has sources in FROM, with the tokens of its tuples, and generators, which expand a row into
+several: LATERAL VIEW and table functions.
 """
 
 from __future__ import annotations
@@ -70,29 +70,29 @@ class Generator:
 
     @property
     def place(self) -> exp.Column | None:
-        """The column of an element's place, as scalars refer to it."""
+        """The column of an element's position, as scalars refer to it."""
         if self.position is None:
             return None
         return qualified(self.position_alias, self.position)
 
     @property
     def position_alias(self) -> str:
-        """The alias that has the position: inline takes two steps, numbers are not its own."""
+        """The alias with the position: inline takes two steps, and numbers are added outside."""
         return f"{self.alias}_at" if self.inline or self.numbered else self.alias
 
     @property
     def aliases(self) -> frozenset[str]:
-        """The aliases whose columns it makes."""
+        """The aliases of its columns."""
         return frozenset({self.alias, self.position_alias})
 
     def replace_scalars(self, change: Callable[[Scalar], Scalar]) -> Generator:
-        """Return the generator with its argument changed by ``change``."""
+        """Return the generator with its argument replaced by ``change(argument)``."""
         return replace(self, argument=change(self.argument))
 
 
 @dataclass(frozen=True, slots=True)
 class TokenSource:
-    """The view of a tracked relation, and the columns of the view that make the token."""
+    """The view of a tracked relation, and the view's columns that form the token."""
 
     view: str
     columns: tuple[str, ...]
@@ -103,7 +103,7 @@ class TokenSource:
 
 @dataclass(frozen=True, slots=True)
 class TokenColumns:
-    """The member columns that hold the token of one scan. All NULL: the scan took no part."""
+    """The member columns with the token of one scan. All NULL: the scan took no part."""
 
     relation: str
     alias: str
@@ -137,7 +137,7 @@ class BlockSource:
 
 @dataclass(frozen=True, slots=True)
 class ValuesSource:
-    """The distinct rows of a core in FROM, as values: no tuple, annotated 1."""
+    """The distinct rows of a core in FROM, as values: without tuples, annotated 1."""
 
     alias: str
     core: Core
@@ -147,7 +147,7 @@ class ValuesSource:
 class IterationSource:
     """Rows of a recursion that were computed before, with all tokens of their derivations.
 
-    ``relations`` are the relations of the tokens; none where the rows are of one level.
+    ``relations`` are the relations of the tokens; none if the rows are of one level.
     """
 
     alias: str
@@ -157,14 +157,14 @@ class IterationSource:
 
 @dataclass(frozen=True, slots=True)
 class OneRowSource:
-    """One row of no columns."""
+    """One row without columns."""
 
     alias: str
 
 
 @dataclass(frozen=True, slots=True)
 class ConstantSource:
-    """VALUES or the call of range() in FROM: no tuples, annotated 1.
+    """VALUES or the call of range() in FROM: without tuples, annotated 1.
 
     ``position`` is the column that identifies its rows.
     """
@@ -199,27 +199,27 @@ class Core:
     select: tuple[Named, ...]
     generators: tuple[Generator, ...] = ()
     once: bool = False
-    """Chance decides values or rows: it is run once, and read from what was written."""
+    """The core is random: it is run once, and read from the written result."""
     sample: Scalar | None = None
     """The fraction of the rows that a sample keeps."""
     order: tuple[SortKey, ...] = ()
     """Sort keys by which each of Spark's tasks orders the rows before it draws."""
 
     def scalars(self) -> Iterator[Scalar]:
-        """Yield what the core computes, without the cores among its sources."""
+        """Yield the scalars of the core, without the cores among its sources."""
         yield from self.deciding_scalars()
         yield from (scalar for _, scalar in self.select)
         yield from (key.scalar for key in self.order)
 
     def deciding_scalars(self) -> Iterator[Scalar]:
-        """Yield what decides which rows there are: all but the select list and the order."""
+        """Yield the scalars that determine the rows: all but the select list and the order."""
         yield from self.predicates
         for semi in self.semis:
             yield from semi.scalars()
         yield from (generator.argument for generator in self.generators)
 
     def reads(self) -> Iterator[Block]:
-        """Yield the blocks whose potential tuples the core reads, as often as it does."""
+        """Yield the blocks whose potential tuples the core reads, once per read."""
         for source in self.sources:
             if isinstance(source, BlockSource):
                 yield source.block
@@ -228,7 +228,7 @@ class Core:
         yield from (semi.block for semi in self.semis)
 
     def replace_scalars(self, change: Callable[[Scalar], Scalar]) -> Core:
-        """Return a core that computes what ``change`` makes of its scalars."""
+        """Return a core with its scalars replaced by ``change(scalar)``."""
         return replace(
             self,
             predicates=tuple(map(change, self.predicates)),
@@ -249,7 +249,7 @@ def _cores(source: Source) -> tuple[Core, ...]:
 
 
 def core_relations(core: Core) -> Iterator[ScanSource]:
-    """Yield the scans of a core whose tuples its members are made of, also those inside unions."""
+    """Yield the scans of a core whose tuples its members derive from, including those in unions."""
     for source in core.sources:
         if isinstance(source, ScanSource):
             yield source
@@ -262,7 +262,7 @@ def core_relations(core: Core) -> Iterator[ScanSource]:
 
 
 def iterates(core: Core) -> bool:
-    """Return True if a core reads rows of a recursion that were computed before."""
+    """Return True if a core reads earlier rows of a recursion."""
     return any(
         isinstance(source, IterationSource) or any(map(iterates, _cores(source)))
         for source in core.sources
@@ -270,7 +270,7 @@ def iterates(core: Core) -> bool:
 
 
 def has_values(core: Core) -> bool:
-    """Return True if rows of a core are made of values that no token names, also inside unions."""
+    """Return True if rows of a core derive from values without tokens, also inside unions."""
     for source in core.sources:
         if isinstance(source, ValuesSource):
             return True

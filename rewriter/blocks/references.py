@@ -1,8 +1,8 @@
 """References from the rows of a block to tuples of other blocks.
 
 A :class:`Lookup` reads the tuple that a member was made from, or the one row of a subquery. A
-*probe* asks another block for tuples by pairs of a scalar and a column: a :class:`Semi` whether
-there is one, an :class:`OuterLookup` which one it is.
+*probe* searches another block for tuples by pairs of a scalar and a column: a :class:`Semi` for the
+existence of a tuple, an :class:`OuterLookup` for the tuple itself.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class Semi:
     Parameters
     ----------
     negated
-        The member is there if there is no such tuple: a factor 1 ⊖ δ.
+        The member is present if there is no such tuple: a factor 1 ⊖ δ.
     null_safe
         NULL equals NULL in the pairs.
     guard
-        Asked only of members for which this is true (never NULL); others pass, by a factor 1.
+        Applies only to members for which this is true (never NULL); others pass, by a factor 1.
     span
         Where it stands in the text.
     """
@@ -56,17 +56,17 @@ class Semi:
     span: Span | None = field(default=None, compare=False)
 
     def scalars(self) -> Iterator[Scalar]:
-        """Yield the scalars that it asks by."""
+        """Yield the scalars of the outer sides."""
         return _scalars(self)
 
     def replace_scalars(self, change: Callable[[Scalar], Scalar]) -> Semi:
-        """Return a membership with its scalars replaced by ``change``."""
+        """Return a membership with its scalars replaced by ``change(scalar)``."""
         return _with_scalars(self, change)
 
 
 @dataclass(frozen=True, slots=True)
 class OuterLookup:
-    """The tuple of another block that pairs find for a row, if there is one: LEFT JOIN.
+    """The tuple of another block that pairs find for a row, if any: LEFT JOIN.
 
     The block has at most one tuple for the pairs: their right sides are its keys.
 
@@ -76,7 +76,7 @@ class OuterLookup:
         A row made with the tuple depends on it: the annotation is a factor. Not so of values that
         a row only looks up: of a correlated scalar subquery, of the sides of a COGROUP.
     guard
-        Asked only of rows for which this is true (never NULL); others find nothing.
+        Applies only to rows for which this is true (never NULL); others find nothing.
     span
         Where it stands in the text.
     """
@@ -90,11 +90,11 @@ class OuterLookup:
     span: Span | None = field(default=None, compare=False)
 
     def scalars(self) -> Iterator[Scalar]:
-        """Yield the scalars that it asks by."""
+        """Yield the scalars of the outer sides."""
         return _scalars(self)
 
     def replace_scalars(self, change: Callable[[Scalar], Scalar]) -> OuterLookup:
-        """Return a lookup with its scalars replaced by ``change``."""
+        """Return a lookup with its scalars replaced by ``change(scalar)``."""
         return _with_scalars(self, change)
 
 

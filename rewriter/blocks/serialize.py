@@ -1,7 +1,7 @@
-"""Blocks as JSON and back: what a capture's manifest keeps of the query.
+"""Blocks as JSON and back: the query in a capture's manifest.
 
-Scalars are written as Spark SQL text; blocks refer to each other by name and stand in an order in
-which a block comes after those it reads.
+Scalars are written as Spark SQL text; blocks refer to each other by name, and a block comes after
+the blocks that it reads.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ class _Semi(TypedDict):
 
 
 class _Source(TypedDict):
-    """One of scan, iteration, block, union, values and constant is there; see :func:`_source`."""
+    """Exactly one of scan, iteration, block, union, values and constant is set; see
+    :func:`_source`.
+    """
 
     alias: str
     scan: NotRequired[str]
@@ -155,7 +157,7 @@ def blocks_from_json(documents: Sequence[Mapping[str, Any]]) -> Block:
     Raises
     ------
     ValueError, KeyError, SqlglotError
-        When they are not of this form.
+        The document does not have this form.
     """
     check_shape(documents, list[_Block], "blocks")
     known: dict[str, Block] = {}

@@ -1,8 +1,8 @@
-"""Spark SQL text of blocks: built as trees, meant to be read.
+"""Spark SQL text of blocks: built as trees, for people to read.
 
 Every function returns a ``SELECT`` over tables that the caller names: the members of a block, its
 evaluated rows, its potential rows. The same tails therefore run over common table expressions (the
-rewritten query), over a capture, and over what a deletion leaves of it.
+rewritten query), over a capture, and over the remainder after a deletion.
 """
 
 from __future__ import annotations

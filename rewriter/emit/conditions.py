@@ -1,4 +1,4 @@
-"""Conditions on single columns as Spark SQL, for predicates that are found rather than written."""
+"""Conditions on single columns as Spark SQL, for generated predicates."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def equality_sql(column: str, value: Any) -> str:
 
 
 def range_sql(column: str, least: Any, most: Any) -> str:
-    """Return ``least <= column AND column <= most``; a bound that is None is left out."""
+    """Return ``least <= column AND column <= most``, without a bound that is None."""
     bounds: list[exp.Expr] = []
     if least is not None:
         bounds.append(exp.GTE(this=_column(column), expression=literal(least)))
@@ -63,7 +63,7 @@ def comparison_sql(column: str, op: str, values: Sequence[Any]) -> str:
 
 
 def conjunction_sql(conditions: Sequence[str]) -> str:
-    """Return the conjunction of conditions that the functions above return."""
+    """Return the conjunction of conditions from the functions above."""
     return " AND ".join(conditions)
 
 
@@ -72,7 +72,7 @@ def _column(name: str) -> exp.Column:
 
 
 def literal(value: Any) -> exp.Expr:
-    """Return a value as a literal of exactly its type and value, numbers as they are written.
+    """Return a value as a literal of exactly its type and value.
 
     Raises
     ------

@@ -47,9 +47,9 @@ class Reference:
     block
         The other block's name.
     columns
-        The identity of the tuple, or its annotation. All NULL where an optional one is not there.
+        The identity of the tuple, or its annotation. All NULL if an optional tuple is absent.
     optional
-        There may be no tuple: then the factor is 1.
+        Whether the tuple may be absent: then the factor is 1.
     negated
         The factor is 1 ⊖ δ(the annotation).
     either
@@ -68,8 +68,8 @@ class Contributions:
     """The contribution of each member to its tuple.
 
     ``query`` yields the identity of the tuple, then the columns of every factor: ``tokens`` names
-    the columns of each token, ``references`` the columns of each tuple of another block. A block
-    with a difference also has the side of each member, ``_side``.
+    the columns of each token, ``references`` the columns of each reference. A block with a
+    difference also has the side of each member, ``_side``.
     """
 
     query: exp.Select
@@ -121,7 +121,7 @@ def contributions(
 
 
 class _Factors:
-    """The factors of a block's members, one added after the other."""
+    """The factors of a block's members, collected one by one."""
 
     def __init__(self, block: Block, tables: Tables, values: TableOf | None) -> None:
         self._block = block
@@ -182,7 +182,7 @@ class _Factors:
         self._references.append(Reference(inner.name, names, optional, negated, either))
 
     def add_membership(self, alias: str, semi: Semi) -> None:
-        """Add what a semi join finds, or what an anti join must not find."""
+        """Add the partner of a semi join, or the absent partner of an anti join."""
         if semi.negated and self._values is None:
             self._where([exists(semi, self._tables.rows(semi.block))])
         elif semi.negated or semi.guard is not None:
@@ -193,7 +193,7 @@ class _Factors:
             self.add_tuple(alias, semi.block)
 
     def add_found(self, alias: str, outer: OuterLookup, *, either: bool) -> None:
-        """Add the tuple that an outer lookup finds, if it finds one."""
+        """Add the tuple that an outer lookup finds, if any."""
         semi = Semi(outer.block, outer.pairs, False, outer.null_safe, outer.guard)
         self._add_optional(alias, semi, either=either)
 
@@ -228,7 +228,7 @@ class _Factors:
 
 @dataclass(frozen=True, slots=True)
 class _Optional:
-    """Tuples that members may refer to: ``found``, joined as ``alias`` where they are there.
+    """Optional tuples of members: ``found``, joined as ``alias`` if present.
 
     ``required``: members for which the guard holds are dropped without one.
     """
@@ -251,7 +251,7 @@ class _Optional:
         return where(select, [exp.paren(exp.or_(passes, there, copy=False))])
 
     def over_columns(self) -> tuple[_Optional, list[Named]]:
-        """Return the same over a table of members, and the columns that it has to have."""
+        """Return the same over a table of members, and the columns that the table needs."""
         columns = [(f"_{self.alias}_{n}", left) for n, (left, _) in enumerate(self.semi.pairs)]
         compared = [column for _, column in self.semi.pairs]
         pairs = tuple(
@@ -268,7 +268,7 @@ class _Optional:
 def _settled(
     select: exp.Select, columns: Sequence[Named], optional: Sequence[_Optional]
 ) -> tuple[exp.Select, list[Named], list[_Optional]]:
-    """Return the members as a subquery, with columns and joins over it."""
+    """Return the members as a subquery, with further columns and joins over it."""
     joined = {each.alias for each in optional}
     inside: list[Named] = []
     outside: list[Named] = []
@@ -286,7 +286,7 @@ def _settled(
 
 
 def _partners(semi: Semi, tables: Tables, values: TableOf | None) -> exp.Select:
-    """Return the tuples that a membership may find, by what it compares."""
+    """Return the possible partners of a membership, by the compared columns."""
     inner = semi.block
     columns: list[Named] = [(_THERE, exp.true())]
     select = exp.select().from_(table(tables.rows(inner), "t"))
@@ -306,7 +306,7 @@ def _partners(semi: Semi, tables: Tables, values: TableOf | None) -> exp.Select:
 
 
 def _potential(block: Block, tables: Tables) -> Tables:
-    """Return the tables to read for factors: potential tuples where only they are asked for."""
+    """Return the tables to read for factors: potential tuples if nothing else is read of them."""
     scalars = [*block.conditions, *(key for _, key in block.keys)]
     scalars += [generator.argument for generator in block.generators]
     scalars += [scalar for probe in block.probes for scalar in probe.scalars()]

@@ -1,4 +1,4 @@
-"""The members of a block: its core, with outer joins whose outer side is read once.
+"""The members of a block: its core, where outer joins read their outer side once.
 
 Scalars that may fail are wrapped, so that they fail only for rows that are present.
 """
@@ -54,14 +54,14 @@ from rewriter.scalars.text import rewrite_columns
 
 
 class _Renamed:
-    """The outside names of sources and of their columns, by their names in this core."""
+    """The corresponding names in another core, by names of sources and columns in this one."""
 
     def __init__(self) -> None:
         self.aliases: dict[str, str] = {}
         self.columns: dict[tuple[str, str], str] = {}
 
     def over(self, scalar: Scalar) -> Scalar:
-        """Return a scalar over the columns as they are called elsewhere."""
+        """Return a scalar with its columns renamed to the other core's."""
 
         def column(node: exp.Column) -> Scalar:
             alias = self.aliases.get(node.table, node.table)
@@ -72,16 +72,16 @@ class _Renamed:
 
 @dataclass(frozen=True, slots=True)
 class KeptOnce:
-    """An outer join that keeps one side: what is read of either, and what the union has of it.
+    """An outer join that keeps one side: the read columns of both sides, and the union's columns.
 
     Parameters
     ----------
     kept, partners
-        The sources of either side with the conditions on it alone, and without columns.
+        The sources of either side, with the conditions on this side only, and without columns.
     condition
-        When a row has a partner, over both.
+        The join condition, over both sides.
     columns
-        Each with its scalar of matched rows and that of padded ones, which reads the kept side.
+        Each with its scalars for matched and for padded rows; the latter reads the kept side.
     """
 
     kept: Core
@@ -91,9 +91,9 @@ class KeptOnce:
 
 
 def kept_once(source: UnionSource) -> KeptOnce | None:
-    """Return a union as an outer join with a kept side that is costly to read twice, if it is one.
+    """Return a union as an outer join if its kept side is costly to read twice, else None.
 
-    Two reads of one relation cost less than to sort twice as many rows.
+    Reading one relation twice costs less than sorting twice as many rows.
     """
     if len(source.branches) != 2:
         return None
@@ -109,7 +109,7 @@ def kept_once(source: UnionSource) -> KeptOnce | None:
 
 
 def _aligned(padded: Core, matched: Core, start: int) -> KeptOnce | None:
-    """Return the join if padded rows are made of the matched ones' sources from a place on."""
+    """Return the join if padded rows have the same sources as matched ones from a position on."""
     kept = matched.sources[start : start + len(padded.sources)]
     if not (_is_plain(padded) and _is_plain(matched) and len(kept) < len(matched.sources)):
         return None
@@ -143,7 +143,7 @@ def _is_plain(core: Core) -> bool:
 
 
 def _same(source: Source, other: Source, renamed: _Renamed) -> bool:
-    """Return True if two sources have the same rows; note the other's names of columns."""
+    """Return True if two sources have the same rows, and record the corresponding column names."""
     renamed.aliases[source.alias] = other.alias
     match source, other:
         case ScanSource(), ScanSource():
@@ -169,7 +169,7 @@ def _same_union(union: UnionSource, other: UnionSource, renamed: _Renamed) -> bo
 
 
 def _same_core(core: Core, other: Core) -> bool:
-    """Return True if two cores have the same rows, up to the names of their columns."""
+    """Return True if two cores have the same rows, up to column names."""
     renamed = _Renamed()
     sizes = [(len(c.sources), len(c.predicates), len(c.select)) for c in (core, other)]
     if not (_is_plain(core) and _is_plain(other)) or sizes[0] != sizes[1]:
@@ -186,7 +186,7 @@ def _text(scalar: Scalar) -> str:
 
 
 class Columns:
-    """The columns that are read of the sides of a join, each under one name."""
+    """The columns read from the sides of a join, each under one name."""
 
     def __init__(self, sides: Sequence[tuple[str, Core]]) -> None:
         self._side = {source.alias: side for side, core in sides for source in core.sources}
@@ -246,7 +246,7 @@ def _rows(core: Core, tables: Tables) -> exp.Select:
 
 
 def _in_order(core: Core, tables: Tables) -> exp.Select:
-    """Return a random core, drawn after each task has sorted its rows."""
+    """Return a core with random draws, evaluated after each task has sorted its rows."""
     inner: list[Named] = []
 
     def below(name: str, scalar: Scalar) -> exp.Column:
@@ -287,9 +287,9 @@ def _sampled(select: exp.Select, sample: Scalar) -> exp.Select:
 
 
 def _numbered(core: Core) -> Sequence[Named]:
-    """Return the columns of a core; where they are places of a table function's rows, numbers.
+    """Return the columns of a core, with row numbers for the positions of a table function's rows.
 
-    A number in the select list leaves the conditions where Spark can move them.
+    A number in the select list does not prevent Spark from moving conditions.
     """
     places = {g.position_alias for g in core.generators if g.numbered}
     number = exp.Anonymous(this="monotonically_increasing_id", expressions=[])
@@ -343,7 +343,7 @@ def with_sets(select: exp.Select, block: Block) -> exp.Select:
 
 
 def with_copies(select: exp.Select, counts: Sequence[Scalar]) -> exp.Select:
-    """Repeat each row of FROM, as many times as the product of its counts."""
+    """Repeat each row of FROM as many times as the product of its counts."""
     if counts:
         product = reduce(lambda product, other: exp.Mul(this=product, expression=other), counts)
         numbers = exp.Anonymous(this="sequence", expressions=[exp.Literal.number(1), product])
@@ -412,7 +412,7 @@ def _kept_once(join: KeptOnce, tables: Tables) -> exp.Select:
 
 
 def _is_of(scalar: Scalar, alias: str) -> bool:
-    """Return True if a scalar is a column of an alias, NULL where a join finds nothing there."""
+    """Return True if a scalar is a column of an alias, so that it is NULL in padded rows."""
     return isinstance(scalar, exp.Column) and scalar.table == alias
 
 
@@ -426,7 +426,7 @@ def _constant(source: ConstantSource) -> exp.Expr:
 
 
 def exists(semi: Semi, name: str) -> exp.Expr:
-    """Return what a membership asks of the named table of the block's tuples."""
+    """Return a membership as a condition over the named table of the block's tuples."""
     pairs = ((column, left) for left, column in semi.pairs)
     there: exp.Expr = exists_in(name, KEYS, semi.block.columns, pairs, null_safe=semi.null_safe)
     if semi.negated:
@@ -437,7 +437,7 @@ def exists(semi: Semi, name: str) -> exp.Expr:
 
 
 def equalities(semi: Semi | OuterLookup, alias: str) -> list[exp.Expr]:
-    """Return the pairs of a membership or a lookup, compared with the columns of an alias."""
+    """Return the equalities of a membership's or lookup's pairs with the columns of an alias."""
     pairs = ((column, left) for left, column in semi.pairs)
     return equal_columns(alias, pairs, null_safe=semi.null_safe)
 
@@ -448,11 +448,11 @@ _NUMBER = "_number"
 def safe_for_padded_rows(
     scalar: Scalar, block: Block, tables: Tables, *, potential: bool = False
 ) -> Scalar:
-    """Return a scalar that raises no error for a padded row of an outer join with a partner.
+    """Return a scalar that raises no error for a padded row that has a partner.
 
-    Spark is free to compute a condition before it asks for the partner; CASE is the only order
-    that it keeps. ``potential``: the other rows, which are there after a deletion, are asked for
-    too; of them the scalar is NULL where it fails.
+    Spark is free to evaluate a condition before it tests for the partner; only CASE fixes the
+    order. ``potential``: the test also covers rows that only a deletion would pad; for them the
+    scalar is NULL if it fails.
     """
     guarded = [semi for semi in block.semis if semi.guard is not None]
     present = conjunction([exists(semi, tables.rows(semi.block)) for semi in guarded])
@@ -465,7 +465,7 @@ def safe_for_padded_rows(
 def needs_present_members(block: Block) -> bool:
     """Return True if conditions call registered functions, which may fail for absent rows.
 
-    Spark calls Python functions for every row that reaches them, in CASE too.
+    Spark calls Python functions for every row that reaches them, even within CASE.
     """
     sides = [left for semi in block.semis for left, _ in semi.pairs]
     guards = [semi.guard for semi in block.semis if semi.guard is not None]
@@ -475,9 +475,9 @@ def needs_present_members(block: Block) -> bool:
 
 
 def present_members(block: Block, tables: Tables) -> tuple[exp.Subquery, Scalar]:
-    """Return the present members, and a condition that Spark evaluates for these alone.
+    """Return the present members, and a condition that Spark evaluates only for these.
 
-    It reads a number that each member is given, before which no condition on members is computed.
+    It reads a number assigned to each member, before which Spark computes no condition on members.
     """
     number = exp.Anonymous(this="monotonically_increasing_id", expressions=[])
     everything = exp.Column(this=exp.Star(), table=exp.to_identifier(MEMBER))

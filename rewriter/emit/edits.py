@@ -1,4 +1,6 @@
-"""Edited relations as queries: rows with other values, more rows and fewer, and values that fit."""
+"""Edited relations as queries: changed, added and deleted rows; and values that satisfy
+conditions.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,8 @@ class Edit:
     Parameters
     ----------
     kind
-        ``set``: the row gets other values; ``add``: a row like it is added, with other values and
-        ``copies`` times; ``delete``: it goes.
+        ``set``: the row gets new values; ``add``: ``copies`` copies of the row are added, with new
+        values; ``delete``: the row is deleted.
     key
         Values of the columns that identify the row.
     values
@@ -38,7 +40,7 @@ class Edit:
 
 
 def edited(view: str, columns: Sequence[str], edits: Sequence[Edit]) -> exp.Query:
-    """Return the rows of a view after edits of its relation; ``columns`` are all that it has."""
+    """Return the rows of a view after edits of its relation; ``columns`` are all of its columns."""
     items: list[Named] = []
     for column in columns:
         value: Scalar = qualified("t", column)
@@ -67,7 +69,7 @@ def _is_row(edit: Edit) -> Scalar:
 
 
 def _added(view: str, columns: Sequence[str], edit: Edit, number: int) -> exp.Select:
-    """Return a row like that of the key, whose key is new."""
+    """Return a copy of the row with a key, under a new key."""
     items: list[Named] = []
     for column in columns:
         value: Scalar = qualified("t", column)
@@ -93,14 +95,14 @@ _STEPS: dict[type[exp.Expr], int] = {
     exp.LT: -1,
     exp.NEQ: 1,
 }
-"""By comparison, the step from its constant to a number that makes it true."""
+"""By comparison, the step from its constant to a number that satisfies it."""
 
 
 def fitting_values(condition: Scalar) -> dict[str, Any]:
     """Return values of attributes with which a condition may be true; {} if none are found.
 
     A comparison of something over one attribute with a constant gets this constant, or the next
-    one. Whether they do fit is for a rerun to find out.
+    one. A rerun finds out whether they satisfy the condition.
     """
     bare = condition.unnest()
     if isinstance(bare, exp.And):
@@ -139,7 +141,7 @@ def _assigned(computed: Scalar, constant: Scalar, step: int) -> dict[str, Any]:
 
 
 def _constant(scalar: Scalar) -> Any:
-    """Return the Python value of a literal; None if it is none."""
+    """Return the Python value of a literal, or None."""
     bare = scalar.unnest()
     if isinstance(bare, exp.Boolean):
         return bool(bare.this)
@@ -161,7 +163,7 @@ def edited_text(view: str, columns: Sequence[str], edits: Sequence[Edit]) -> str
 def matching_text(view: str, ids: Sequence[str], pattern: Sequence[Scalar]) -> str:
     """Return the text of a query for one row of an answer that matches a pattern.
 
-    ``ids`` are the attributes of the answer's root, by which its columns are called.
+    ``ids`` are the attributes of the answer's root, which name its columns.
     """
     names = [exp.to_identifier(name, quoted=True) for name in ids]
     source = exp.Table(

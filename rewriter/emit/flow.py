@@ -1,12 +1,12 @@
-"""The way of candidates for a missing row through a query, up to the operators that lose them.
+"""The flow of candidates for a missing row through a query, up to the operators that lose them.
 
-A pattern is conditions on the columns of the answer. It is followed down to the relations
-(re-sourcing, as in Breadcrumb): the rows of a relation that satisfy what arrives there are the
-*candidates*. One query then follows them up again with the conditions of all operators as columns
-in place of filters; a row that an operator loses keeps the operator's number. The operator that
-loses a candidate is the first above which none of its successors is left that still can match the
-pattern: the frontier picky operator of Chapman and Jagadish (Why not?, SIGMOD 2009), by the
-successors of NedExplain (Bidoit, Herschel and Tzompanaki, EDBT 2014).
+A pattern is a list of conditions on the columns of the answer. It is traced down to the relations
+(re-sourcing, as in Breadcrumb): the rows of a relation that satisfy the conditions arriving there
+are the *candidates*. One query then follows them up again, with the conditions of all operators as
+columns instead of filters; a row that an operator loses carries the operator's number. The operator
+that loses a candidate is the first one above which no successor of the candidate remains that can
+still match the pattern: the frontier picky operator of Chapman and Jagadish (Why not?, SIGMOD
+2009), by the successors of NedExplain (Bidoit, Herschel and Tzompanaki, EDBT 2014).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Loss(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TracedCondition:
-    """A condition of a step, and the columns of the flow that hold its truth and its operands."""
+    """A condition of a step, and the columns of the flow with its truth and its operands."""
 
     scalar: Scalar
     holds: str
@@ -62,16 +62,16 @@ class FlowStep:
     Parameters
     ----------
     number
-        The value of the column `LOST` in the rows that are lost here.
+        The value of column `LOST` in the rows that are lost here.
     operator
         The operator in the plan.
     own, conditions
-        Of WHERE, HAVING and the pattern: the condition that fails, and all that are asked there.
+        For WHERE, HAVING and the pattern: the failing condition, and all conditions of the step.
     partner, condition
         The other input of a join, and the condition on pairs.
     counts
-        Columns with the numbers that decide: of LIMIT a row's place and the rows that tie with it,
-        of EXCEPT ALL the copies in both inputs.
+        Columns with the deciding numbers: for LIMIT a row's rank and the number of rows tied with
+        it, for EXCEPT ALL the copies in both inputs.
     """
 
     number: int
@@ -91,20 +91,20 @@ class CandidateFlow:
     Parameters
     ----------
     scan
-        Where the relation stands in the query.
+        The scan of the relation in the query.
     candidates
         The conditions that make a row a candidate.
     derived
-        True if they follow from the pattern only by the equalities of joins.
+        True if the conditions follow from the pattern only through equalities of joins.
     steps
         The operators that may lose a row, in their order.
     tokens, attributes
         Columns of the flow: the candidate's token, and all attributes on its way.
     query
-        For each number of a step, and for `arrived`, how many candidates are lost there and
-        examples of them.
+        For each number of a step, and for `arrived`, the number of candidates that end there, with
+        examples.
     arrived
-        The value of `STAGE` of candidates that come through.
+        The value of `STAGE` for candidates that arrive.
     """
 
     scan: Scan
@@ -117,7 +117,7 @@ class CandidateFlow:
     arrived: int
 
     def step(self, number: int) -> FlowStep | None:
-        """Return the step with a number; None for that of rows that come through."""
+        """Return the step with a number; None for the number of rows that arrive."""
         return next((step for step in self.steps if step.number == number), None)
 
 
@@ -129,7 +129,7 @@ def examples_by_stage(
     arrived: int,
     examples: int,
 ) -> exp.Query:
-    """Return per step the number of candidates that get no further, with examples.
+    """Return, per step, the number of candidates that get no further, with examples.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def examples_by_stage(
     token
         The columns with the candidate's token.
     arrived
-        The stage of candidates that come through.
+        The stage of candidates that arrive.
     """
     stage = exp.func("coalesce", qualified(flow, LOST), exp.Literal.number(arrived))
     shown = [name for name in names if name not in (LOST, *token)]

@@ -63,8 +63,8 @@ def flows(
 ) -> list[CandidateFlow]:
     """Return the flows of all relations on which a pattern puts conditions.
 
-    Where it puts none on any relation, because it is about computed columns alone, all rows of all
-    relations below are candidates; so they are of the others where the NULLs of a row without a
+    If it puts conditions on no relation, because it is about computed columns only, all rows of all
+    relations below are candidates; so are all rows of other relations if NULLs of rows without a
     partner may satisfy it.
 
     Parameters
@@ -124,7 +124,7 @@ class _FlowWriter:
         self._attributes = list(rows.ids)
 
     def flow(self) -> CandidateFlow:
-        """Write all operators and the counts."""
+        """Write all operators and the counts, and return the flow."""
         traced = zip(self._path.operators, self._trace.checks, self._trace.passed, strict=True)
         for (operator, place), checks, passed in traced:
             self._operator(operator, place, passed)
@@ -186,12 +186,14 @@ class _FlowWriter:
         return exp.Is(this=qualified(self._name, LOST), expression=exp.null())
 
     def _guarded(self, scalar: Scalar, *more: Scalar) -> Scalar:
-        """Return a scalar that is computed for rows that are not lost alone."""
+        """Return a scalar that is computed only for rows that are not lost."""
         condition = exp.and_(self._alive(), *(each.copy() for each in more))
         return exp.Case().when(condition, scalar.copy())
 
     def _lost_unless(self, *kept: Scalar) -> Scalar:
-        """Return which of the next steps loses a row, one step per condition; NULL: none does."""
+        """Return the number of the step that loses a row, with one step per condition; NULL for
+        none.
+        """
         case = exp.Case().when(exp.Not(this=self._alive()), qualified(self._name, LOST))
         for number, condition in enumerate(kept, start=len(self._steps) + 1):
             lost = exp.Not(this=is_true(condition))
@@ -208,7 +210,7 @@ class _FlowWriter:
         join: exp.Join | None = None,
         generators: Sequence[Generator] = (),
     ) -> None:
-        """Add columns to the flow, and decide anew which rows are lost."""
+        """Add columns to the flow, and recompute which rows are lost."""
         kept: list[Named] = [
             (name, qualified(self._name, name))
             for name in self._columns
@@ -232,7 +234,7 @@ class _FlowWriter:
     ) -> tuple[TracedCondition, list[Named]]:
         """Return a condition with columns for its truth and its operands.
 
-        One that may fail is computed where the conditions before it are true alone.
+        A condition that may fail is computed only where the conditions before it are true.
         """
         guards = before if may_raise(condition) else ()
         holds = self._queries.fresh("_c")
@@ -270,9 +272,9 @@ class _FlowWriter:
             self._add(new)
 
     def _partner(self, rows: OperatorRows, condition: Scalar | None) -> tuple[str, exp.Expr]:
-        """Return rows of another input with a column that is never NULL.
+        """Return the rows of the other input with a column that is never NULL.
 
-        Where equalities join few candidates with them, they are only the rows that match some.
+        If equalities join few candidates with them, only the matching rows are read.
         """
         there = exp.select(*named((name, qualified(rows.name, name)) for name in rows.columns))
         there = there.select(*named([(_THERE, exp.true())])).from_(table(rows.name, rows.name))

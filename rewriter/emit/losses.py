@@ -28,7 +28,9 @@ from rewriter.emit.trees import is_true, named, table
 
 @dataclass(frozen=True, slots=True)
 class OperatorLoss:
-    """An operator, one of its inputs, and the query for the rows of it that the operator loses."""
+    """An operator, one of its inputs, and the query for the input's rows that the operator
+    loses.
+    """
 
     loss: Loss
     operator: Relation
@@ -108,7 +110,7 @@ def _unmatched(
 
 
 def counted_losses(losses: list[OperatorLoss], queries: OperatorQueries) -> exp.Query | None:
-    """Return, by the place of each loss, the rows of the input and how many of them are lost."""
+    """Return, by loss, the number of the input's rows and the number of lost ones."""
     selects = [
         exp.select(
             *named(
@@ -130,7 +132,7 @@ def counted_losses(losses: list[OperatorLoss], queries: OperatorQueries) -> exp.
 
 
 def lost_examples(loss: OperatorLoss, queries: OperatorQueries, limit: int) -> exp.Query:
-    """Return some of the rows that an operator loses, by the attributes of its input."""
+    """Return examples of the rows that an operator loses, by the attributes of its input."""
     columns = [(name, qualified(loss.lost, name)) for name in loss.rows.ids]
     select = exp.select(*named(columns) or [exp.true()]).from_(table(loss.lost, loss.lost))
     return queries.statement(select.limit(limit))

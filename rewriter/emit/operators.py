@@ -1,8 +1,8 @@
-"""The relational algebra as Spark SQL, operator by operator: each is a named query of its own.
+"""The relational algebra as Spark SQL, with a named query for each operator.
 
-Blocks are what a capture needs; a question about a single operator (which rows does it lose?) needs
-the rows below it and above it. :class:`OperatorQueries` writes each operator as one WITH item that
-reads the items of its inputs, with the columns that identify a row beside its attributes.
+Blocks serve capture; questions about a single operator (such as the rows that it loses) need the
+rows below it and above it. :class:`OperatorQueries` writes each operator as one WITH item that
+reads the items of its inputs, with columns that identify a row beside its attributes.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ _EXPANDED = "_expanded"
 class OperatorRows:
     """The rows of an operator: the name of their query and its columns.
 
-    ``identity`` are the columns that identify a row, beside the attributes; no two rows have the
-    same, except over relations without tokens.
+    ``identity`` are the columns that identify a row, beside the attributes; they are unique, except
+    over relations without tokens.
     """
 
     name: str
@@ -97,7 +97,7 @@ class OperatorQueries:
         Raises
         ------
         UnsupportedError
-            For operators by which chance decides, recursions and operators over streams.
+            For random operators, recursions and operators over streams.
         """
         if id(relation) not in self._rows:
             # The operator is kept beside its rows, so that no other can get its id.
@@ -112,12 +112,12 @@ class OperatorQueries:
         return name
 
     def fresh(self, prefix: str = "_i") -> str:
-        """Return a column name that no attribute and no other column has."""
+        """Return an unused column name."""
         self._names += 1
         return f"{prefix}{self._names}"
 
     def statement(self, query: exp.Query) -> exp.Query:
-        """Return a query that reads items, with WITH for all that it needs."""
+        """Return a query that reads items, with WITH for all items that it needs."""
         needed = _names_of(query)
         chosen: list[tuple[str, exp.Query]] = []
         for name, item in reversed(self.items):
@@ -207,7 +207,7 @@ class OperatorQueries:
     def _select(
         self, rows: OperatorRows, columns: Iterable[str], more: Sequence[Named] = ()
     ) -> exp.Select:
-        """Return SELECT of columns of an operator's rows, and of more that are computed of them."""
+        """Return a SELECT of an operator's columns, and of further computed ones."""
         kept = [(name, qualified(rows.name, name)) for name in columns]
         items = named([*kept, *more])
         return exp.select(*items or [exp.true()]).from_(table(rows.name, rows.name))
@@ -238,7 +238,7 @@ class OperatorQueries:
     def _identified(
         self, name: str, attributes: tuple[Attribute, ...], keys: Iterable[Attribute]
     ) -> OperatorRows:
-        """Return the rows of a query whose rows some of their own attributes identify."""
+        """Return the rows of a query that some of their own attributes identify."""
         identity = [(self.fresh(), qualified(name, each.id)) for each in keys]
         columns = [(each.id, qualified(name, each.id)) for each in attributes]
         query = exp.select(*named([*columns, *identity])).from_(table(name, name))
@@ -312,9 +312,10 @@ class OperatorQueries:
         return self._identified(self.add(select), aggregate.attributes, named_keys)
 
     def ranked(self, limit: Limit) -> tuple[OperatorRows, str, str]:
-        """Return the input of LIMIT with two more columns: a row's rank, and the rows that tie.
+        """Return the input of LIMIT with two more columns: a row's rank, and the number of rows
+        tied with it.
 
-        The rank is that of its place in the order, from 1; rows that tie are ordered by identity.
+        Ranks are from 1; tied rows are ordered by identity.
         """
         below = self.rows(limit.input)
         place, ties = self.fresh("_place"), self.fresh("_ties")
@@ -403,7 +404,7 @@ class OperatorQueries:
 
 
 def looked_up(relation: CorrelatedScalar, inner: OperatorRows) -> tuple[Scalar, list[Scalar]]:
-    """Return the value of a correlated subquery, and what its rows are joined by."""
+    """Return the value of a correlated subquery, and the conditions that join its rows."""
     value: Scalar = qualified(inner.name, relation.value.id)
     if relation.empty is not None:
         key = qualified(inner.name, relation.pairs[0][1].id)

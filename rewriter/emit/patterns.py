@@ -1,4 +1,6 @@
-"""Patterns: conditions on the rows of an operator, from names and values, and shown as text."""
+"""Patterns: conditions on the rows of an operator, built from names and values, and shown as
+text.
+"""
 
 from __future__ import annotations
 
@@ -61,8 +63,8 @@ def pattern_of(
     Raises
     ------
     QueryError
-        For columns that the answer does not have or has twice, values of other types than columns
-        of keys have, and conditions that cannot be read or have subqueries.
+        For columns that the answer lacks or has twice, values whose type no key column has, and
+        conditions that cannot be parsed or have subqueries.
     """
     by_name: dict[str, list[str]] = {}
     for name, attribute in zip(names, root.attributes, strict=True):
@@ -106,9 +108,9 @@ def pattern_of(
 
 
 def partner_pattern(step: FlowStep, values: Mapping[str, Any]) -> list[Scalar] | None:
-    """Return the conditions that a row must meet to be the partner of one with these values.
+    """Return the conditions on a row to be the partner of a row with these values.
 
-    None if a value has no literal. Conditions that the row itself decides are left out.
+    None if a value has no literal. Conditions on the given row alone are left out.
     """
     assert step.partner is not None
     known = {attribute.id for attribute in step.partner.attributes}
@@ -136,12 +138,12 @@ def _value(value: Any) -> Scalar:
 def nearest(
     relation: Relation, parts: Sequence[Scalar], queries: OperatorQueries
 ) -> exp.Query | None:
-    """Return, for each of some conditions, the row that meets the others and comes closest to it.
+    """Return, for each condition, the row that meets the others and comes closest to it.
 
-    The columns are the place of the condition, the distance, the operand of the condition that is
-    no constant as text, and the row as a struct. A condition
-    ``x = constant`` has the difference of numbers and the edit distance of texts (in capitals) as
-    distance; of others there is none.
+    The columns are the number of the condition, the distance, the operand of the condition that is
+    no constant as text, and the row as a struct. For a condition ``x = constant`` the distance is
+    the difference of numbers, or the edit distance of texts (in capitals); other conditions have
+    none.
     """
     rows = queries.rows(relation)
     fields: list[exp.Expr] = []
@@ -182,9 +184,9 @@ def nearest(
 
 
 def constant_operands(parts: Sequence[Scalar]) -> exp.Query | None:
-    """Return a query for the values of operands that are computed from constants alone.
+    """Return a query for the values of operands that are computed from constants only.
 
-    None if there are none. :func:`with_constants` puts the values in their place.
+    None if there are none. :func:`with_constants` substitutes the values.
     """
     operands = _constant_operands(parts)
     if not operands:
@@ -216,7 +218,9 @@ def _constant_operands(parts: Sequence[Scalar]) -> list[Scalar]:
 
 
 def own_operands(step: FlowStep) -> list[tuple[str, Scalar]]:
-    """Return the columns of rows that equalities of a join compare as they are, with the others."""
+    """Return the columns of rows that equalities of a join compare unchanged, with their
+    counterparts.
+    """
     assert step.partner is not None
     known = {attribute.id for attribute in step.partner.attributes}
     found = []
@@ -236,14 +240,16 @@ def column_of(attribute_id: str) -> Scalar:
 
 
 def any_row(relation: Relation, queries: OperatorQueries) -> exp.Query:
-    """Return some row of an operator."""
+    """Return a query for an arbitrary row of an operator."""
     rows = queries.rows(relation)
     select = exp.select(*named((name, qualified(rows.name, name)) for name in rows.columns))
     return queries.statement(select.from_(table(rows.name, rows.name)).limit(1))
 
 
 def computed_operand(part: Scalar) -> Scalar | None:
-    """Return the operand of a comparison with a constant that is computed from columns."""
+    """Return the computed operand of a comparison between a constant and an expression of
+    columns.
+    """
     bare = part.unnest()
     if not isinstance(bare, exp.Binary):
         return None
@@ -255,7 +261,7 @@ def computed_operand(part: Scalar) -> Scalar | None:
 def least_number(condition: Scalar, value: Any) -> Decimal | None:
     """Return the least number that makes ``x >= constant``, or ``x > constant``, true.
 
-    None for other conditions, and for ``>`` where the value of ``x`` is not an integer.
+    None for other conditions, and for ``>`` if the value of ``x`` is not an integer.
     """
     bare = condition.unnest()
     bound = bare.expression if isinstance(bare, exp.GTE | exp.GT) else None
@@ -268,7 +274,7 @@ def least_number(condition: Scalar, value: Any) -> Decimal | None:
 
 
 def _distance(part: Scalar) -> Scalar | None:
-    """Return how far ``x = constant`` is from being true."""
+    """Return the distance of ``x = constant`` from being true."""
     bare = part.unnest()
     if not isinstance(bare, exp.EQ | exp.NullSafeEQ):
         return None
@@ -289,7 +295,7 @@ def _distance(part: Scalar) -> Scalar | None:
 
 
 class ScalarTexts:
-    """Shows scalars of a plan as the user would write them: by the columns of relations."""
+    """Shows scalars of a plan as the user would write them: in terms of relations' columns."""
 
     def __init__(self, root: Relation, sql: str) -> None:
         self._definitions: dict[str, Scalar] = {}
@@ -324,7 +330,7 @@ class ScalarTexts:
                 self._definitions.setdefault(attribute.id, scalar)
 
     def relation(self, scan: Scan) -> str:
-        """Return the name by which the text refers to a relation: its alias, if it has one."""
+        """Return the name by which the query refers to a relation: its alias, if it has one."""
         if scan.span is None or scan.span.view is not None:
             return scan.relation
         found = _ALIAS.match(self._sql, scan.span.end)
@@ -346,7 +352,7 @@ class ScalarTexts:
         return rewrite_columns(scalar, leaf)
 
     def expanded(self, scalar: Scalar, depth: int = 0) -> Scalar:
-        """Return a scalar over the columns of relations, as far as these are known."""
+        """Return a scalar over the columns of relations, as far as known."""
 
         def leaf(node: exp.Column) -> Scalar:
             if node.name in self._definitions and depth < 50:

@@ -49,10 +49,10 @@ _PLACED = "p"
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Columns for the rows that one window function reads at a row.
+    """The columns with the range of rows that a window function reads at a row.
 
-    It reads the rows of the same ``partition`` whose ``at`` is from ``start`` to ``stop``; none
-    where these are NULL.
+    It reads the rows of the same ``partition`` whose ``at`` is from ``start`` to ``stop``; none if
+    these are NULL.
     """
 
     partition: tuple[str, ...]
@@ -70,7 +70,7 @@ class Extents:
 
 
 def extents(block: Block, tables: Tables) -> Extents:
-    """Return what the window functions of a block read at each of its rows."""
+    """Return the ranges of rows that the window functions of a block read at each row."""
     scalars = [output.scalar for output in block.outputs] + [key.scalar for key in block.order]
     windows = dict.fromkeys(window for scalar in scalars for window in scalar.find_all(exp.Window))
     below = [(name, fill(key, block, tables)) for name, key in block.keys]
@@ -86,7 +86,7 @@ def extents(block: Block, tables: Tables) -> Extents:
 
 
 class _Extent:
-    """One window function: its rows are placed first, then its frame is seen as places."""
+    """A window function: rows are numbered first, then its frame is a range of numbers."""
 
     def __init__(self, number: int, window: exp.Window) -> None:
         partition: list[exp.Expr] = window.args.get("partition_by") or []
@@ -100,7 +100,7 @@ class _Extent:
         self.extent = Extent(names, f"_at{number}", f"_start{number}", f"_stop{number}")
 
     def below(self) -> list[Named]:
-        """Return the partition, the sort keys, and the place of a row."""
+        """Return the columns of the partition, the sort keys, and the row number."""
         row_number = exp.Window(
             this=exp.Anonymous(this="row_number", expressions=[]),
             partition_by=[key.copy() for _, key in self._partition],
@@ -111,7 +111,9 @@ class _Extent:
         return [*self._partition, *keys, (self.extent.at, row_number)]
 
     def above(self) -> list[Named]:
-        """Return the partition, the row's place, and the first and the last place that it reads."""
+        """Return the columns of the partition, the row number, and the first and last number
+        read.
+        """
         names = [*self.extent.partition, self.extent.at]
         columns: list[Named] = [(name, qualified(_PLACED, name)) for name in names]
         for name, function in ((self.extent.start, exp.Min), (self.extent.stop, exp.Max)):
@@ -152,7 +154,9 @@ def _spec(frame: WindowFrame) -> exp.WindowSpec:
 
 
 def _bound(bound: str | Scalar, beyond: str) -> tuple[str | Scalar, str | None]:
-    """Return a bound and its side, as they are written; ``beyond`` is that of no bound."""
+    """Return a frame bound and its side, as SQL writes them; ``beyond`` is the side if
+    unbounded.
+    """
     if isinstance(bound, str):
         return bound, beyond if bound == UNBOUNDED else None
     if isinstance(bound, exp.Neg):
@@ -161,7 +165,7 @@ def _bound(bound: str | Scalar, beyond: str) -> tuple[str | Scalar, str | None]:
 
 
 def potential_query(block: Block, tables: Tables) -> exp.Select:
-    """Return the query of every tuple the block may have after some deletion.
+    """Return the query of every tuple that the block may have after some deletion.
 
     Its columns are the block's identity and stable outputs. Conditions that depend on evaluated
     rows of other blocks, HAVING on more than the keys, and LIMIT are left out.
@@ -192,9 +196,9 @@ def potential_query(block: Block, tables: Tables) -> exp.Select:
 
 
 def _members(block: Block, tables: Tables) -> exp.Select:
-    """FROM and WHERE of the potential members of a block.
+    """Return FROM and WHERE of the potential members of a block.
 
-    Other blocks whose tuples are not known only repeat tuples of this one.
+    Other blocks with unknown tuples would only repeat tuples of this one, and are left out.
     """
     if block.core is not None:
         return with_sets(exp.select().from_(table(tables.members(block), MEMBER)), block)
@@ -207,7 +211,7 @@ def _members(block: Block, tables: Tables) -> exp.Select:
 
 
 def _stable_generators(block: Block) -> list[Generator]:
-    """Return the generators whose rows no deletion changes; others only repeat tuples."""
+    """Return the generators whose rows no deletion changes; others would only repeat tuples."""
     stable: list[Generator] = []
     for generator in block.generators:
         known = {alias for known_generator in stable for alias in known_generator.aliases}
@@ -224,11 +228,11 @@ def program(
     members: Callable[[Block], exp.Query] | None = None,
     captured_rows: Mapping[str, str] = MappingProxyType({}),
 ) -> exp.Select:
-    """Return the whole query as one statement: a common table expression per members and block.
+    """Return the whole query as one statement, with a common table expression per block.
 
     With ``provenance`` this is the rewritten query: the answer's columns, then ``_prov``.
-    ``members`` gives the query of each block's members; the default is its core.
-    ``captured_rows`` gives views of rows as a capture keeps them, by block.
+    ``members`` gives the query of each block's members; the default is its core. ``captured_rows``
+    gives views of captured rows, by block.
     """
     rows = rows_query(root, CTE_TABLES, provenance=provenance)
     shown = [*root.identity] if identity else []
@@ -240,19 +244,19 @@ def program(
 
 
 def _annotated(block: Block) -> set[str]:
-    """Return the blocks whose rows carry ``_prov`` in the rewritten query: through unions."""
+    """Return the blocks whose rows carry ``_prov`` in the rewritten query, through unions."""
     return {block.name}.union(*(_annotated(branch) for branch in block.branches))
 
 
 def _present_members(block: Block) -> exp.Select:
-    """Return the members over present tuples of other blocks: nothing was deleted."""
+    """Return the members over present tuples of other blocks, with nothing deleted."""
     return members_query(block, replace(CTE_TABLES, potential=CTE_TABLES.rows), prefilter=False)
 
 
 def unchanged(root: Block, views: Container[str]) -> frozenset[str]:
-    """Return the blocks whose captured rows are theirs over other rows of some views, too.
+    """Return the blocks whose captured rows stay valid when some views have other rows.
 
-    Of a block whose groups some reader names, a capture may have these groups alone.
+    If a reader reduces a block's groups, a capture may have these groups only.
     """
     reduced = reduce_semijoins(CapturePlan(root, lambda _: True)).reductions
     changed: set[str] = set()
@@ -277,12 +281,12 @@ def statement(
     captured_rows: Mapping[str, str] = MappingProxyType({}),
     captured_groups: Mapping[str, CapturedGroups] = MappingProxyType({}),
 ) -> exp.Select:
-    """Complete a query over ``CTE_TABLES`` by the expressions it reads.
+    """Complete a query over ``CTE_TABLES`` with the common table expressions that it reads.
 
     ``members`` gives the query of each block's members; the default is its core. ``annotated``
-    names the blocks whose rows carry their annotation. ``captured_rows`` gives views of rows as a
-    capture keeps them, by block; the other blocks' rows are computed from members.
-    ``captured_groups`` gives captured rows of groupings that lose nothing but members.
+    names the blocks whose rows carry their annotation. ``captured_rows`` gives views of captured
+    rows, by block; the rows of other blocks are computed from members. ``captured_groups`` gives
+    captured rows of groupings that lose nothing but members.
     """
     make = members or (lambda inner: members_query(inner, CTE_TABLES))
     makers: dict[str, Callable[[], exp.Query]] = {}
@@ -316,7 +320,7 @@ def _present_rows(view: str) -> exp.Select:
 def _needed(
     query: exp.Query, makers: Mapping[str, Callable[[], exp.Query]]
 ) -> dict[str, exp.Query]:
-    """Make the steps that a query reads, through other steps too."""
+    """Add the expressions that a query reads, directly or through others."""
     steps: dict[str, exp.Query] = {}
     stack: list[exp.Query] = [query]
     while stack:

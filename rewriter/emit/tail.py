@@ -1,7 +1,7 @@
 """The tail of a block: its rows from members and the evaluated rows of other blocks.
 
 It groups, aggregates and annotates members, and sorts by the keys of the block and then by the
-identity of its rows. Arrays whose order matters are sorted when they are whole.
+identity of its rows. Arrays whose order matters are sorted once complete.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ _BEFORE, _AFTER = exp.Literal.number(-1), exp.Literal.number(1)
 
 
 def sorted_arrays(call: Scalar) -> Scalar:
-    """Return the call of an aggregate as Spark knows it: arrays are sorted when they are whole."""
+    """Return the call of an aggregate in Spark's form: arrays are sorted once complete."""
     if not collects_in_order(call):
         return call
     if is_distinct(call):
@@ -110,7 +110,7 @@ def sorted_arrays(call: Scalar) -> Scalar:
 
 
 def _comparison(keys: Sequence[exp.Ordered]) -> exp.Case:
-    """Return -1, 0 or 1 as ``l`` stands before, with or after ``r``."""
+    """Return the SQL that compares ``l`` with ``r``, to -1, 0 or 1."""
     case = exp.Case()
     for at, key in enumerate(keys):
         left, right = (_field(of, f"key{at}") for of in ("l", "r"))
@@ -146,8 +146,8 @@ _OPAQUE = "opaque"
 def grouped(rows: exp.Select, keys: Sequence[Named], aggregates: Sequence[Named]) -> exp.Select:
     """Return the groups of rows: their keys, then their aggregates.
 
-    Spark computes registered aggregates beside none of its own: where there are both, it groups
-    the rows twice, and the groups are joined by their keys.
+    Spark does not compute registered aggregates beside its own: with both, the rows are grouped
+    twice, and the groups joined by their keys.
     """
     opaque = [column for column in aggregates if is_opaque(column[1])]
     plain = [column for column in aggregates if not is_opaque(column[1])]
@@ -194,7 +194,7 @@ def with_post_outside(select: exp.Select, block: Block, tables: Tables) -> exp.S
 
 
 def written_keys(block: Block) -> list[exp.Ordered]:
-    """Return what rows are sorted by where their sort keys are columns of ``r``."""
+    """Return the sort keys of rows that are written with their sort keys as columns of ``r``."""
     keys = [
         exp.Ordered(
             this=qualified("r", f"{SORT}{number}"),
@@ -249,17 +249,17 @@ _OLD = "then"
 
 @dataclass(frozen=True, slots=True)
 class CapturedGroups:
-    """The captured rows of a grouping: a group that loses no member keeps aggregates of them.
+    """The captured rows of a grouping: a group that loses no member keeps its captured aggregates.
 
-    Sums of floats depend on their order, which Spark does not promise: added up again they may
-    differ, though nothing is lost.
+    Sums of floats depend on their order, which Spark does not define: recomputed, they may differ
+    although nothing is lost.
 
     Parameters
     ----------
     view
-        The rows, with how many members each group has.
+        A view of the rows, with the number of members of each group.
     aggregates
-        The columns that are kept.
+        The captured columns.
     """
 
     view: str
@@ -293,7 +293,7 @@ def rows_query(
     post
         Apply ORDER BY and LIMIT.
     captured_groups
-        Of a grouping: its captured rows.
+        The captured rows, for a grouping.
     """
     if block.kind is Kind.GROUP:
         select = _group_rows(
@@ -309,7 +309,7 @@ def rows_query(
 def answer_query(block: Block, rows: str, extra: Sequence[str] = ()) -> exp.Select:
     """Return the answer from a table of the root's rows that was written with ``keep_absent``.
 
-    ``extra`` names more columns of that table to append.
+    ``extra`` names further columns of that table to append.
     """
     columns = [qualified("r", output.name) for output in block.outputs]
     columns += [qualified("r", name) for name in extra]
@@ -318,9 +318,9 @@ def answer_query(block: Block, rows: str, extra: Sequence[str] = ()) -> exp.Sele
 
 
 def read(block: Block, tables: Tables, *, annotated: bool = False) -> exp.Select:
-    """FROM and WHERE of a tail: surviving members joined with the tuples they refer to.
+    """Return FROM and WHERE of a tail: surviving members joined with the tuples they refer to.
 
-    ``annotated``: as they are annotated, each once, and whatever semi and anti joins say.
+    ``annotated``: the members as annotated, each once, regardless of semi and anti joins.
     """
     select = exp.select()
     conditions: list[Scalar] = []
@@ -480,9 +480,10 @@ def _union_post(block: Block, tables: Tables, provenance: bool, keep_absent: boo
 
 
 def comparisons(block: Block, tables: Tables) -> exp.Select:
-    """Return what memberships and outer lookups compare: each outer value, then the inner one.
+    """Return the compared values of memberships and outer lookups: each outer value, then the
+    inner one.
 
-    Their types are what is asked for: the query has no rows.
+    Only their types are of interest: the query has no rows.
     """
     select = read(block, tables, annotated=True).where(exp.false())
     columns: list[Named] = []

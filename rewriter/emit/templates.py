@@ -1,4 +1,4 @@
-"""Queries of templates: names and values put into the place of parameters, as trees."""
+"""Queries from templates: names and values substituted for parameters, as trees."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ def fill(
     values: Mapping[str, Any] | None = None,
     where: str | None = None,
 ) -> str:
-    """Return the text of a template in Spark SQL.
+    """Return the Spark SQL text of a filled template.
 
     Parameters
     ----------
     relation
-        Put into the place of the table ``r``; or several by their names in the template.
+        The relation that replaces the table ``r``; or several, by their names in the template.
     columns
-        From column names of the template to column names; to several in a list of expressions.
+        Maps column names of the template to column names, or to several in an expression list.
     values
-        Of parameters ``:name``; sequences in a list of literals. None is NULL. In the list of an
-        IN it is left out: no value equals NULL, and IN would be NULL rather than false.
+        Values of parameters ``:name``; sequences become lists of literals. None is NULL, and
+        left out of the list of an IN: no value equals NULL, and IN would be NULL, not false.
     where
-        A condition in Spark SQL: only rows of the relation that satisfy it are read.
+        A condition in Spark SQL on the rows of the relation.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Small trees that every statement is built from, and the names of the columns added to them."""
+"""Small trees that every statement is built from, and names of added columns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TableOf = Callable[[Block], str]
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Names of the tables to read a block's members, rows and potential rows from."""
+    """Names of the tables with a block's members, rows and potential rows."""
 
     members: TableOf
     rows: TableOf
@@ -47,13 +47,13 @@ def table(name: str, alias: str) -> exp.Table:
 
 
 def visible(select: exp.Select, names: Sequence[str]) -> exp.Select:
-    """Keep the named columns of a select list, in the order given."""
+    """Restrict a select list to the named columns, in their order."""
     by_name = {column.alias_or_name: column for column in select.expressions}
     return select.select(*(by_name[name] for name in names), append=False)
 
 
 def from_(select: exp.Select, source: exp.Expr) -> exp.Select:
-    """Put one more source in FROM, as a product."""
+    """Add a source to FROM, as a product."""
     if select.args.get("from_") is None:
         return select.from_(source)
     select.append("joins", exp.Join(this=source))
@@ -61,9 +61,9 @@ def from_(select: exp.Select, source: exp.Expr) -> exp.Select:
 
 
 def left_join(select: exp.Select, source: exp.Expr, condition: Scalar) -> exp.Select:
-    """Put one more source in FROM, with NULLs for the rows that it has none for.
+    """Add a source to FROM, padded with NULLs where it has no match.
 
-    A comma binds less than LEFT JOIN, whose condition would not see what stands before it.
+    A comma binds less tightly than LEFT JOIN, whose condition would not see the sources before it.
     """
     for join in select.args.get("joins") or []:
         if not join.side:
@@ -73,7 +73,7 @@ def left_join(select: exp.Select, source: exp.Expr, condition: Scalar) -> exp.Se
 
 
 def where(select: exp.Select, conditions: Sequence[Scalar]) -> exp.Select:
-    """Put more conditions in WHERE."""
+    """Add conditions to WHERE."""
     whole = conjunction(conditions)
     return select if whole is None else select.where(whole)
 
@@ -86,16 +86,16 @@ def exists_in(
     *,
     null_safe: bool = True,
 ) -> exp.Exists:
-    """Return the condition that a table has a row whose columns equal values of the row around.
+    """Return the condition that a table has a row whose columns equal values of the outer row.
 
-    To Spark ``a.b`` is a field of the table's own column ``a`` before it is a column of a relation
-    named ``a`` outside. Where there is such a column, the compared ones alone are in scope, under
-    names that no text has.
+    For Spark ``a.b`` is a field of the table's own column ``a`` before it is a column of an outer
+    relation named ``a``. If the table has such a column, only the compared columns are in scope,
+    under names that no query has.
 
     Parameters
     ----------
     columns
-        All that the table may have.
+        All columns that the table may have.
     """
     pairs = list(pairs)
     outside = {column.table.lower() for _, value in pairs for column in value.find_all(exp.Column)}
@@ -112,7 +112,7 @@ def exists_in(
 def equal_columns(
     alias: str, pairs: Iterable[tuple[str, Scalar]], *, null_safe: bool
 ) -> list[exp.Expr]:
-    """Return the comparisons of an alias's columns with the values they are equal to."""
+    """Return the comparisons of an alias's columns with the values they must equal."""
     equal = exp.NullSafeEQ if null_safe else exp.EQ
     return [
         equal(this=qualified(alias, name), expression=bracketed(value.copy()))
@@ -135,19 +135,19 @@ def no_ordinal(scalar: Scalar) -> Scalar:
 
 
 def conjunction(conditions: Sequence[Scalar]) -> Scalar | None:
-    """Return what is true where all conditions are; None if there are none."""
+    """Return the conjunction of all conditions; None if there are none."""
     return exp.and_(*(_boolean(condition) for condition in conditions)) if conditions else None
 
 
 def _boolean(condition: Scalar) -> Scalar:
-    """Return a condition that may stand alone: NULL does so only under AND."""
+    """Return a condition that may stand alone: only under AND may it be NULL."""
     if isinstance(condition.unnest(), exp.Null):
         return exp.cast(exp.null(), "boolean")
     return condition.copy()
 
 
 def is_true(condition: Scalar) -> Scalar:
-    """Return whether a condition is true, which is false where it is NULL."""
+    """Return a condition that is true if the given one is, and false if that is NULL."""
     return exp.func("coalesce", exp.paren(condition.copy()), exp.false())
 
 
@@ -160,7 +160,7 @@ def union_all(branches: Sequence[exp.Query]) -> exp.Query:
 
 
 def fill(scalar: Scalar, block: Block, tables: Tables) -> Scalar:
-    """Put scalar subqueries in the place of the columns that stand for them."""
+    """Replace the placeholder columns of scalar subqueries by the subqueries."""
     scalars = {lookup.alias: lookup for lookup in block.lookups if lookup.scalar}
     if not scalars:
         return scalar
@@ -180,7 +180,8 @@ def union_rows(
 ) -> exp.Query:
     """Return the tuples of all branches: branch number, their identities, their columns.
 
-    The annotation is a struct of the branch's number and a field per branch, NULL but for its own.
+    The annotation is a struct of the branch's number and a field per branch, NULL except for its
+    own.
     """
     selects: list[exp.Query] = []
     for number, branch in enumerate(block.branches):

@@ -1,4 +1,4 @@
-"""Lowering: the algebra of a query cut into blocks."""
+"""Lowering: from the algebra of a query to blocks."""
 
 from __future__ import annotations
 

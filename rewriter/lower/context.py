@@ -1,11 +1,11 @@
-"""The context of every rule of lowering, and query blocks while they are open.
+"""The context of the lowering rules, and open query blocks.
 
 An :class:`OpenCore` is select-project-join-union so far; an :class:`OpenPost` has a grouping (or a
 union of blocks) below it and collects the operators above its tuples. Both map the ids of the
 algebra to scalars over the sources.
 
 The context itself does not change. Its names grow while a query is lowered, and so does its table
-of lowered operators: an operator that is read twice is one block.
+of lowered operators: an operator with two readers is one block.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Post:
     """ORDER BY, LIMIT and OFFSET at the end of a block; also whether it has window functions.
 
     ``arrival``: the sort keys of the derived table whose rows the window functions read.
-    ``opaque``: its rows are made by a function of groups, which is called once for each group.
+    ``opaque``: a function of groups, called once per group, produces the rows.
     """
 
     order: tuple[SortKey, ...] = ()
@@ -117,7 +117,7 @@ class OpenCore:
 
 @dataclass(frozen=True, slots=True)
 class OpenPost:
-    """A grouping or a union of blocks, and what is done to its tuples so far."""
+    """A grouping or a union of blocks, with the operators applied to its tuples so far."""
 
     kind: Kind
     env: Mapping[str, Scalar]
@@ -140,7 +140,7 @@ class OpenPost:
 def over_columns(core: OpenCore, change: Callable[[exp.Column], Scalar]) -> OpenCore:
     """Return a core with every column that its scalars read replaced by ``change(column)``.
 
-    Columns by which sources identify rows, and columns of generators, are as they were.
+    Columns by which sources identify rows, and columns of generators, are unchanged.
     """
 
     def over(scalar: Scalar) -> Scalar:
@@ -178,12 +178,12 @@ def cross(left: OpenCore, right: OpenCore) -> OpenCore:
 
 
 def without_post(core: OpenCore) -> OpenCore:
-    """Drop an ORDER BY that nothing above can see."""
+    """Drop the ORDER BY of a core whose order nothing above observes."""
     return replace(core, post=Post())
 
 
 def apart(name: str, taken: set[str], suffix: str = "") -> str:
-    """Return a name that is not taken: this one, else with the suffix, else with a number."""
+    """Return a free name: this one, else with the suffix, else with a number."""
     if suffix and name in taken:
         name = f"{name}__{suffix}"
     candidate, number = name, 2
@@ -196,20 +196,20 @@ Open: TypeAlias = OpenCore | OpenPost
 """An operator that is lowered, and not yet a block."""
 
 Pairs: TypeAlias = list[tuple[Scalar, str]]
-"""Scalars over outer rows, and the columns of a block they are equal to."""
+"""Scalars over outer rows, and the columns of a block that they equal."""
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 _RESERVED = frozenset({GROUP, MEMBER, UNION, KEYS, EXPANDED, COPIES, DRAWN})
-"""Aliases that scalars of blocks use for what is not a source."""
+"""Aliases that scalars of blocks use for purposes other than sources."""
 
 _KEYWORDS = {word for keyword in SparkSQL.Tokenizer.KEYWORDS for word in keyword.split()}
-"""Words that mean something else than a table in some places where an alias stands."""
+"""Keywords that cannot be table names in some positions of an alias."""
 
 
 class ByIdentity(MutableMapping[_Key, _Value]):
-    """Values of objects, or of tuples of objects. Equal objects are different ones here."""
+    """A mapping with keys compared by identity: equal but distinct objects are different keys."""
 
     def __init__(self) -> None:
         self._items: dict[object, tuple[_Key, _Value]] = {}
@@ -235,7 +235,7 @@ def _identity(key: object) -> object:
 
 
 class BlockNames:
-    """Names of a query's blocks, aliases and made attributes, each given once."""
+    """Names of a query's blocks, aliases and new attributes, each used once."""
 
     def __init__(self, views: Iterable[str]) -> None:
         self._prefix = _block_prefix(views)
@@ -249,12 +249,12 @@ class BlockNames:
         return f"{self._prefix}0"
 
     def block(self) -> str:
-        """Return the name of another block."""
+        """Return a new name for a block."""
         self._blocks += 1
         return f"{self._prefix}{self._blocks}"
 
     def alias(self, base: str) -> str:
-        """Return an alias like a name."""
+        """Return a new alias based on a name."""
         name = "".join(c if c.isalnum() or c == "_" else "_" for c in base.lower())
         if name in _RESERVED or name.upper() in _KEYWORDS:
             name = f"{name}_"
@@ -263,14 +263,14 @@ class BlockNames:
         return name
 
     def attribute(self, hint: str) -> str:
-        """Return the id of an attribute that the query has not."""
+        """Return the id of a new attribute."""
         self._ids += 1
         return f"{hint}__{self._ids}"
 
 
 @dataclass(frozen=True, slots=True)
 class LoweringContext:
-    """The context of a rule of lowering, beside its operator.
+    """The context of a lowering rule, beside its operator.
 
     Parameters
     ----------
@@ -283,24 +283,24 @@ class LoweringContext:
     observed
         The attributes that are arrays whose order the query observes.
     observe
-        Receives the rewrites that are done while blocks are finished.
+        Receives the rewrites made while blocks are finished.
     rule
         Lowers an operator by the rule for its kind.
     names
-        Makes names.
+        Generates names.
     readers
         The number of operators that read each operator.
     blocks
-        The blocks of operators that have one.
+        The blocks of operators, by operator.
     pending
-        Operators that were lowered to look at them, and are to be read or made a block yet.
+        Operators lowered for inspection, which are still to be read or closed as blocks.
     memberships
         The block of the partners of a join's left side, and the pairs by which it is asked: by both
         sides and the condition.
     partners
         The same for joins that ask whether there is a partner, with the column of the result.
     drawn
-        The blocks of rows that chance decides.
+        The blocks of randomly drawn rows.
     """
 
     tokens: Mapping[str, TokenSource]
@@ -320,7 +320,7 @@ class LoweringContext:
     drawn: ByIdentity[Relation, Block] = field(default_factory=ByIdentity)
 
     def share(self, relation: Relation) -> None:
-        """Note that a relation is read once more: what is a block in it is one block."""
+        """Count one more reader of a relation, so that its blocks are shared."""
         for operator in walk(relation):
             self.readers[operator] = self.readers.get(operator, 0) + 1
 
@@ -330,7 +330,7 @@ class LoweringContext:
 
 
 def _block_prefix(views: Iterable[str]) -> str:
-    """Return what names of blocks begin with, so that no view has the name of a block's table."""
+    """Return the prefix of block names, chosen so that no view has the name of a block's table."""
     prefix = "b"
     taken = [view.lower() for view in views]
     while any(re.match(rf"{prefix}\d+(_|$)", view) for view in taken):
@@ -364,8 +364,8 @@ def is_prefilter(semi: Semi, core: OpenCore) -> bool:
 def is_premature(scalar: Scalar, core: OpenCore, *, overflows: bool = False) -> bool:
     """Return True if a core would compute a scalar that may fail for rows that are not present.
 
-    An overflow only counts where leaving the scalar to the tail costs nothing: a condition such as
-    ``a.week = b.week - 52`` is what keeps a core small.
+    Overflows count only if leaving the scalar to the tail is free: a condition such as ``a.week =
+    b.week - 52`` keeps a core small.
     """
     if not may_raise(scalar, overflows=overflows):
         return False
@@ -378,7 +378,7 @@ def is_premature(scalar: Scalar, core: OpenCore, *, overflows: bool = False) -> 
 
 
 def is_protected(predicate: Scalar, earlier: Iterable[Scalar], core: OpenCore) -> bool:
-    """Return True if an earlier predicate, which may fail, keeps rows from this one.
+    """Return True if an earlier predicate, which may fail, filters the rows of this one.
 
     Spark evaluates the conditions on one input in their order.
     """
@@ -390,7 +390,7 @@ def is_protected(predicate: Scalar, earlier: Iterable[Scalar], core: OpenCore) -
 
 
 def with_certain_outputs(block: Block) -> Block:
-    """A block that others read: its stable outputs fail for none of its potential tuples."""
+    """Return an inner block with stable outputs that cannot fail on its potential tuples."""
     if is_certain(block):
         return block
     outputs = (

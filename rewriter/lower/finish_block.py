@@ -1,8 +1,8 @@
-"""The closing of an open block: the columns that its members store, and its tail.
+"""Closing an open block: the columns that its members store, and its tail.
 
 The rule that keeps hypothetical answers exact: a scalar over stable columns may be computed once
-and stored; one that depends on another block's evaluated rows is computed by the tail, from stored
-columns, every time.
+and stored; a scalar that depends on another block's evaluated rows is computed by the tail, from
+stored columns, every time.
 """
 
 from __future__ import annotations
@@ -76,10 +76,10 @@ class StoredColumns:
     def reference(
         self, scalar: Scalar, hint: str | None = None, *, arithmetic: bool = False
     ) -> Scalar:
-        """Return the scalar over member columns and lookups that computes this one in the tail.
+        """Return the tail's form of a scalar, over member columns and lookups.
 
-        With ``arithmetic``, sums and products are left to the tail and their columns stored: they
-        are shared by several scalars, and narrower than decimal products.
+        With ``arithmetic``, sums and products are left to the tail and their columns stored:
+        several scalars share them, and they are narrower than decimal products.
         """
         if not self._captured or not any(True for _ in scalar.find_all(exp.Column)):
             return scalar
@@ -134,9 +134,9 @@ class StoredMembers:
 
 
 def _of_values(split: Split) -> Iterator[Semi]:
-    """Yield what conditions on values of subqueries ask of members, whatever is deleted.
+    """Yield memberships that conditions on subquery values imply under any deletion.
 
-    The value is that of one of the subquery's potential tuples, or NULL.
+    A value is that of one of the subquery's potential tuples, or NULL.
     """
     values = {lookup.alias: lookup.block for lookup in split.core.scalars}
     for condition in split.conditions:
@@ -181,9 +181,9 @@ def members_of(core: OpenCore, *, written: bool = False) -> StoredMembers:
 
 
 def identity_of_rows(members: StoredMembers, taken: set[str]) -> tuple[tuple[Named, ...], bool]:
-    """Return the columns that identify members, by names not taken, and whether they are stable.
+    """Return the columns that identify members, under free names, and whether they are stable.
 
-    They are columns of the members where members have them.
+    They are member columns if members have them.
     """
     sources = members.split.core.sources
     numbered = {s.alias for s in sources if isinstance(s, IterationSource)}
@@ -232,7 +232,7 @@ def close_core(
 ) -> Block:
     """Close a core without grouping: its tuples are its members.
 
-    ``written``: it has members of its own though all it reads are tuples of other blocks.
+    ``written``: it has members of its own even if it only reads tuples of other blocks.
     """
     members = members_of(core, written=written)
     outputs = [
@@ -336,7 +336,7 @@ def _is_set_number(scalar: Scalar) -> bool:
 
 
 def _in_sets(scalar: Scalar, key: str, sets: Sequence[frozenset[str]]) -> Scalar:
-    """Return a key as it is in the rows of each grouping set: NULL in those it is not a part of."""
+    """Return a key in the rows of each grouping set: NULL in sets that it is not part of."""
     own_sets = [number for number, keys in enumerate(sets) if key in keys]
     if len(own_sets) == len(sets):
         return scalar
@@ -346,7 +346,7 @@ def _in_sets(scalar: Scalar, key: str, sets: Sequence[frozenset[str]]) -> Scalar
 
 
 def _aggregates(post: OpenPost, members: StoredMembers) -> tuple[Named, ...]:
-    """Return the aggregates of a grouping over what members store of their arguments."""
+    """Return the aggregates of a grouping over the stored columns of their arguments."""
     calls = [
         (name, over_values(call, partial(members.store.reference, hint=name, arithmetic=True)))
         for name, call in post.aggregates

@@ -1,4 +1,4 @@
-"""Generators: rows made of arrays, maps and calls of table functions."""
+"""Generators: rows made from arrays, maps and calls of table functions."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ def lower_generate(context: LoweringContext, relation: Generate) -> OpenCore:
 def _check_function(
     context: LoweringContext, call: Scalar, core: OpenCore, relation: Generate
 ) -> None:
-    """Refuse a table function of values that are not stored, or computed in the same SELECT.
+    """Refuse a table function over evaluated or generated columns.
 
-    It is called when members are captured, once, before what LATERAL VIEW makes.
+    It is called once, when members are captured, before LATERAL VIEW.
     """
     aliases = {alias for generator in core.generators for alias in generator.aliases}
     if not is_stable(call, core):
@@ -77,7 +77,7 @@ def _check_function(
 
 
 def _unnest(context: LoweringContext, relation: Generate, collected: Collected) -> OpenCore:
-    """Return what is collected and taken apart again: groups joined with their members.
+    """Undo a grouping whose collected arrays are unnested: join groups with their members.
 
     Every element keeps the annotation of the tuple that it was collected from.
     """

@@ -57,9 +57,9 @@ def core_of(context: LoweringContext, relation: Relation) -> OpenCore:
 
 
 def unlimited(context: LoweringContext, relation: Relation, *, windowed: bool = True) -> Open:
-    """Return an operator's input, to which something is done after any LIMIT of it.
+    """Return an operator's input for an operation that applies after its LIMIT.
 
-    Without ``windowed`` also after any window functions: their rows must not be touched.
+    Without ``windowed`` also after its window functions, whose rows must not be changed.
     """
     open_ = lowered(context, relation)
     if not (open_.post.limited if windowed else open_.post.final):
@@ -69,10 +69,10 @@ def unlimited(context: LoweringContext, relation: Relation, *, windowed: bool = 
 
 
 def asking(context: LoweringContext, relation: Relation, scalars: Iterable[Scalar]) -> OpenCore:
-    """Return the core of a relation whose rows look up tuples by these scalars.
+    """Return a relation's core, for rows that look up tuples by some scalars.
 
-    The tail looks up before it takes arrays apart: rows that look up by elements of these arrays
-    become rows of a block.
+    The tail looks up before it unnests arrays, so rows that look up by array elements become rows
+    of a block.
     """
     core = core_of(context, relation)
     late = {a for g in core.generators for a in g.aliases if a not in core.stable}
@@ -107,7 +107,7 @@ def reader_of(context: LoweringContext, block: Block, span: Span | None = None) 
 
 
 def block_of(context: LoweringContext, relation: Relation) -> Block:
-    """Return the block of a relation, one and the same for every reference to it."""
+    """Return the block of a relation, shared by all references to it."""
     if relation not in context.blocks:
         open_ = context.pending.pop(relation, None) or context.rule(context, relation)
         context.blocks[relation] = inner_block(context, open_, relation.attributes)
@@ -115,7 +115,7 @@ def block_of(context: LoweringContext, relation: Relation) -> Block:
 
 
 def inner_block(context: LoweringContext, open_: Open, attributes: tuple[Attribute, ...]) -> Block:
-    """Return a block that others read."""
+    """Return a block that other blocks read."""
     if not open_.post.limited:
         open_ = replace(open_, post=replace(open_.post, order=()))
     return with_certain_outputs(finished(context, open_, attributes, context.names.block()))

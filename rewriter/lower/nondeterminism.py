@@ -1,7 +1,7 @@
-"""Random values and samples: a block of its own, whose members are written once, for good.
+"""Random values and samples, each in a block whose members are written once and for all.
 
-Everything above reads the drawn values, and which rows a sample has, from what was written: a
-deletion of other rows leaves them as they were.
+All operators above read the drawn values and the sampled rows from the written members: a deletion
+of other rows leaves them unchanged.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _written_once(context: LoweringContext, relation: Draw | Sample) -> Block:
 def _local_order(
     context: LoweringContext, relation: Draw | Sample, core: OpenCore
 ) -> tuple[SortKey, ...]:
-    """Return the order in which tasks have the rows, if the text gives them one."""
+    """Return the order of the rows within tasks, if the query sorts them."""
     keys = tuple(replace(k, scalar=core.resolve(k.scalar)) for k in _sorted_by(relation.input))
     keys = keys[: _decisive(keys, core)]
     if not all(is_stable(key.scalar, core) for key in keys):
@@ -82,9 +82,9 @@ def _check_input(context: LoweringContext, core: OpenCore, span: Span | None) ->
 
 
 def _sorted_by(relation: Relation) -> tuple[SortKey, ...]:
-    """Return the keys by which tasks have sorted a relation, over its attributes; none of others.
+    """Return the keys by which tasks sort a relation, over its attributes; () if they do not.
 
-    Attributes that a projection leaves out end the order.
+    The order ends at the first attribute that a projection leaves out.
     """
     if isinstance(relation, LocalSort):
         return relation.keys
@@ -118,7 +118,7 @@ def _decisive(keys: Sequence[SortKey], core: OpenCore) -> int:
 
 
 def _identity(block: Block, order: Sequence[SortKey]) -> Iterator[SortKey]:
-    """Yield the keys by which no two rows tie: another time, too, chance decides of each alike."""
+    """Yield further sort keys, from the identity, that leave no ties: draws are then repeatable."""
     assert block.core is not None
     known = [key.scalar for key in order]
     for name, scalar in block.core.select:
@@ -129,7 +129,7 @@ def _identity(block: Block, order: Sequence[SortKey]) -> Iterator[SortKey]:
 def _decided(
     core: Core, calls: dict[str, Scalar], order: tuple[SortKey, ...], relation: Draw | Sample
 ) -> Core:
-    """Return a core that draws its columns, or a sample of its rows."""
+    """Return a core that draws random columns, or a sample of its rows."""
 
     def called(scalar: Scalar) -> Scalar:
         drawn = isinstance(scalar, exp.Column) and scalar.table == DRAWN

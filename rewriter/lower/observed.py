@@ -1,9 +1,9 @@
-"""Collected arrays that a query looks into, so that its answer may depend on their order.
+"""Collected arrays whose order the query observes.
 
-Spark leaves open in which order a grouping collects. An array that is only shown is compared as a
-bag; one that is taken apart, indexed or joined to a text must have the same order in the answer, in
-a capture and in a hypothetical answer. A generator over COLLECT_LIST or COLLECT_SET undoes the
-grouping: GROUP, then FLATTEN.
+Spark does not define the order in which a grouping collects. An array that is only shown is
+compared as a bag; one that is unnested, indexed or joined to a text must have the same order in the
+answer, in a capture and in a hypothetical answer. A generator over COLLECT_LIST or COLLECT_SET
+undoes the grouping: GROUP, then FLATTEN.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from rewriter.scalars.aggregates import ARRAYS, SETS
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """The arrays of a grouping that a generator takes apart.
+    """A collected array of a grouping that a generator unnests.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ class Collected:
     value
         The element, over the input; NULLs are not collected.
     condition
-        FILTER of the aggregate.
+        The FILTER of the aggregate.
     distinct
-        Each value once.
+        Whether each value is collected once.
     """
 
     below: Relation
@@ -58,15 +58,15 @@ class Collected:
     distinct: bool
 
     def fields(self, value: Scalar) -> tuple[Scalar, ...]:
-        """Return the fields of the struct that an element is."""
+        """Return the fields of an element that is a struct."""
         return _fields(value) or ()
 
 
 def collected_by(relation: Generate) -> Collected | None:
-    """Return what a generator takes apart, where that is the array of a grouping as it was made.
+    """Return the collected array that a generator unnests, or None.
 
-    None where the array is anything else, the place of an element is asked for (the order of
-    collection is not defined), or empty groups are kept.
+    None if the array is anything else, if the position of an element is used (the order of
+    collection is not defined), or if empty groups are kept.
     """
     argument = relation.argument.unnest()
     if relation.outer or relation.counted or not isinstance(argument, exp.Column):
@@ -95,7 +95,7 @@ def collected_by(relation: Generate) -> Collected | None:
 
 
 def _made_by(relation: Relation, identity: str) -> tuple[Aggregate, Scalar] | None:
-    """Return the grouping and the aggregate that an attribute is."""
+    """Return the grouping and the aggregate behind an attribute, or None."""
     while isinstance(relation, Project | Filter | Sort):
         if isinstance(relation, Project):
             computed = dict(zip((a.id for a in relation.output), relation.scalars, strict=True))
@@ -148,7 +148,7 @@ _WITHOUT_ORDER = frozenset(
 
 
 def observed(root: Relation) -> frozenset[str]:
-    """Return the ids of attributes whose values anything but the select list reads."""
+    """Return the ids of attributes whose values are read outside the select list."""
     shown: dict[str, list[str]] = {}
     seen: set[str] = set()
     for relation in walk(root):
@@ -186,7 +186,7 @@ def _renamed(relation: Relation) -> Iterator[tuple[str, str]]:
 
 
 def _scalars(relation: Relation) -> Iterator[Scalar]:
-    """Yield the scalars of an operator that do more than to rename."""
+    """Yield the scalars of an operator that do more than rename an attribute."""
     if isinstance(relation, Project):
         yield from (
             scalar for scalar in relation.scalars if not isinstance(scalar.unnest(), exp.Column)
@@ -206,7 +206,7 @@ def _of_values(values: Iterable[object]) -> Iterator[Scalar]:
 
 
 def _looked_into(scalar: Scalar) -> Iterator[str]:
-    """Yield the attributes on whose values' order a scalar may depend."""
+    """Yield the attributes whose array order a scalar may depend on."""
     calls = filter(_is_free, scalar.find_all(exp.Anonymous))
     free = {id(call.expressions[0].unnest()) for call in calls if call.expressions}
     for node in scalar.find_all(exp.Column):

@@ -35,9 +35,10 @@ from rewriter.scalars.comparable import cast_to
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """A condition of a semi or anti join, taken apart by which rows its conjuncts mention.
+    """The condition of a semi or anti join, split by the rows that its conjuncts mention.
 
-    ``pairs`` are the outer and inner sides of equalities, ``others`` any other condition on both.
+    ``pairs`` are the outer and inner sides of equalities, ``others`` are further conditions on
+    both.
     """
 
     outer: tuple[Scalar, ...]
@@ -47,7 +48,7 @@ class Correlation:
     null_safe: bool
 
     def converted(self, types: Mapping[int, str]) -> Correlation:
-        """Return the same with both sides of some pairs converted to a type, by their numbers."""
+        """Return the same with both sides of some pairs, by number, converted to a type."""
         pairs = tuple(
             pair
             if (name := types.get(number)) is None
@@ -58,7 +59,7 @@ class Correlation:
 
 
 def correlation(condition: Scalar | None, left: Relation, right: Relation) -> Correlation:
-    """Take the condition of a semi or anti join apart.
+    """Split the condition of a semi or anti join.
 
     Equalities of one kind, ``=`` or ``<=>``, become pairs; where both occur, the latter do not.
     """
@@ -103,9 +104,9 @@ def _sides(equality: exp.Binary, outer: set[str], inner: set[str]) -> tuple[Scal
 
 
 def distinct_values(core: OpenCore, ids: Sequence[str], alias: str) -> OpenCore | None:
-    """Return a core whose rows are at least the distinct values of some attributes of another.
+    """Return a core whose rows include all distinct values of some attributes of a core.
 
-    None where these values depend on evaluated rows of other blocks.
+    None if these values depend on evaluated rows of other blocks.
     """
     scalars = [core.env[identity] for identity in ids]
     if not all(is_stable(generator.argument, core) for generator in core.generators):
@@ -132,7 +133,8 @@ def distinct_values(core: OpenCore, ids: Sequence[str], alias: str) -> OpenCore 
 class Padded:
     """The rows of one input that an outer join keeps without a partner.
 
-    ``absent`` asks that; its guard, in terms of the input, is None where it is always asked.
+    ``absent`` is the negated membership; its guard, over the input, is None if it applies to all
+    rows.
     """
 
     core: OpenCore
@@ -143,7 +145,7 @@ class Padded:
 class Keyed:
     """A block with at most one tuple for each combination of values of some columns.
 
-    ``names`` are these columns in the block's rows, ``outputs`` gives the name of every attribute.
+    ``names`` are these columns in the block's rows, ``outputs`` the column of every attribute.
     """
 
     block: Block
@@ -151,12 +153,12 @@ class Keyed:
     outputs: Mapping[str, str]
 
     def columns(self, alias: str) -> dict[str, Scalar]:
-        """Return what the attributes are where the block is read under an alias."""
+        """Return the attributes as columns of the block under an alias."""
         return {identity: qualified(alias, name) for identity, name in self.outputs.items()}
 
 
 def may_be_joined(core: OpenCore) -> bool:
-    """Return True if an outer join may take this input in as a part of one core."""
+    """Return True if an outer join may merge this input into one core."""
     stable = (*core.predicates, *_membership_scalars(core.semis))
     return (
         not core.post.final
@@ -265,7 +267,9 @@ def _first(branch: tuple[OpenCore | None, OpenCore | None], identity: str) -> Sc
 
 
 class _Union:
-    """The columns of a union, each with its scalar in every branch; NULL where there is none."""
+    """The columns of a union, each with its scalar in every branch, or NULL in branches without
+    it.
+    """
 
     def __init__(self, alias: str, taken: set[str]) -> None:
         self._alias = alias
@@ -282,7 +286,7 @@ class _Union:
         return qualified(self._alias, name)
 
     def semi(self, memberships: Sequence[Semi | None]) -> Semi:
-        """Return the membership that branches ask for, over the columns of the union."""
+        """Return the branches' membership over the columns of the union."""
         first = next(semi for semi in memberships if semi is not None)
         pairs = []
         for index, (left, column) in enumerate(first.pairs):
@@ -295,7 +299,7 @@ class _Union:
         return Semi(first.block, tuple(pairs), first.negated, first.null_safe, guard, first.span)
 
     def _shared(self, scalars: Sequence[Scalar | None], hint: str) -> exp.Column:
-        """Return a column with these scalars, one that is there already if it will do."""
+        """Return a column with these scalars, reusing a compatible existing one."""
         texts = [None if s is None else s.sql(dialect=SparkSQL) for s in scalars]
         for name, known in self.columns.items():
             pairs = zip(texts, known, strict=True)
@@ -309,7 +313,9 @@ def _is_true(scalar: Scalar) -> bool:
 
 
 def where_true(conditions: Sequence[Scalar]) -> Scalar | None:
-    """Return whether all conditions are true, as a boolean that is never NULL; None of none."""
+    """Return whether all conditions are true, as a boolean that is never NULL; None without
+    conditions.
+    """
     if not conditions:
         return None
     return exp.func("coalesce", exp.paren(exp.and_(*(c.copy() for c in conditions))), exp.false())

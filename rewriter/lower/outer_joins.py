@@ -39,7 +39,7 @@ from rewriter.lower.semi_joins import correlated, keyed_by, membership_of
 from rewriter.scalars.text import substitute
 
 _DOUBLED = 2
-"""Outer joins in a row, as a core of all potential rows: matched ones and padded ones."""
+"""Limit on successive outer joins in a core of all potential rows, matched and padded."""
 
 
 def lower_outer_join(context: LoweringContext, relation: OuterJoin) -> Open:
@@ -67,7 +67,7 @@ def lower_outer_join(context: LoweringContext, relation: OuterJoin) -> Open:
 def _keyed_join(context: LoweringContext, relation: OuterJoin) -> OpenCore | None:
     """Return an outer join whose kept sides find at most one tuple on the other side.
 
-    A LEFT JOIN is then its left side with what it finds; a FULL JOIN is a COGROUP.
+    A LEFT JOIN is then its left side with the lookup's columns; a FULL JOIN is a COGROUP.
     """
     parts = correlated(context, relation, relation.left, relation.right)
     if parts.outer or parts.inner or parts.others or not parts.pairs or parts.null_safe:
@@ -107,9 +107,9 @@ def _keyed_join(context: LoweringContext, relation: OuterJoin) -> OpenCore | Non
 
 
 def _unique_on(context: LoweringContext, relation: Relation, columns: list[Scalar]) -> Keyed | None:
-    """Return the block of a relation if it has at most one tuple for values of these columns.
+    """Return the block of a relation if these columns identify its tuples, else None.
 
-    That is a grouping by just them, or a relation in which they are known to be unique.
+    It is a grouping by exactly them, or a relation in which they are known to be unique.
     """
     if not all(isinstance(column, exp.Column) for column in columns):
         return None
@@ -209,7 +209,7 @@ def _cogroup(
 
 
 def _padded(context: LoweringContext, relation: OuterJoin, side: Side) -> Padded:
-    """Return the rows of one input and what must not be there for them to be padded."""
+    """Return the rows of one input, and the membership whose absence pads them."""
     kept, other = relation.left, relation.right
     if side is Side.RIGHT:
         kept, other = other, kept
@@ -241,7 +241,7 @@ def _as_union(context: LoweringContext, relation: OuterJoin) -> UnionAll:
 
 
 def _outer_joins(relation: Relation) -> int:
-    """Return how many outer joins the rows of a relation have gone through in one core."""
+    """Return the number of outer joins in a core that the rows of a relation have passed."""
     match relation:
         case OuterJoin():
             return 1 + _outer_joins(relation.left) + _outer_joins(relation.right)

@@ -138,7 +138,7 @@ def lower_project(context: LoweringContext, relation: Project) -> Open:
 
 
 def _within_limit(context: LoweringContext, relation: Relation, open_: Open) -> Open:
-    """Return the rows kept by LIMIT as a block, or as they are if tokens do not identify them."""
+    """Return the rows kept by LIMIT as a block, or unchanged if tokens do not identify them."""
     if isinstance(open_, OpenCore) and (open_.untokened or open_.copies):
         return open_
     context.pending[relation] = open_
@@ -164,7 +164,7 @@ def _below(predicate: Scalar, keys: Mapping[str, Scalar]) -> Scalar:
 
 
 def lower_first_rows(context: LoweringContext, relation: FirstRows | Watermarked) -> Open:
-    """Lower a deduplication by numbers of the rows with equal keys; a watermark keeps all rows."""
+    """Lower a deduplication by numbering rows with equal keys; a watermark keeps all rows."""
     if isinstance(relation, Watermarked):
         return lowered(context, relation.input)
     number = Attribute(context.names.attribute("number"), "number")
@@ -218,7 +218,7 @@ def lower_aggregate(context: LoweringContext, relation: Aggregate) -> OpenPost:
 def _in_order(
     context: LoweringContext, attribute: Attribute, call: Scalar, order: Sequence[SortKey]
 ) -> Scalar:
-    """Return the call of an aggregate; of one that collects, in an order if that matters."""
+    """Return the call of an aggregate; for a collecting one, in a defined order if that matters."""
     if name_of(call) not in ARRAYS or collects_in_order(call):
         return call
     if not order and attribute.id not in context.observed:
@@ -253,10 +253,10 @@ def _lower_limit(context: LoweringContext, relation: Limit) -> Open:
 
 
 def is_sorted(relation: Relation, *, within_tasks: bool = False) -> bool:
-    """Return True if the text sorts the rows of a relation.
+    """Return True if the query sorts the rows of a relation.
 
-    With ``within_tasks`` SORT BY counts too, whose order each of Spark's tasks has for itself, and
-    the rows of one branch of a union are enough.
+    With ``within_tasks``, SORT BY counts too, which orders the rows within each task, and one
+    sorted branch of a union suffices.
     """
     while isinstance(relation, Project | Filter | Limit):
         relation = relation.input
@@ -275,7 +275,7 @@ def order_of_core(context: LoweringContext, relation: Relation) -> tuple[SortKey
 
 
 def order_of_attributes(relation: Relation) -> tuple[SortKey, ...]:
-    """Return the sort keys of a derived table as its own columns; () where it lacks one."""
+    """Return the sort keys of a derived table as its own columns; () if it lacks one."""
     if isinstance(relation, Sort):
         return relation.keys
     if isinstance(relation, Filter | Limit | Windows):
@@ -315,8 +315,8 @@ def lower_windows(context: LoweringContext, relation: Windows) -> OpenCore:
 def _check_order(context: LoweringContext, relation: Windows) -> None:
     """Refuse windows without an order over sorted rows.
 
-    Spark usually computes them in the order of the rows, but where a key is NULL or several
-    executors send rows to one task it does not.
+    Spark usually computes them in the order of the rows, but not if a key is NULL or if several
+    executors send rows to one task.
     """
     windows = [call for call in relation.calls if isinstance(call, exp.Window)]
     open_ = any(depends_on_ties(window) and not is_ordered(window) for window in windows)

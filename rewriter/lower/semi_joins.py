@@ -50,7 +50,7 @@ from rewriter.lower.outer import (
 )
 
 Joined = SemiJoin | AntiJoin | ExistenceJoin | OuterJoin
-"""Operators that ask which rows of one side have partners on the other."""
+"""Operators that test the rows of one side for partners on the other."""
 
 
 def lower_semi_join(context: LoweringContext, relation: SemiJoin | AntiJoin) -> OpenCore:
@@ -70,7 +70,7 @@ def lower_semi_join(context: LoweringContext, relation: SemiJoin | AntiJoin) -> 
 def correlated(
     context: LoweringContext, relation: Joined, left: Relation, right: Relation
 ) -> Correlation:
-    """Take the condition of a join apart, for rows of the left and their partners."""
+    """Split the condition of a join, for left rows and their partners."""
     parts = correlation(relation.condition, left, right)
     types = context.converted.get(relation.span) if relation.span is not None else None
     return parts if types is None else parts.converted(types)
@@ -79,7 +79,7 @@ def correlated(
 def membership_of(
     context: LoweringContext, relation: SemiJoin | AntiJoin, parts: Correlation, left: OpenCore
 ) -> Semi:
-    """Return the membership of rows of the left in the block of their partners."""
+    """Return the membership of left rows in the block of their partners."""
     known = (relation.left, relation.right, relation.condition)
     if known not in context.memberships:
         grouped = _by_values if parts.others else _by_pairs
@@ -93,9 +93,9 @@ def membership_of(
 def partners_of(
     context: LoweringContext, relation: ExistenceJoin, parts: Correlation
 ) -> tuple[Block, Pairs, str]:
-    """Return the block of the partners of rows of the left, and its column that is never NULL.
+    """Return the block of the partners of left rows, and a column of it that is never NULL.
 
-    That is a side of an equality, or else a key more, which is TRUE.
+    That is a side of an equality, or an additional key that is TRUE.
     """
     if relation not in context.partners:
         marked = bool(parts.others) or parts.null_safe or not parts.pairs
@@ -113,7 +113,7 @@ def _by_pairs(
     *,
     marked: bool = False,
 ) -> tuple[Block, Pairs, str]:
-    """Return the rows of the right, grouped by their sides of the equalities."""
+    """Return the right rows, grouped by their sides of the equalities."""
     del left
     columns = [column for _, column in parts.pairs]
     for condition in parts.inner:
@@ -135,7 +135,7 @@ def _by_pairs(
 def keyed_by(
     context: LoweringContext, relation: Relation, columns: list[Scalar]
 ) -> tuple[Block, list[str]] | None:
-    """Return the block of a grouping by just these columns, and what they are called there."""
+    """Return the block of a grouping by exactly these columns, and their names in it, or None."""
     open_ = context.pending[relation] = lowered(context, relation)
     resolved = [open_.resolve(column) for column in columns]
     if isinstance(open_, OpenPost):
@@ -163,9 +163,9 @@ def _by_values(
     *,
     marked: bool = False,
 ) -> tuple[Block, Pairs, str]:
-    """Return the partners of rows of the left, grouped by the values that the condition uses.
+    """Return the partners of left rows, grouped by the values that the condition uses.
 
-    Where these values are known from the sources, they take part as values; else as tuples.
+    If the sources determine these values, they are joined as values, else as tuples.
     """
     scalars = [scalar for scalar, _ in parts.pairs] + list(parts.others)
     known = {attribute.id for attribute in left.attributes}
@@ -198,7 +198,7 @@ def _grouped(context: LoweringContext, core: OpenCore, keys: list[Named]) -> Blo
 
 
 def _are_keys(scalars: list[Scalar], keys: Set[str]) -> bool:
-    """Return True if scalars over a grouping are its keys, each once."""
+    """Return True if scalars over a grouping are exactly its keys."""
     return len(scalars) == len(keys) and {_group_key(scalar) for scalar in scalars} == keys
 
 
@@ -270,7 +270,7 @@ def _lower_correlated_scalar(context: LoweringContext, relation: CorrelatedScala
 
 
 def _lower_existence_join(context: LoweringContext, relation: ExistenceJoin) -> OpenCore:
-    """Return the left with a lookup of the partners of its rows, which finds a tuple or not."""
+    """Return the left side with a lookup of each row's partner, which may find none."""
     parts = correlated(context, relation, relation.left, relation.right)
     if parts.others:
         context.share(relation.left)
@@ -290,7 +290,7 @@ def _lower_existence_join(context: LoweringContext, relation: ExistenceJoin) -> 
 
 
 def _lower_outer_values(context: LoweringContext, relation: OuterValues) -> OpenCore:
-    """Return the values as such where the sources determine them, else as tuples of a grouping."""
+    """Return the values as such if the sources determine them, else as tuples of a grouping."""
     project = Project(relation.input, relation.output, relation.scalars)
     core = core_of(context, project)
     ids = [attribute.id for attribute in relation.output]

@@ -1,9 +1,9 @@
-"""Set operations: unions, which are sources like any other, EXCEPT and INTERSECT.
+"""Set operations: unions, which are ordinary sources, EXCEPT and INTERSECT.
 
 EXCEPT ALL and INTERSECT ALL have one tuple per distinct row. The rows of both sides are the members
 of a block, grouped by all columns: Σ1 ⊖ Σ2 annotates a group, and the counts of its members on each
-side give the number of copies of the row. The block that reads it refers to the group once, and its
-tail repeats the row: an annotation is that of all copies.
+side give the number of copies of the row. The reading block refers to the group once, and its tail
+repeats the row: an annotation applies to all copies.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def lower_bag_difference(context: LoweringContext, relation: BagDifference) -> O
 def union_of_copies(
     context: LoweringContext, relation: UnionAll, branches: Sequence[Open]
 ) -> OpenCore:
-    """Return a union that repeats some of its rows, and reads each tuple once."""
+    """Return a union of branches that repeat rows, reading each tuple once."""
     blocks = []
     for branch, open_ in zip(relation.branches, branches, strict=True):
         copies = Attribute(context.names.attribute("copies"), "copies")
@@ -83,7 +83,7 @@ def union_of_copies(
 
 
 def _both_sides(context: LoweringContext, relation: BagDifference) -> UnionAll:
-    """Return the rows of both sides, with the number of their side as the last column."""
+    """Return the rows of both sides, with the number of the side as the last column."""
     sides = []
     for number, side in enumerate((relation.left, relation.right)):
         columns = tuple(attribute.column() for attribute in side.attributes)
@@ -106,7 +106,7 @@ def refuse_copies(context: LoweringContext, where: str, span: Span | None) -> No
 
 
 def _counted(open_: Open, count: Attribute) -> Open:
-    """Return an input whose rows are there once, with the number of their copies as a column."""
+    """Return an input with distinct rows, and the number of their copies as a column."""
     number: Scalar = exp.Literal.number(1)
     if isinstance(open_, OpenCore) and open_.copies:
         number = reduce(
@@ -117,7 +117,7 @@ def _counted(open_: Open, count: Attribute) -> Open:
 
 
 def _copies(left: Scalar, right: Scalar, *, common: bool) -> Scalar:
-    """Return how often a row is there that is there so often on either side."""
+    """Return the number of copies of a row from its numbers of copies on either side."""
     if common:
         fewer = exp.LT(this=left.copy(), expression=right.copy())
         return exp.Case().when(fewer, left).else_(right)
@@ -145,7 +145,7 @@ def lower_union_all(context: LoweringContext, relation: UnionAll) -> Open:
 
 
 def is_plain(open_: OpenCore) -> bool:
-    """Return True if a union may take this branch in as a part of one core."""
+    """Return True if a union may merge this branch into one core."""
     return (
         not open_.post.final
         and not open_.semis

@@ -1,7 +1,7 @@
-"""Division of a core whose parts are joined only by conditions that a deletion changes.
+"""Division of a core whose parts are joined only by conditions that a deletion may change.
 
-A member would be a row of the product of the components, and these conditions keep few of them: two
-halves of a query joined by their ranks, say. Each component becomes a block of its own, and the
+A member would be a row of the product of the components, and these conditions keep few of its rows:
+two halves of a query joined by their ranks, say. Each component becomes a block of its own, and the
 tail joins them. Sources, conditions and generators that no deletion changes are captured.
 """
 
@@ -30,7 +30,7 @@ from rewriter.scalars.text import text
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """An open core divided into what is captured and what the tail joins."""
+    """An open core divided into its captured part and the part that the tail joins."""
 
     core: OpenCore
     inside: tuple[BlockSource, ...]
@@ -81,7 +81,7 @@ def divided(core: OpenCore, written: bool) -> Split:
 
 
 def placed(core: OpenCore) -> list[tuple[Scalar, bool]]:
-    """Return the predicates of a core, each with whether it is captured with it."""
+    """Return the predicates of a core, each with whether it is captured."""
     left: list[Scalar] = []
     placed: list[tuple[Scalar, bool]] = []
     for predicate in core.predicates:
@@ -94,7 +94,9 @@ def placed(core: OpenCore) -> list[tuple[Scalar, bool]]:
 
 
 def _captured_generators(core: OpenCore) -> tuple[tuple[Generator, ...], OpenCore]:
-    """Return the generators over stable columns, and the core in which the others' are not."""
+    """Return the captured generators, and the core where columns of other generators are not
+    stable.
+    """
     captured: list[Generator] = []
     for generator in core.generators:
         known = generator.alias in core.stable and is_stable(generator.argument, core)
@@ -116,9 +118,9 @@ def split_components(core: OpenCore, reader: Reader) -> OpenCore:
     Parameters
     ----------
     core
-        A core whose attributes are what is asked of it and no more.
+        A core with exactly the attributes that are read.
     reader
-        Makes a block of each part, whose attributes are the columns that are read of it.
+        Makes a block of each part; its attributes are the columns that are read.
     """
     parts = [_part(core, names) for names in _parts(core)]
     if not parts:
@@ -153,9 +155,9 @@ def _place(column: exp.Column) -> tuple[str, str]:
 
 
 def _parts(core: OpenCore) -> list[frozenset[str]]:
-    """Return the aliases of the sources of each part; none where the core is captured as one.
+    """Return the aliases of the sources of each part; none if the core is captured as a whole.
 
-    A product that no condition joins at all is captured as such: its rows are all in the answer.
+    A product that no condition joins is captured as such: all of its rows are in the answer.
     """
     if core.generators or core.copies or core.untokened:
         return []
@@ -173,7 +175,7 @@ def _parts(core: OpenCore) -> list[frozenset[str]]:
 
 
 def _connected(names: Iterable[str], links: Iterable[Set[str]]) -> list[frozenset[str]]:
-    """Return the sets of names that links connect."""
+    """Return the connected components of names, given links."""
     parts = [frozenset({name}) for name in names]
     for link in links:
         touched = [part for part in parts if not link.isdisjoint(part)]
@@ -185,7 +187,7 @@ def _connected(names: Iterable[str], links: Iterable[Set[str]]) -> list[frozense
 
 
 def _part(core: OpenCore, names: Set[str]) -> OpenCore:
-    """Return what a core asks of some of its sources alone. It has no attributes."""
+    """Return the part of a core over some of its sources, without attributes."""
     values = {lookup.alias for lookup in core.scalars}
     predicates = tuple(
         p
@@ -206,7 +208,7 @@ def _part(core: OpenCore, names: Set[str]) -> OpenCore:
 
 
 def _without(core: OpenCore, part: OpenCore) -> OpenCore:
-    """Return a core without one of its parts, whose columns it still reads."""
+    """Return a core without one of its parts, reading its columns from a block."""
     gone = {source.alias for source in part.sources}
     return replace(
         core,
@@ -227,7 +229,7 @@ def _read_by(semi: Semi) -> set[str]:
 
 
 def lines(core: OpenCore) -> Iterator[str]:
-    """Yield what a core reads and which conditions it has."""
+    """Yield the sources and the conditions of a core."""
     for source in core.sources:
         if isinstance(source, BlockSource):
             yield f"tuples of {source.block.name} as {source.alias}"

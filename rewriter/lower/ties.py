@@ -1,16 +1,16 @@
-"""Aggregates and window functions whose value depends on the order of rows that tie.
+"""Aggregates and window functions whose value depends on the order of tied rows.
 
-Spark leaves that order open: for the rows that tie in the argument of MAX_BY, the order in LISTAGG,
+Spark does not define that order: for rows that tie in the argument of MAX_BY, the order in LISTAGG,
 the first row of a group, the most frequent of equally frequent values, and for ROW_NUMBER, LAG,
 FIRST_VALUE and every frame that counts rows. The answer, a capture and a hypothetical answer must
-not differ for such a reason. So rows that tie are compared by their identity, and of equally
-frequent values the least is taken. An array is collected in an order if the query looks into it.
+not differ for such a reason. So tied rows are compared by their identity, and of equally frequent
+values the least is taken. An array is collected in a defined order if the query observes it.
 
 In a window, the identity of the rows is the last sort key. Before it come the sort keys of the
 derived table that the window functions read, if it has any, because Spark's sort keeps the order of
-rows that tie. A RANGE frame ends with rows that tie, which a further sort key would tear apart.
-There, functions that depend on the order are computed from the position of each row, which is a
-window function of its own.
+tied rows. A RANGE frame ends with tied rows, which a further sort key would separate. There,
+functions that depend on the order are computed from the position of each row, which is a window
+function of its own.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ _OF_ORDER = {
     "last": "max_by",
     "last_value": "max_by",
 }
-"""Functions of the order of a group's rows, which is that of their identity."""
+"""Functions of the order of a group's rows, and their forms by the rows' identity."""
 
 
 def over_values(call: Scalar, stored: Callable[[Scalar], Scalar]) -> Scalar:
-    """Return a call over what is stored of its arguments, without FILTER.
+    """Return a call over the stored columns of its arguments, without FILTER.
 
-    The rows that FILTER leaves out are those where the argument that decides is NULL.
+    For rows that FILTER excludes, the deciding argument is NULL.
     """
     call, condition = without_filter(call)
     call = _by_order(call)
@@ -81,16 +81,16 @@ def over_values(call: Scalar, stored: Callable[[Scalar], Scalar]) -> Scalar:
 
 
 def follows_order(call: Scalar) -> bool:
-    """Return True if a call sees the rows of a group in the order in which they come."""
+    """Return True if a call depends on the order of a group's rows."""
     name = name_of(call)
     listed = name in LISTS and not sort_keys(call) and not is_distinct(call)
     return listed or (name in _OF_ORDER and name != "any_value")
 
 
 def read_by(call: Scalar) -> list[Scalar]:
-    """Return what a call reads of a row, as far as rows can be sorted by it.
+    """Return the arguments of a call in a form that rows can be sorted by.
 
-    What is collected may be of a type that has no order.
+    A collected argument may be of a type without an order.
     """
     read = arguments(call)
     if collects_in_order(call) and not is_distinct(call):
@@ -99,7 +99,7 @@ def read_by(call: Scalar) -> list[Scalar]:
 
 
 def decided(call: Scalar, ties: Sequence[Scalar]) -> Scalar:
-    """Return a call in which rows that tie are compared by ``ties``."""
+    """Return a call in which tied rows are compared by ``ties``."""
     if name_of(call) in EXTREMES:
         return _with_extreme_of(call, ties)
     if lists(call):
@@ -113,7 +113,7 @@ def _filtered(value: Scalar, condition: Scalar) -> Scalar:
 
 
 def _by_order(call: Scalar) -> Scalar:
-    """Return a function of the order of rows as one of rows that all tie."""
+    """Return a function of the order of rows as a function of tied rows."""
     extreme = _OF_ORDER.get(name_of(call))
     if extreme is None:
         return call
@@ -134,7 +134,9 @@ def _with_extreme_of(call: Scalar, ties: Sequence[Scalar]) -> Scalar:
 
 
 def _listed(call: Scalar, ties: Sequence[Scalar]) -> Scalar:
-    """Return a list in a full order; of different values in theirs, if no other was given."""
+    """Return a list aggregate in a total order; DISTINCT values are ordered by themselves by
+    default.
+    """
     keys = sort_keys(call)
     added: Sequence[Scalar] = ()
     if is_distinct(call) and not keys:
@@ -168,7 +170,7 @@ _BY_PLACE = "by place"
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Window functions over the positions of rows: ``calls`` read what ``positions`` adds."""
+    """Window functions over the positions of rows: ``calls`` read the columns of ``positions``."""
 
     positions: Windows
     calls: tuple[Scalar, ...]
@@ -177,7 +179,7 @@ class Placed:
 def settled(scalar: Scalar, ties: Sequence[Scalar], arrival: Sequence[SortKey] = ()) -> Scalar:
     """Return an expression whose window functions sort by ``arrival``, then ``ties``.
 
-    They do where their values depend on the order of rows that tie.
+    Only those whose values depend on the order of tied rows do.
     """
 
     def replaced(node: exp.Expr) -> exp.Expr:
@@ -188,9 +190,9 @@ def settled(scalar: Scalar, ties: Sequence[Scalar], arrival: Sequence[SortKey] =
 
 
 def ties_of(identity: Sequence[Scalar], scalars: Sequence[Scalar], *, unique: bool) -> list[Scalar]:
-    """Return the last sort keys of rows: rows that agree on them may change places unseen.
+    """Return the last sort keys of rows; rows that agree on them are interchangeable.
 
-    Where the identity is not unique, they include every value that the scalars are made of.
+    Unless the identity is unique, they include every value that the scalars read.
     """
     ties = list(identity)
     if not unique:
@@ -202,7 +204,7 @@ def ties_of(identity: Sequence[Scalar], scalars: Sequence[Scalar], *, unique: bo
 
 
 def placed_by(relation: Windows, fresh_id: Callable[[str], str]) -> Placed | None:
-    """Return the window functions over positions, if some need them."""
+    """Return the window functions over positions, if some need positions."""
     positions: dict[exp.Window, Attribute] = {}
 
     def position(window: exp.Window) -> Attribute:
@@ -227,7 +229,7 @@ def placed_by(relation: Windows, fresh_id: Callable[[str], str]) -> Placed | Non
 
 
 def is_ordered(window: exp.Window) -> bool:
-    """Return True if ORDER BY of a window may distinguish rows of a partition."""
+    """Return True if a window's ORDER BY may distinguish rows of a partition."""
     order = window.args.get("order")
     parts = window.args.get("partition_by") or []
     keys = [key.this for key in order.expressions] if order else []
@@ -235,7 +237,7 @@ def is_ordered(window: exp.Window) -> bool:
 
 
 def lists_by_range(relation: Windows) -> bool:
-    """Return True if some LISTAGG joins values of rows that tie at the end of its RANGE frame."""
+    """Return True if a LISTAGG joins values of rows that tie at the end of its RANGE frame."""
     windows = [call for call in relation.calls if isinstance(call, exp.Window)]
     return any(function_name(call) in LISTS and _needs_position(call) for call in windows)
 
@@ -299,7 +301,9 @@ def _ordered_last(
 
 
 def _by_position(window: exp.Window, position: exp.Column) -> Scalar:
-    """Return what a function of the order in a RANGE frame is by the positions of its rows."""
+    """Return an order-dependent function in a RANGE frame, computed by the positions of its
+    rows.
+    """
     name = function_name(window)
     value, *more = called(window).expressions
     seen = _seen(window, value, name)
@@ -321,7 +325,7 @@ def _by_position(window: exp.Window, position: exp.Column) -> Scalar:
 
 
 def _seen(window: exp.Window, value: Scalar, name: str) -> Scalar | None:
-    """Return which rows of its frame a function sees; None: all of them."""
+    """Return the condition on the rows of its frame that a function reads, or None for all rows."""
     conditions: list[Scalar] = []
     filtered = condition_of(window)
     if filtered is not None:
@@ -333,7 +337,7 @@ def _seen(window: exp.Window, value: Scalar, name: str) -> Scalar | None:
 
 
 def _over(window: exp.Window, name: str, *arguments: Scalar) -> exp.Window:
-    """Return another aggregate over the same window."""
+    """Return a different aggregate over the same window."""
     copy = window.copy()
     call = exp.AnonymousAggFunc(this=name, expressions=[argument.copy() for argument in arguments])
     call.meta[_BY_PLACE] = True

@@ -1,7 +1,7 @@
-"""Rewrites that leave the answer of a query as it is, and make its capture smaller.
+"""Rewrites that preserve the answer of a query and make its capture smaller.
 
 A pass is a pure function: of the query (a tree of :mod:`rewriter.algebra`), or of the plan of its
-capture. It returns what it was given where it has nothing to do. :data:`PASSES` has them all in the
+capture. It returns its argument unchanged if it does not apply. :data:`PASSES` has them all in the
 order in which they run.
 
 On the query, before it is cut into blocks:
@@ -75,20 +75,20 @@ PASSES = Passes(
 
 
 def rewritten(root: Relation, observe: Observer = log) -> Relation:
-    """Return a query as the passes rewrite it."""
+    """Return a query rewritten by the passes."""
     return run(PASSES.query, root, _lines, observe)
 
 
 def planned_capture(root: Block, alike: Alike, observe: Observer = log) -> CapturePlan:
-    """Return the plan of the members that are captured for a query's blocks.
+    """Return the capture plan of a query's blocks, rewritten by the passes.
 
     Parameters
     ----------
     root
         The block of the answer.
     alike
-        Whether columns of members are all of one type. Where a union converts some of its columns,
-        a condition on one of them is not one on each.
+        Whether columns of members have one type. If a union converts some of its columns, a
+        condition on the union's column does not apply to each of them.
     observe
         Receives each pass that changed something.
     """

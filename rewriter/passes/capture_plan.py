@@ -32,26 +32,26 @@ MemberColumn: TypeAlias = tuple[Block, str]
 """A column of a block's members."""
 
 Alike = Callable[[Sequence[MemberColumn]], bool]
-"""Returns True if columns of members are all of one type."""
+"""Returns True if all columns of members have one type."""
 
 
 @dataclass(frozen=True, slots=True)
 class SemijoinReduction:
-    """The groups of a block that its reader asks for.
+    """A reduction of a block to the groups that its reader needs.
 
     Parameters
     ----------
     block
         The block.
     reader
-        The block whose members name them.
+        The block whose members name the groups.
     pairs
-        The values that members have, and the keys they are compared with.
+        The values of members, and the keys that they are compared with.
     null_safe
         NULL equals NULL.
     prefilter
-        The members of the reader are otherwise filtered by the groups: the members of either of the
-        two blocks, each a scan, can reduce the members of the other.
+        Without this reduction, the groups filter the reader's members: with two scans, the members
+        of either block can reduce the other's.
     """
 
     block: Block
@@ -63,7 +63,7 @@ class SemijoinReduction:
 
 @dataclass(frozen=True, slots=True)
 class CapturePlan:
-    """The members to capture of each block. Blocks themselves stay as the query has them.
+    """The members to capture of each block; the blocks themselves do not change.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class CapturePlan:
     reductions: Mapping[str, SemijoinReduction] = field(default_factory=dict)
 
     def with_conditions(self, block: Block) -> Block:
-        """Return a block without the members that no reader can use."""
+        """Return a block without the members that no reader uses."""
         condition = self.conditions.get(block.name)
         if block.core is None or condition is None:
             return block
@@ -94,10 +94,10 @@ class CapturePlan:
         return replace(block, core=replace(block.core, predicates=predicates))
 
     def captured(self, block: Block) -> Block:
-        """Return the block whose members are captured.
+        """Return a block whose members are captured under this plan.
 
-        It is without the members that no reader can use, and its members are not filtered by the
-        blocks that they reduce.
+        It lacks the members that no reader uses, and its members are not filtered by the blocks
+        that they reduce.
         """
         block = self.with_conditions(block)
         reduced = {name for name, each in self.reductions.items() if each.prefilter}
@@ -107,7 +107,7 @@ class CapturePlan:
         return replace(block, core=replace(block.core, semis=semis))
 
     def order(self) -> tuple[Block, ...]:
-        """Return all blocks; a block comes before those whose members need its members."""
+        """Return all blocks, each before the blocks whose members need its members."""
         order: dict[str, Block] = {}
 
         def visit(block: Block) -> None:
@@ -126,13 +126,13 @@ class CapturePlan:
         return tuple(order.values())
 
     def without_reduction(self, name: str) -> CapturePlan:
-        """Return the plan in which all groups of a block are captured."""
+        """Return the plan with all groups of a block captured."""
         return replace(
             self, reductions={key: each for key, each in self.reductions.items() if key != name}
         )
 
     def lines(self) -> Iterator[str]:
-        """Yield what is captured of each block with members, in order."""
+        """Yield, in order, the captured part of each block with members."""
         for block in self.order():
             if block.core is None:
                 continue
@@ -151,9 +151,9 @@ class CapturePlan:
 
 
 def prune_groups(plan: CapturePlan) -> CapturePlan:
-    """Return a plan that captures members of those groups alone that a monotone HAVING keeps.
+    """Return a plan that captures only members of groups that a monotone HAVING keeps.
 
-    ``SELECT dealer FROM cars GROUP BY dealer HAVING count(*) > 5`` has, whatever is deleted, only
+    ``SELECT dealer FROM cars GROUP BY dealer HAVING count(*) > 5`` has, after any deletion, only
     dealers that it has now.
     """
     known = {block.name: monotone_having(block) for block in topological(plan.root)}
@@ -162,7 +162,7 @@ def prune_groups(plan: CapturePlan) -> CapturePlan:
 
 
 def reduce_semijoins(plan: CapturePlan) -> CapturePlan:
-    """Return a plan that captures of some blocks those groups alone that their reader asks for.
+    """Return a plan that captures, for some blocks, only the groups that their reader needs.
 
     ``SELECT ... FROM bids WHERE amount > (SELECT avg(price) FROM cars WHERE cars.id = bids.car)``
     needs the groups of those cars that ``bids`` names.
@@ -178,7 +178,7 @@ def reduce_semijoins(plan: CapturePlan) -> CapturePlan:
 
 
 def _reductions(reader: Block, readings: Counter[str]) -> Iterator[SemijoinReduction]:
-    """Yield the reductions of other blocks to the groups that members of a reader name."""
+    """Yield the reductions of blocks to the groups that members of a reader name."""
     assert reader.core is not None
     before = {block.name for inner in reader.core.reads() for block in topological(inner)}
     for probe in reader.probes:
@@ -208,9 +208,9 @@ def _keys_of(probe: Probe) -> tuple[tuple[Scalar, str], ...]:
 
 
 def _depends(block: Block) -> bool:
-    """Return True if a group of a block depends on the others, or its members must stay.
+    """Return True if a group of a block depends on other groups, or all members must be captured.
 
-    They are reduced already where they are joined with values from outside.
+    Joined with outer values, members are reduced already.
     """
     core = block.core
     return (
@@ -247,7 +247,7 @@ class Monotone:
 
 
 def monotone_having(block: Block) -> Monotone | None:
-    """Return why a block's HAVING is monotone, or None if it is not, or there is none.
+    """Return the monotonicity of a block's HAVING, or None if it is not monotone or missing.
 
     The members themselves must be monotone too: no conditions on other blocks' rows.
     """
@@ -266,7 +266,7 @@ def monotone_having(block: Block) -> Monotone | None:
 
 
 def _monotone(condition: Scalar, aggregates: Mapping[str, Scalar]) -> list[Scalar] | None:
-    """Return the scalars that must not be negative, or None if nothing is known."""
+    """Return the scalars that must not be negative, or None if monotonicity is unknown."""
     condition = condition.unnest()
     if isinstance(condition, exp.And | exp.Or):
         left = _monotone(condition.left, aggregates)
@@ -282,7 +282,9 @@ def _monotone(condition: Scalar, aggregates: Mapping[str, Scalar]) -> list[Scala
 def _bounded(
     greater: Scalar, less: Scalar, aggregates: Mapping[str, Scalar]
 ) -> list[Scalar] | None:
-    """Handle ``greater > less`` (or ≥), where one side is an aggregate and the other constant."""
+    """Handle ``greater > less`` (or ≥), with an aggregate on one side and a constant on the
+    other.
+    """
     call = _aggregate(greater, aggregates)
     if call is not None and _constant(less):
         if isinstance(call, exp.Count | exp.Max):

@@ -1,7 +1,8 @@
-"""Outer-join elimination: where a condition above rejects padded rows, the join is an inner one.
+"""Outer-join elimination: an outer join whose padded rows a condition rejects becomes inner.
 
-``FROM a LEFT JOIN b ON ... WHERE b.x > 1`` keeps no row without a partner, whatever is deleted.
-Captured as an outer join, each row of ``a`` would be there once more for the case that it has none.
+``FROM a LEFT JOIN b ON ... WHERE b.x > 1`` keeps no row without a partner, after any deletion.
+Captured as an outer join, each row of ``a`` would be stored a second time for the case without a
+partner.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ _NOTHING: Set[str] = frozenset()
 
 
 def eliminate_outer_joins(root: Relation) -> Relation:
-    """Return a query in which outer joins whose padded rows a condition rejects are inner ones.
+    """Return a query with outer joins made inner if a condition rejects their padded rows.
 
     ``a LEFT JOIN b ON a.k = b.k WHERE b.x > 1`` is ``a JOIN b ON a.k = b.k WHERE b.x > 1``.
     """
@@ -63,7 +64,7 @@ def eliminate_outer_joins(root: Relation) -> Relation:
 
 
 def null_rejected(predicate: Scalar) -> Set[str]:
-    """Return the attributes that are not NULL where a predicate is true."""
+    """Return the attributes that are not NULL if a predicate is true."""
     predicate = predicate.unnest()
     if isinstance(predicate, exp.And):
         return null_rejected(predicate.left) | null_rejected(predicate.right)
@@ -79,7 +80,7 @@ def null_rejected(predicate: Scalar) -> Set[str]:
 
 
 def _strict(scalar: Scalar) -> Set[str]:
-    """Return the attributes that make a scalar NULL when one of them is NULL."""
+    """Return the attributes that make a scalar NULL when they are NULL."""
     if isinstance(scalar, exp.Column):
         return {scalar.name}
     if isinstance(scalar, exp.Not) and isinstance(scalar.this.unnest(), exp.In):
@@ -93,7 +94,7 @@ def _strict(scalar: Scalar) -> Set[str]:
 
 
 class _Eliminating:
-    """Rewrites the operators of a query that are read once, from above."""
+    """Rewrites, top down, the operators of a query that have one reader."""
 
     def __init__(self, root: Relation) -> None:
         self._readers: Counter[int] = reference_counts(root)
@@ -150,7 +151,7 @@ class _Eliminating:
 
 
 def _below(relation: Relation, known: Set[str]) -> Mapping[str, Set[str]]:
-    """Return, by the fields of its inputs, what is not NULL in the rows of them that matter."""
+    """Return, by field of its inputs, the attributes that are not NULL in the relevant rows."""
     match relation:
         case Filter():
             return {"input": known | null_rejected(relation.predicate)}

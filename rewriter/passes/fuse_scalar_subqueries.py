@@ -1,7 +1,7 @@
-"""Scalar-subquery fusion: of subqueries over the same rows, one block has all values.
+"""Scalar-subquery fusion: one block computes all values of subqueries over the same rows.
 
-A query often asks for several aggregates of one selection, each in a subquery of its own. Their
-members are the same.
+A query often computes several aggregates of one selection, each in a subquery of its own, with the
+same members.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ _SAME_ROWS = (
     SemiJoin,
     UnionAll,
 )
-"""Operators whose rows are the same wherever they are asked for: chance and ties decide nothing."""
+"""Operators whose rows are deterministic: neither random draws nor ties decide about them."""
 
 _MOST = 1_000
-"""The number of operators that are compared; one that is read several times counts each time."""
+"""Limit on the compared operators; an operator with several readers counts once per reader."""
 
 
 class _Value(NamedTuple):
@@ -64,11 +64,11 @@ class _Value(NamedTuple):
 
 
 def fuse_scalar_subqueries(root: Relation) -> Relation:
-    """Return a query whose scalar subqueries over the same rows are read from one of them.
+    """Return a query that reads scalar subqueries over the same rows from one of them.
 
     Several aggregates without keys over the same rows become aggregates of one grouping; other
-    subqueries are read together where all of the query is the same. ``SELECT (SELECT max(x) FROM
-    t), (SELECT min(x) FROM t)`` reads both values of ``SELECT max(x), min(x) FROM t``.
+    subqueries are merged if they are wholly equal. ``SELECT (SELECT max(x) FROM t), (SELECT min(x)
+    FROM t)`` reads both values of ``SELECT max(x), min(x) FROM t``.
     """
     fused = _fused(root)
     if not fused:
@@ -90,7 +90,7 @@ def fuse_scalar_subqueries(root: Relation) -> Relation:
 
 
 def _fused(root: Relation) -> Mapping[int, _Value]:
-    """Return, by the ``id`` of their queries, where the values of equal subqueries are."""
+    """Return, by the ``id`` of their queries, the shared values of equal subqueries."""
     queries = {id(o.query): o.query for o in walk(root) if isinstance(o, ScalarSubquery)}
     if len(queries) < 2:
         return {}
@@ -114,7 +114,7 @@ class _Subquery:
         grouping, value = _one_group(query)
         self.grouping = grouping
         self.value = value
-        """Its value over the aggregates of the grouping; None where the query is no such one."""
+        """The value over the aggregates of the grouping; None if the query has no such value."""
         self.rows = _Rows(query if grouping is None else grouping.input)
 
 
@@ -156,7 +156,7 @@ def _with_columns(scalar: Scalar, columns: Mapping[str, Scalar]) -> Scalar:
 
 
 def _one_group(query: Relation) -> tuple[Aggregate | None, Scalar | None]:
-    """Return the grouping without keys that a query is a value of, and that value; None if none."""
+    """Return the grouping without keys behind a query's value, and that value, or None."""
     [attribute] = query.attributes
     value: Scalar = attribute.column()
     while isinstance(query, Project):
@@ -171,12 +171,14 @@ def _one_group(query: Relation) -> tuple[Aggregate | None, Scalar | None]:
 
 
 def _is_plain(call: Scalar) -> bool:
-    """Return True if an aggregate is computed beside others in one pass, and observes no order."""
+    """Return True if an aggregate can be computed beside others in one pass and observes no
+    order.
+    """
     return not (is_distinct(call) or is_opaque(call) or chooses(call) or name_of(call) in ARRAYS)
 
 
 class _Rows:
-    """A query without the names of its attributes, which are numbered as they appear."""
+    """The canonical form of a query: its attributes are numbered in order of appearance."""
 
     def __init__(self, query: Relation) -> None:
         self.places: dict[str, int] = {}

@@ -1,7 +1,8 @@
-"""Window pruning: window functions whose values nothing reads are not computed.
+"""Window pruning: unread window functions are not computed.
 
-A model of dbt may number its rows, and the query over the model not read the numbers. Rows of the
-query then rest on no other rows of the windows, and conditions on its answer reach below them.
+A model of dbt may number its rows although the query over the model does not read the numbers. Rows
+of the query then depend on no other rows of the windows, and conditions on its answer can be pushed
+below them.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from rewriter.algebra import (
 
 
 def prune_windows(root: Relation) -> Relation:
-    """Return a query without the window functions whose values neither it nor its answer reads."""
+    """Return a query without unread window functions."""
     operators = list(walk(root))
     if not any(isinstance(operator, Windows) for operator in operators):
         return root
@@ -49,7 +50,7 @@ def prune_windows(root: Relation) -> Relation:
 
 
 def _read(operator: Relation, below: Relation, live: Set[str]) -> Set[str]:
-    """Return the attributes of an input that an operator reads, if some of its own are read."""
+    """Return the attributes of an input that an operator reads, given the read ones of its own."""
     match operator:
         case Project(output=output, scalars=scalars):
             items = list(compress(scalars, (attribute.id in live for attribute in output)))
@@ -80,7 +81,7 @@ def _without_calls(operator: Windows, below: Relation, live: Set[str]) -> Relati
 
 
 def _without_items(operator: Project, below: Relation) -> Relation:
-    """Return a projection without the items that read what its input has no longer."""
+    """Return a projection without the items that read attributes its input no longer has."""
     if below is operator.input:
         return operator
     known = _ids(below.attributes)

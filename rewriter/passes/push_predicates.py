@@ -1,9 +1,9 @@
-"""Predicate pushdown: conditions that all readers of a block have on its keys filter its members.
+"""Predicate pushdown: conditions on a block's keys, common to all its readers, filter its members.
 
-A named query is captured once for all that read it. Where each of them keeps groups of some keys
-only, by conditions of its own, members of other groups need not be captured: no deletion changes a
-key. Spark pushes the conditions of one reader into its inputs; this pushes what the conditions of
-all readers have in common.
+A named query is captured once for all readers. If each of them keeps only groups of some keys, by
+conditions of its own, members of other groups need not be captured: no deletion changes a key.
+Spark pushes the conditions of one reader into its inputs; this pushes the disjunction over all
+readers.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from rewriter.passes.capture_plan import Alike, CapturePlan
 from rewriter.scalars.text import rewrite_columns, text
 
 _Reading: TypeAlias = list[Scalar]
-"""The conditions of one reader of a block: over its outputs, or over what these are made of."""
+"""The conditions of one reader of a block: over its outputs, or translated to members."""
 
 
 def push_predicates(plan: CapturePlan) -> CapturePlan:
-    """Return a plan that captures no members which every reader's conditions leave out.
+    """Return a plan that captures no members that the conditions of every reader exclude.
 
     ``WITH c AS (SELECT model, max(price) AS p FROM cars GROUP BY model) SELECT ... FROM c a, c b
     WHERE a.model = 'x' AND b.model = 'y'`` needs members of the models x and y.
@@ -59,9 +59,9 @@ def push_predicates(plan: CapturePlan) -> CapturePlan:
 
 
 def _independent(block: Block, readings: Sequence[_Reading]) -> Sequence[_Reading]:
-    """Return the conditions that leave out no row on which the other rows of a block depend.
+    """Return the conditions that exclude no row on which the other rows of a block depend.
 
-    The rows of a window's partition depend on each other alone.
+    The rows of a window's partition depend only on each other.
     """
     if block.limited or block.sets or block.copies:
         return [[]]
@@ -82,7 +82,7 @@ def _independent(block: Block, readings: Sequence[_Reading]) -> Sequence[_Readin
 
 
 def _below(block: Block, reading: _Reading) -> _Reading:
-    """Return the conditions on outputs that are conditions on members, or on rows of a union."""
+    """Return the conditions on outputs that translate to members, or to rows of a union."""
     keys = dict(block.keys)
     scalars_of = {}
     for output in block.outputs:
@@ -104,7 +104,7 @@ def _over(condition: Scalar, scalars: Mapping[str, Scalar]) -> Scalar:
 def _read(
     block: Block, below: Sequence[_Reading], alike: Alike
 ) -> Iterator[tuple[Block, _Reading]]:
-    """Yield the blocks that one reads, as often as it does, each with its conditions on them."""
+    """Yield each read of a block by this one, with the conditions on its rows."""
     for number, branch in enumerate(block.branches):
         for reading in below:
             yield branch, _of_branch(block, number, [*reading, *block.having], alike)
@@ -131,9 +131,10 @@ def _joined(block: Block) -> dict[str, Block]:
 
 
 def _known(block: Block) -> list[Scalar]:
-    """Return the conditions of a block on its sources and members, with conditions that follow.
+    """Return the conditions of a block on its sources and members, with implied ones.
 
-    If a scalar equals one of some numbers and another scalar, then that scalar equals one of them.
+    If a scalar equals one of some numbers and a second scalar, the second scalar equals one of them
+    too.
     """
     conditions = list(block.conditions)
     if block.core is not None:
@@ -160,9 +161,9 @@ def _known(block: Block) -> list[Scalar]:
 
 
 def _numbers(conditions: Iterable[Scalar]) -> dict[str, Sequence[Scalar]]:
-    """Return by its text each scalar that is to be equal to one of some numbers, and these.
+    """Return, by its text, each scalar that equals one of some numbers, and the numbers.
 
-    What is equal to a text is not equal to what is equal to that: CHAR is padded for some of them.
+    Equality with texts is not transitive: CHAR is padded in some comparisons.
     """
     numbers: dict[str, Sequence[Scalar]] = {}
     for condition in conditions:
@@ -190,7 +191,7 @@ def _is_number(scalar: Scalar) -> bool:
 def _one_of(left: Scalar, values: Sequence[Scalar]) -> Scalar:
     """Return the condition that a scalar equals one of some values.
 
-    Not as IN, which compares all of them in one type: a text equals a number as a number.
+    It does not use IN, which compares all of them in one type: a text equals a number as a number.
     """
     return exp.or_(*(_equal(left, value) for value in values))
 
@@ -200,7 +201,7 @@ def _equal(left: Scalar, right: Scalar) -> exp.EQ:
 
 
 def _read_without_condition(block: Block) -> Iterator[Block]:
-    """Yield the blocks that a block reads without a condition of its own on them."""
+    """Yield the blocks that a block reads without conditions of its own on them."""
     yield from (lookup.block for lookup in block.lookups if lookup.scalar)
     if block.core is not None:
         joined = {lookup.alias for lookup in block.lookups}
@@ -214,7 +215,7 @@ def _of_outputs(condition: Scalar) -> Scalar:
 
 
 def _of_branch(union: Block, branch_number: int, reading: _Reading, alike: Alike) -> _Reading:
-    """Return the conditions on rows of a union that are conditions on the outputs of a branch."""
+    """Return the conditions on rows of a union as conditions on the outputs of a branch."""
     columns = {output.name: number for number, output in enumerate(union.branches[0].outputs)}
     outputs = union.branches[branch_number].outputs
     scalars = {name: attribute(outputs[number].name) for name, number in columns.items()}
@@ -227,7 +228,7 @@ def _of_branch(union: Block, branch_number: int, reading: _Reading, alike: Alike
 
 
 def _is_alike(union: Block, number: int, alike: Alike) -> bool:
-    """Return True if a union reads a column of every branch as it is: all texts, or one type."""
+    """Return True if a union reads a column of every branch unchanged: all texts, or one type."""
     origins = list(_of_union(union, number))
     literals = [scalar for _, scalar in origins if isinstance(scalar, exp.Literal)]
     if literals:
@@ -242,7 +243,7 @@ def _of_union(union: Block, number: int) -> Iterator[tuple[Block, Scalar]]:
 
 
 def _origins(block: Block, output: str) -> Iterator[tuple[Block, Scalar]]:
-    """Yield the scalars that an output is: literals and member columns, as far as that is known."""
+    """Yield the scalars behind an output: literals and member columns, as far as known."""
     below = _below(block, [attribute(output)])
     scalar = below[0] if below else attribute(output)
     joined = _joined(block)
@@ -256,7 +257,7 @@ def _origins(block: Block, output: str) -> Iterator[tuple[Block, Scalar]]:
 
 
 def _any(readings: Sequence[_Reading], names: set[str]) -> Scalar | None:
-    """Return the disjunction of readings, each cut to conditions that read only some names."""
+    """Return the disjunction of readings, each restricted to conditions on some names."""
     each: dict[str, Scalar] = {}
     for reading in readings:
         conditions = [c for c in reading if aliases(c) <= names]

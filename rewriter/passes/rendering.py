@@ -1,4 +1,4 @@
-"""A stable text of the blocks of a query: what each reads, keeps and yields."""
+"""A stable text of the blocks of a query: the sources, conditions and outputs of each."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Generators of tails, each in a block of its own: for an engine that evaluates block by block.
 
-A block that takes apart arrays in its tail becomes a chain: its members with the array as a column,
-the rows that the generator makes of each of these, and the block over those rows, with what it had
-above the generator. A block of the chain that has a generator has nothing else.
+A block that unnests arrays in its tail becomes a chain: its members with the array as a column, the
+rows that the generator makes of them, and the block over those rows, with the operators above the
+generator. A block of the chain with a generator has nothing else.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from rewriter.blocks import (
 from rewriter.scalars.text import rewrite_columns
 
 ARRAY = "array"
-"""The output of a block of the chain that its generator takes apart."""
+"""The output of a chain's block with the array that its generator unnests."""
 _BELOW = "below"
 _MARK = "~"
 _WINDOW = "window"
@@ -43,7 +43,9 @@ _Column = tuple[str, str]
 
 
 def split_generators(root: Block) -> Block:
-    """Return a query whose tails have at most one generator, over one block, and nothing else."""
+    """Return a query whose blocks with a generator have one only, over one block, and nothing
+    else.
+    """
     if not any(block.generators for block in topological(root)):
         return root
     done: dict[str, Block] = {}
@@ -54,17 +56,17 @@ def split_generators(root: Block) -> Block:
 
 
 def captured_name(block: Block) -> str:
-    """Return the name of the block of the query whose members a block has."""
+    """Return the name of the query's block that has the same members."""
     return block.name.split(_MARK)[0]
 
 
 def is_written(block: Block) -> bool:
-    """Return True if a block is one of the query, whose rows a capture may have."""
+    """Return True if a block is one of the query's, whose rows a capture may have."""
     return _MARK not in block.name
 
 
 class _Chain:
-    """The blocks that one with generators becomes."""
+    """The chain of blocks that replaces a block with generators."""
 
     def __init__(self, block: Block) -> None:
         self._block = block
@@ -80,7 +82,7 @@ class _Chain:
         self._own |= {outer.alias for outer in self._above}
 
     def above(self) -> Block:
-        """Return the block over the rows that its generators make."""
+        """Return the last block of the chain, over the rows of its generators."""
         block = self._block
         rows = self._members()
         known: dict[_Column, str] = {}
@@ -101,7 +103,7 @@ class _Chain:
         return bare.replace_scalars(lambda scalar: _renamed(scalar, lookup.alias, known))
 
     def _members(self) -> Block:
-        """Return the block's members, with what is read of them and the first array."""
+        """Return the block of members, with the columns read above and the first array."""
         block, first = self._block, self._block.generators[0]
         bare = replace(block, conditions=tuple(self._early))
         outputs = [
@@ -126,7 +128,7 @@ class _Chain:
     def _with_array(
         self, rows: Block, known: Mapping[_Column, str], generator: Generator, number: int
     ) -> Block:
-        """Return rows with what the next generator takes apart."""
+        """Return rows with the argument of the next generator as a column."""
         lookup = Lookup(_BELOW, rows)
         argument = _renamed(_argument(generator), _BELOW, known)
         passed = tuple(
@@ -146,7 +148,7 @@ class _Chain:
     def _generated(
         self, rows: Block, generator: Generator, number: int
     ) -> tuple[Block, dict[_Column, str]]:
-        """Return the rows that a generator makes, and what their columns are called."""
+        """Return the rows that a generator makes, and the names of their columns."""
         array = next(output for output in rows.outputs if output.name == ARRAY)
         kept = [output for output in rows.outputs if output.name != ARRAY]
         outputs = [replace(o, scalar=qualified(_BELOW, o.name)) for o in kept]
@@ -165,7 +167,7 @@ class _Chain:
         return block, {_column(output.name): output.name for output in outputs}
 
     def _read(self) -> tuple[_Column, ...]:
-        """Return the columns below the generators that anything above the first array reads."""
+        """Return the columns below the generators that are read above the first array."""
         block = self._block
         rest = replace(
             block,
@@ -184,7 +186,7 @@ class _Chain:
         return tuple(dict.fromkeys(c for c in read if c[0] in known and c[0] not in below))
 
     def _identity(self) -> tuple[str, ...]:
-        """Return the columns that identify the members of rows; none for other blocks."""
+        """Return the columns that identify members; none for blocks without members as rows."""
         read = set(self._read())
         keys = self._block.keys if self._block.kind is Kind.ROWS else ()
         columns = ((s.table, s.name) for _, s in keys if isinstance(s, exp.Column))
@@ -192,7 +194,7 @@ class _Chain:
 
 
 def _argument(generator: Generator) -> Scalar:
-    """Return what a generator takes apart: of no time there are no time windows."""
+    """Return the argument of a generator; NULL for time windows of a NULL time."""
     calls = generator.argument.find_all(exp.Anonymous)
     times = [call.expressions[0] for call in calls if call.name.lower() == _WINDOW]
     if not times:
@@ -202,7 +204,7 @@ def _argument(generator: Generator) -> Scalar:
 
 
 def _made(generator: Generator) -> tuple[_Column, ...]:
-    """Return the columns of a generator: the place of an element, then what it is."""
+    """Return the columns of a generator: the position of an element, then its fields."""
     columns = tuple((generator.alias, name) for name in generator.columns)
     place = generator.place
     return columns if place is None else ((place.table, place.name), *columns)
@@ -229,7 +231,7 @@ def _renamed(scalar: Scalar, alias: str, known: Mapping[_Column, str]) -> Scalar
 
 
 def _over(block: Block, done: Mapping[str, Block]) -> Block:
-    """Return a block that reads these blocks in the place of its blocks of the same name."""
+    """Return a block with the blocks that it reads replaced by new ones of the same name."""
     core = None if block.core is None else _core(block.core, done)
     return replace(
         block,

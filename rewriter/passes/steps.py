@@ -1,4 +1,4 @@
-"""The record of the passes: a step for each that changed something."""
+"""The record of the passes: a step for each pass that changed the query or plan."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from difflib import SequenceMatcher
 from typing import TypeVar
 
 LOGGER = logging.getLogger("lipstick.rewriter")
-"""Has a record at the level DEBUG for each pass that changed something."""
+"""Logs a record at level DEBUG for each pass that changed its argument."""
 
 Rewritten = TypeVar("Rewritten")
 
 
 @dataclass(frozen=True, slots=True)
 class PassStep:
-    """A pass that changed something.
+    """A pass that changed its argument.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ Observer = Callable[[PassStep], None]
 
 
 def log(step: PassStep) -> None:
-    """Write a step to the log, if anybody reads it."""
+    """Write a step to the log, if logging is enabled."""
     if LOGGER.isEnabledFor(logging.DEBUG):
         LOGGER.debug("%s", step)
 
@@ -51,14 +51,14 @@ def run(
     lines: Callable[[Rewritten], Iterable[str]],
     observe: Observer = log,
 ) -> Rewritten:
-    """Return the value that passes make of another, one after the other.
+    """Apply passes to a value, one after the other.
 
     Parameters
     ----------
     passes
-        Pure functions, which return the value itself where they have nothing to do.
+        Pure functions, which return the value itself if they do not apply.
     lines
-        Writes the value as text, for whoever reads the steps.
+        Renders the value as lines of text, for the steps.
     observe
         Receives each pass that changed something.
     """

@@ -44,7 +44,7 @@ def contract(count: int, kept: Array, sources: Array, targets: Array) -> tuple[A
 
     Notes
     -----
-    A round eliminates nodes no two of which are neighbours, so that rounds are few even in long
+    A round eliminates pairwise non-adjacent nodes, so that rounds are few even in long
     chains: of two neighbours the one goes that is cheaper, or comes first in a fixed random order.
     O(edges · log edges) time a round.
     """

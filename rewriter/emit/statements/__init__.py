@@ -1,4 +1,4 @@
-"""The SQL statements of a session, as text: what runs to capture and to answer.
+"""The SQL statements of a session, as text, for captures and answers.
 
 Everything here is a composition of :mod:`rewriter.emit`; callers name the views that hold captured
 members and deleted tokens.

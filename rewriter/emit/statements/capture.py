@@ -1,4 +1,4 @@
-"""Statements that make a capture, members first and then rows from them, and that ask it."""
+"""Statements that write a capture, members first and rows from them, and that query it."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ def surviving(
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Groups of a block, by the values of some of their keys in a view.
+    """Groups of a block, selected by the values of some keys in a view.
 
     Parameters
     ----------
     view
-        Its columns are called like the keys.
+        A view with columns named as the keys.
     null_safe
         NULL equals NULL.
     """
@@ -90,7 +90,7 @@ class Groups:
 
 
 def members_from_sources_sql(block: Block) -> str:
-    """Return the statement of a block's members that reads nothing captured."""
+    """Return the statement of a block's members without reading captured tables."""
     return text(statement(block, members_query(block, CTE_TABLES)))
 
 
@@ -100,16 +100,16 @@ def members_sql(
     columns: tuple[str, ...] | None = None,
     kept: Groups | None = None,
 ) -> str:
-    """Return the statement that makes a block's members from the sources.
+    """Return the statement that computes a block's members from the sources.
 
     Parameters
     ----------
     views
-        Where the members of the blocks that this one reads are.
+        Views of the members of the blocks that this one reads.
     columns
-        The member columns to keep; None for all of them.
+        The member columns to select; None for all.
     kept
-        Only the members of these groups.
+        Groups to which the members are restricted.
     """
     query: exp.Select = members_query(block, CTE_TABLES)
     if columns is not None:
@@ -127,7 +127,7 @@ def _of_groups(query: exp.Select, block: Block, kept: Groups) -> exp.Select:
 
 
 def asked_groups_sql(reduction: SemijoinReduction, views: ViewOf) -> str:
-    """Return the statement of the keys of the groups that captured members ask for."""
+    """Return the statement of the keys of the groups that captured members need."""
     columns = [exp.alias_(left.copy(), key, quoted=True) for left, key in reduction.pairs]
     return text(exp.select(*columns).from_(table(views(reduction.reader), MEMBER)))
 
@@ -135,7 +135,7 @@ def asked_groups_sql(reduction: SemijoinReduction, views: ViewOf) -> str:
 def kept_groups_sql(block: Block, views: ViewOf, monotone: Monotone) -> str:
     """Return the statement of the groups that HAVING keeps and the groups that forbid pruning.
 
-    Columns: the keys, then ``_violation``: a value that should not be negative is.
+    Columns: the keys, then ``_violation``: True if a value that must not be negative is.
     """
     extra: list[Named] = [
         (f"_least{number}", exp.Min(this=argument.copy()))
@@ -161,10 +161,10 @@ def kept_groups_sql(block: Block, views: ViewOf, monotone: Monotone) -> str:
 
 
 def rows_from_sources_sql(block: Block) -> str:
-    """Return the statement of a block's rows, as a capture keeps them, that reads nothing captured.
+    """Return the statement of a block's rows, as captured, without reading captured tables.
 
-    Members of other blocks do not filter the members of this one: it has the rows that a capture
-    has, and others. Callers only need its schema.
+    Members of other blocks do not filter the members of this one: it has the rows of the capture,
+    and more. Callers only need its schema.
     """
     return text(statement(block, _rows_to_keep(block)))
 
@@ -176,10 +176,10 @@ def rows_sql(
     *,
     from_sources: bool = False,
 ) -> str:
-    """Return the statement of a block's rows over captured members, as a capture keeps them.
+    """Return the statement of a block's rows, as captured, over captured members.
 
     ``rows`` gives views of the captured rows of other blocks, by name. ``from_sources``: the
-    block's own members are not captured with their values; run its core.
+    block's own members are not captured with their values; its core is run.
     """
 
     def make(inner: Block) -> exp.Select:
@@ -202,7 +202,7 @@ def _rows_to_keep(block: Block) -> exp.Select:
 
 
 def _without_overflow(call: Scalar) -> Scalar:
-    """Return a sum that is NULL where it does not fit its type; AVG has a value there."""
+    """Return a sum that is NULL on overflow of its type; AVG has a value there."""
     if isinstance(call, exp.Sum):
         return exp.AnonymousAggFunc(this="try_sum", expressions=[call.this.copy()])
     return call
@@ -211,7 +211,7 @@ def _without_overflow(call: Scalar) -> Scalar:
 def lookup_sql(
     block: Block, columns: Sequence[str], wanted: str, narrowed: Mapping[str, str]
 ) -> str:
-    """Return the statement that computes member columns anew for some members.
+    """Return the statement that recomputes member columns for some members.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def lookup_sql(
     wanted
         A view of the members: ``_position`` and the token columns.
     narrowed
-        By alias of a scan, the view to read in place of the whole relation.
+        By alias of a scan, a view to read instead of the whole relation.
     """
     tokens = [column for token in block.tokens for column in token.columns]
     whole = members_query(block, CTE_TABLES, prefilter=False)
@@ -239,9 +239,10 @@ def lookup_sql(
 
 
 def supporting_aggregates(block: Block) -> tuple[Named, ...]:
-    """Return what a grouping keeps beside its aggregates, to re-evaluate them without Spark.
+    """Return the extra aggregates of a captured grouping, for evaluation without Spark.
 
-    The number of members, and per SUM and AVG the count of values; per AVG also their sum.
+    They are the number of members, the count of values for each SUM and AVG, and the sum for each
+    AVG.
     """
     if block.kind is not Kind.GROUP:
         return ()
@@ -257,18 +258,18 @@ def supporting_aggregates(block: Block) -> tuple[Named, ...]:
 
 
 BEFORE = "_before"
-"""The number of the row of the level before that a row is made from."""
+"""The number of the previous level's row from which a row derives."""
 
 
 @dataclass(frozen=True, slots=True)
 class Derivations:
-    """The computation of the rows of a level, one row per derivation.
+    """The computation of a level's rows, one row per derivation.
 
     Parameters
     ----------
     core
-        Its columns are the recursion's, in order, then the tokens one after the other, and in a
-        step :data:`BEFORE`. None: there are constants alone.
+        Its columns are the recursion's, in order, then all tokens, and in a step :data:`BEFORE`.
+        None if there are only constants.
     sql
         The statement of the same rows.
     tokens
@@ -283,7 +284,7 @@ class Derivations:
 def derivations(block: Block, level: str) -> Derivations | None:
     """Return the computation of a level; None for a block that is not a select-project-join.
 
-    ``level`` is the view of the level before.
+    ``level`` is the view of the previous level.
     """
     if not _is_plain(block):
         return None
@@ -313,7 +314,7 @@ def derivations(block: Block, level: str) -> Derivations | None:
 
 
 def _is_plain(block: Block) -> bool:
-    """Return True if a row is there exactly where all tuples that it is made of are there."""
+    """Return True if a row is present exactly if all tuples that it derives from are."""
     if block.kind is not Kind.ROWS or block.limited or block.windowed or block.order:
         return False
     if not block.of_members_alone or block.copies:
@@ -326,10 +327,10 @@ def _is_plain(block: Block) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ComparedColumns:
-    """A statement that shows what IN, EXISTS, semi joins and lookups compare.
+    """A statement with the compared columns of IN, EXISTS, semi joins and lookups.
 
-    Its columns come in pairs, an outer value and an inner one; ``places`` has, for each, where the
-    operator stands, and the number of the comparison there.
+    Its columns come in pairs, an outer value and an inner one; ``places`` has, for each pair, the
+    position of the operator in the query, and the number of the comparison in it.
     """
 
     sql: str
@@ -337,7 +338,7 @@ class ComparedColumns:
 
 
 def comparisons_sql(root: Block) -> tuple[ComparedColumns, ...]:
-    """Return statements that show what is compared; its types matter.
+    """Return statements with the compared columns, whose types matter.
 
     If the types of a pair are not :func:`rewriter.scalars.comparable.compared_exactly`, several
     tuples may be equal to one outer value, and neither a grouping subquery nor the annotation of
@@ -355,7 +356,7 @@ def comparisons_sql(root: Block) -> tuple[ComparedColumns, ...]:
 
 
 def partitions_sql(root: Block) -> tuple[str, ...]:
-    """Return statements that show what table functions of relations are partitioned by."""
+    """Return statements with the partition columns of table functions over relations."""
     statements = []
     for block in topological(root):
         placed = [generator for generator in block.generators if generator.placed]
@@ -372,7 +373,7 @@ def partitions_sql(root: Block) -> tuple[str, ...]:
 def rewritten_sql(root: Block, views: ViewOf | None = None) -> str:
     """Return the rewritten query: the answer's columns, then ``_prov``.
 
-    ``views`` are where captured members are, to be read instead of the sources.
+    ``views`` are the views of captured members, read instead of the sources.
     """
     members = None if views is None else captured(views)
     return pretty(program(root, provenance=True, members=members))
@@ -387,9 +388,9 @@ def plain_sql(
 ) -> str:
     """Return the query without annotations, with LIMIT made independent of ties.
 
-    ``views`` gives other views to read in place of the views of tracked relations. With
-    ``identity`` the rows also have the columns that identify them. ``rows`` gives views of captured
-    rows, by block that is not to be computed again.
+    ``views`` gives views to read instead of the ones of tracked relations. With ``identity`` the
+    rows also have the columns that identify them. ``rows`` gives views of captured rows, by block,
+    which are not recomputed.
     """
     query = program(root, provenance=False, identity=identity, captured_rows=rows)
     for read in list(query.find_all(exp.Table)):
@@ -399,14 +400,14 @@ def plain_sql(
 
 
 def pretty(query: exp.Query) -> str:
-    """Return a statement as text that is meant to be read."""
+    """Return a statement as formatted text."""
     return text(query, pretty=True)
 
 
 def potential_sql(block: Block) -> str | None:
-    """Return the statement of one potential tuple of a block; None where they are not known.
+    """Return the statement of one potential tuple of a block, or None if they are unknown.
 
-    A block has no tuples, whatever is deleted, where this has no row.
+    If this has no row, the block is empty after any deletion.
     """
     if not block.potential_known:
         return None
@@ -426,14 +427,14 @@ def hypothetical_sql(
     rows: Mapping[str, str] = MappingProxyType({}),
     captured_groups: Mapping[str, CapturedGroups] = MappingProxyType({}),
 ) -> str:
-    """Return the statement of the answer, with its identity, over the members that survive.
+    """Return the statement of the answer, with its identity, over the surviving members.
 
     Parameters
     ----------
     deleted
         Per relation a view of deleted tokens and its columns.
     rows
-        Views of captured rows, by block that the deletion does not concern.
+        Views of captured rows, by block, for blocks that the deletion does not affect.
     captured_groups
         Captured rows of groupings whose groups only lose members to a deletion.
     """
@@ -448,7 +449,7 @@ def hypothetical_sql(
 
 
 def concerned(root: Block, relations: Container[str]) -> frozenset[str]:
-    """Return the names of the blocks whose rows deletions from some relations may change."""
+    """Return the names of the blocks whose rows may change when some relations lose rows."""
     changed: set[str] = set()
     for block in topological(root):
         if any(token.relation in relations for token in block.tokens) or any(

@@ -1,7 +1,8 @@
-"""An aggregated value without each tuple of a relation, one at a time, over the captured members.
+"""Leave-one-out values of an aggregate: without each tuple of a relation, over captured members.
 
 The members of a group are added up by the tokens of the relation. The value without a tuple follows
-from the sums of all members and of its own, and from the two largest of the extremes by token.
+from the sums over all members and over the tuple's members, and from the two largest extremes by
+token.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _ADDED, _EXTREME = ("sum", "count", "avg"), ("max", "min")
 def leave_one_out_sql(
     block: Block, output: str, relation: str, view: ViewOf, chosen: str, limit: int
 ) -> str | None:
-    """Return the statement of the tuples that move a value of a group most; None: it has none.
+    """Return the statement of the tuples that change a group's value most, or None if unsupported.
 
     It yields the columns of the token, then the value before and after.
 
@@ -69,13 +70,13 @@ def _is_simple(block: Block, scalar: Scalar) -> bool:
 
 
 class _Sums:
-    """Partial aggregates by token, and of all members."""
+    """Partial aggregates by token, and over all members."""
 
     def __init__(self, calls: dict[str, Scalar]) -> None:
         self._calls = {name: (number, call) for number, (name, call) in enumerate(calls.items())}
 
     def _partials(self) -> Iterator[tuple[str, Scalar, str]]:
-        """Yield columns, the aggregates of members in them, and the function that joins these."""
+        """Yield columns, their aggregates of members, and the functions that combine them."""
         yield "members", exp.func("count", exp.Star()), "sum"
         for number, call in self._calls.values():
             name = name_of(call)
@@ -89,7 +90,7 @@ class _Sums:
                 yield f"n{number}", _call("count", argument), "sum"
 
     def parts(self, block: Block, token: TokenColumns, members: str, chosen: str) -> exp.Select:
-        """Return the partial aggregates by token, of the members of a group."""
+        """Return the partial aggregates by token over the members of a group."""
         tokens = [qualified(MEMBER, name) for name in token.columns]
         items: list[tuple[str, Scalar]] = [(f"t{at}", each) for at, each in enumerate(tokens)]
         items += [(column, partial) for column, partial, _ in self._partials()]
@@ -102,12 +103,12 @@ class _Sums:
         return select.group_by(*tokens)
 
     def totals(self) -> exp.Select:
-        """Return the aggregates of all members."""
+        """Return the aggregates over all members."""
         items = [(column, _call(join, exp.column(column))) for column, _, join in self._partials()]
         return exp.select(*named(items)).from_(table(_PARTS, _PARTS))
 
     def extremes(self) -> exp.Select:
-        """Return, for each extreme, the number of tokens that have it, and the next one."""
+        """Return, for each extreme, the number of tokens with it, and the next one."""
         items: list[tuple[str, Scalar]] = []
         for number, call in self._calls.values():
             if name_of(call) in _EXTREME:
@@ -122,7 +123,9 @@ class _Sums:
         return from_(select, table(_TOTALS, _TOTALS))
 
     def after(self, token: TokenColumns, scalar: Scalar, limit: int) -> exp.Select:
-        """Return the tokens without which the value is gone, then the tokens that move it most."""
+        """Return the tokens without which the value is NULL, then the tokens that change it
+        most.
+        """
 
         def formula(value_of: dict[str, Scalar]) -> Scalar:
             value = rewrite_columns(scalar, lambda node: exp.Paren(this=value_of[node.name].copy()))
@@ -148,7 +151,7 @@ class _Sums:
         return query.order_by(*order).limit(limit)
 
     def _value(self, name: str, *, without: bool) -> Scalar:
-        """Return an aggregate of all members, or of those without the ones of a token."""
+        """Return an aggregate over all members, or over the members without a token's."""
         number, call = self._calls[name]
         if name_of(call) in _EXTREME:
             of_all = qualified(_TOTALS, f"x{number}")
