@@ -1,4 +1,4 @@
-"""Projects of dbt Core, asked after they were built: rows behind rows, and what rests on rows.
+"""Provenance for projects of dbt Core, after they were built.
 
 Nothing is added to a project. Its manifest and compiled SQL are read, and every model becomes one
 query over seeds and sources.

@@ -44,12 +44,14 @@ _NOT_CLEAR = (
     re.compile(r"[-+(]?\s*[^\w\s.,+-]?\s*[\d,. ]*\d[\d,. ]*\s*[%)]?"),
     re.compile(r"\d{4}-?\d\d-?\d\dT[\d:.]+(Z|[+-]\d\d:?(\d\d)?)?"),
 )
-"""Amounts with currencies, separators and percents, and instants with zones."""
+"""Amounts with currencies, separators or percents, and instants with zones, whose type is
+ambiguous.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class BaseTable:
-    """The rows of a source: a path of files or the name of a table, and the columns of its key."""
+    """The rows of a source: a path or a table name, and its key columns."""
 
     source: Any
     key: str | tuple[str, ...] | None = None
@@ -82,7 +84,9 @@ class TrackedBases:
         return TrackedBases(self.session, self._tables, versions)
 
     def track(self, project: DbtProject, base: DbtNode) -> Refusal | None:
-        """Track a seed or source by its name in a project; return why it cannot be."""
+        """Track a seed or source under its name in a project, or return the reason for a
+        failure.
+        """
         if base.id not in self._tracked:
             try:
                 self._track(project, base)
@@ -92,7 +96,7 @@ class TrackedBases:
         return self._tracked[base.id]
 
     def untrack(self, project: DbtProject) -> None:
-        """Untrack what is tracked."""
+        """Untrack all tracked seeds and sources."""
         for base in (each for each, refusal in self._tracked.items() if refusal is None):
             self.session.untrack(project.names[base])
 
@@ -129,7 +133,7 @@ class TrackedBases:
 
 
 def is_key(rows: pa.Table, column: str) -> bool:
-    """Return True if rows have a column without NULLs, and no value of it twice."""
+    """Return True if a column has no NULLs and no duplicates."""
     if column not in rows.column_names:
         return False
     values = rows.column(column)
@@ -168,7 +172,7 @@ def read_seed(path: Path, node: DbtNode) -> tuple[pa.Table, dict[str, str]]:
 
 
 def seed_frame(spark: SparkSession, table: pa.Table, types: dict[str, str]) -> DataFrame:
-    """Return the rows of a seed with the types of their columns."""
+    """Return the rows of a seed with typed columns."""
     rows = spark.createDataFrame(table)
     return rows.selectExpr(
         *(f"CAST(`{name}` AS {kind}) AS `{name}`" for name, kind in types.items())

@@ -1,4 +1,4 @@
-"""Increments of models as queries: tables into which they were merged."""
+"""Increments of incremental models as queries: the merge into the model's table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lipstick.systems.dbt.manifest import DbtNode
 
 
 def merge_problem(node: DbtNode) -> str | None:
-    """Return why the increments of a model are not followed; None: they are."""
+    """Return the reason why a model's increments cannot be followed, or None."""
     if node.materialized != "incremental":
         return f"it is materialized as {node.materialized}"
     strategy = _strategy(node)
@@ -56,7 +56,7 @@ def merged(node: DbtNode, before: str, increment: str, columns: Sequence[str]) -
 
 
 def _updated(node: DbtNode, columns: Sequence[str]) -> set[str] | None:
-    """Return the columns that a merge updates in rows that are there; None: all of them."""
+    """Return the columns that a merge updates in existing rows; None: all."""
     options = ("merge_update_columns", "merge_exclude_columns")
     updated, kept = ({name.lower() for name in key_columns(node, each)} for each in options)
     return updated or ({name.lower() for name in columns} - kept if kept else None)
@@ -67,6 +67,6 @@ def _strategy(node: DbtNode) -> str:
 
 
 def key_columns(node: DbtNode, option: str = "unique_key") -> list[str]:
-    """Return the columns that an option of a node's configuration names."""
+    """Return the columns named by an option of a node's configuration."""
     given = node.config.get(option) or []
     return [given] if isinstance(given, str) else list(given)

@@ -14,10 +14,10 @@ from lipstick.questions.checks.dbt import compiled_code, failure_bounds, read_ar
 from rewriter.dialect.renames import OF_SPARK, parts_of_name
 
 _PLAIN_MACROS = ("macro.dbt.", "macro.dbt_utils.")
-"""Macros that do not ask whether a model is incremental, but for ``is_incremental`` itself."""
+"""Macros that use nothing but ``is_incremental`` itself to ask whether a model is incremental."""
 
 BEFORE = ".before"
-"""Ends the id of the table of an incremental model as it was before a run, which is a source."""
+"""Suffix of the id of an incremental model's table as it was before a run, which is a source."""
 
 _FOLLOWED = ("view", "table", "ephemeral", "incremental", "test")
 _INCREMENT = re.compile(r"is_incremental\s*\(\s*\)(.*?)\{%-?\s*endif", re.DOTALL)
@@ -42,7 +42,7 @@ class DbtNode:
     parents, macros
         The ids of the nodes and macros that it depends on.
     code, compiled
-        Its text with Jinja, and the SQL that it was compiled to; None: there is none.
+        Its text with Jinja, and its compiled SQL, if any.
     archived
         True if it is of another state of the project than the files in its folder.
     titles
@@ -73,7 +73,7 @@ class DbtNode:
 
     @property
     def title(self) -> str:
-        """The name by which users call the node; of a source with the name of its group."""
+        """The name of the node for users; for a source, with the name of its group."""
         return f"{self.source_name}.{self.name}" if self.source_name else self.name
 
 
@@ -95,7 +95,7 @@ class DbtManifest:
 
     @property
     def is_spark(self) -> bool:
-        """True if the SQL is Spark's as it stands, and need not be translated."""
+        """True if the SQL is Spark's and needs no translation."""
         return self.dialect in OF_SPARK
 
     def of_kind(self, *kinds: str) -> Iterator[DbtNode]:
@@ -103,7 +103,7 @@ class DbtManifest:
         return (node for node in self.nodes.values() if node.kind in kinds)
 
     def problem(self, node: DbtNode) -> str | None:
-        """Return why the SQL of a model or test cannot be asked; None: it can."""
+        """Return the reason why the SQL of a model or test cannot be queried, or None."""
         if node.language != "sql":
             return f"it is written in {node.language}, not in SQL"
         if node.materialized not in _FOLLOWED:
@@ -133,8 +133,8 @@ class DbtManifest:
     def _is_full(self, node: DbtNode) -> bool:
         """Return True if an incremental model was compiled as a full build.
 
-        It was if a branch of ``is_incremental()`` reads ``{{ this }}``, and the SQL does not: that
-        a model reads its own table is refused elsewhere.
+        It was if a branch of ``is_incremental()`` reads ``{{ this }}``, and the SQL does not; a
+        model that reads its own table is refused elsewhere.
         """
         code = node.code or ""
         plain = all(macro.startswith(_PLAIN_MACROS) for macro in node.macros)
@@ -179,7 +179,7 @@ def read_manifest(
 def _without_declared(nodes: dict[str, DbtNode]) -> dict[str, DbtNode]:
     """Return nodes without the sources that are declared over tables of seeds or snapshots.
 
-    What reads such a source reads the seed or snapshot.
+    Readers of such a source read the seed or snapshot instead.
     """
     written = {
         node.relation: node.id

@@ -1,4 +1,6 @@
-"""Runs of dbt as events of OpenLineage: what each model reads, and the lineage of its columns."""
+"""Runs of dbt as events of OpenLineage: the inputs of each model, and the lineage of its
+columns.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ def project_events(tracked: TrackedProject, namespace: str = "lipstick") -> list
     Parameters
     ----------
     namespace
-        The namespace of jobs and datasets; these are called as dbt calls their tables.
+        The namespace of jobs and datasets, which have dbt's names of their tables.
 
     Raises
     ------
@@ -70,12 +72,12 @@ def project_events(tracked: TrackedProject, namespace: str = "lipstick") -> list
 
 
 def dataset_name(node: DbtNode) -> str:
-    """Return the name of a node's table, with its schema; of seeds without one their own."""
+    """Return the name of a node's table, with its schema; seeds without one have their own name."""
     return ".".join(node.relation) or node.title
 
 
 def _built(tracked: TrackedProject) -> list[DbtNode]:
-    """Return the models and snapshots that have a table or view, in an order to build them."""
+    """Return the models and snapshots that have a table or view, in a build order."""
     return [node for node in tracked.project.models if node.materialized != "ephemeral"]
 
 
@@ -130,7 +132,7 @@ def _run_events(
 
 
 def _lineage(tracked: TrackedProject, schemas: NodeSchemas, node: DbtNode) -> OutputLineage:
-    """Return where a model comes from: the columns of its tables, if it is followed."""
+    """Return the lineage of a model: the columns of its tables, if it is followed."""
     project = tracked.project
     if isinstance(project.text(node), Refusal):
         nodes = project.manifest.nodes

@@ -24,12 +24,12 @@ _NAMED_QUERY = re.compile(
 )
 _PLAIN = re.compile(r"\W")
 INCREMENT = "_increment"
-"""Ends the name of the query of an increment."""
+"""Suffix of the name of an increment's query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The reason why a model or test cannot be asked, and the place in the project's files."""
+    """The reason why a model or test cannot be queried, and its place in the project's files."""
 
     reason: str
     file: str
@@ -37,11 +37,11 @@ class Refusal:
 
     @property
     def place(self) -> str:
-        """The file, with the line if it is known."""
+        """The file, with the line if known."""
         return self.file if self.line is None else f"{self.file}:{self.line}"
 
     def of_reader(self, node: DbtNode) -> Refusal:
-        """Return the refusal of a reader of a node that is refused itself."""
+        """Return the refusal of a node that reads the given refused node."""
         if self.reason.startswith("it rests on"):
             return self
         return replace(self, reason=f"it rests on {node.title}: {self.reason}")
@@ -60,10 +60,10 @@ class ModelQuery:
     sql: str
     bases: tuple[str, ...]
     starts: tuple[tuple[int, str], ...]
-    """The start of each node's text, and the id of the node; in order."""
+    """The offset of each node's text, and the node's id, in order."""
 
     def origin(self, offset: int) -> tuple[str, int] | None:
-        """Return the node that a place of the query is in, and its line in the compiled text."""
+        """Return the node with an offset of the query's text, and the line in its compiled text."""
         found = None
         for start, node in self.starts:
             if start <= offset:
@@ -107,7 +107,7 @@ class DbtProject:
     # -- states --------------------------------------------------------------------------------
 
     def with_nodes(self, nodes: Mapping[str, DbtNode]) -> DbtProject:
-        """Return the project with other nodes."""
+        """Return the project with different nodes."""
         changed = copy.copy(self)
         for name in ("names", "by_name"):
             changed.__dict__.pop(name, None)
@@ -116,12 +116,12 @@ class DbtProject:
         return changed
 
     def with_table(self, node: DbtNode) -> DbtProject:
-        """Return the project in which a model or snapshot is a source: its table as it stands."""
+        """Return the project with a model or snapshot as a source: its table as it is."""
         table = replace(node, kind="source", parents=())
         return self.with_nodes({**self.manifest.nodes, node.id: table})
 
     def with_before(self, node: DbtNode) -> tuple[DbtProject, DbtNode]:
-        """Return the project in which an incremental model is merged into its table, a source.
+        """Return the project with an incremental model as a merge into its table, a source.
 
         Returns
         -------
@@ -131,7 +131,7 @@ class DbtProject:
         Raises
         ------
         DbtError
-            How the increment is merged is not followed.
+            The merge of the increment cannot be followed.
         """
         problem = merge_problem(node)
         if problem is not None:
@@ -142,12 +142,12 @@ class DbtProject:
         return self.with_nodes(nodes), table
 
     def with_query(self, snapshot: DbtNode, suffix: str = "") -> DbtProject:
-        """Return the project in which a snapshot is the rows of its query, and no table.
+        """Return the project with a snapshot replaced by its query.
 
         Parameters
         ----------
         suffix
-            Ends the names of seeds and sources.
+            A suffix of the names of seeds and sources.
         """
         config = {**snapshot.config, "materialized": "view"}
         view = replace(snapshot, kind="model", config=config, archived=True)
@@ -162,7 +162,7 @@ class DbtProject:
         self._columns[table.id] = tuple(columns)
 
     def with_state(self, other: DbtProject) -> DbtProject:
-        """Return another state of the project, whose nodes have the names that they have here."""
+        """Return a different state of the project, with nodes named as in this one."""
         mine, names = self.manifest.nodes, dict(self.names)
         nodes = {each: node for each, node in mine.items() if each.endswith(BEFORE)}
         for each, node in other.manifest.nodes.items():
@@ -175,7 +175,7 @@ class DbtProject:
         return state
 
     def with_text(self, node: DbtNode, other: DbtProject) -> DbtProject:
-        """Return the project in which a model has the text that it has in another state."""
+        """Return the project with a model's text from a different state."""
         mine, texts = self.manifest.nodes, {node.id: other.text(node)}
         for each in other._inlining(node):
             if each.id in mine and mine[each.id].code == each.code:
@@ -187,10 +187,10 @@ class DbtProject:
         return changed
 
     def edited(self, other: DbtProject) -> list[DbtNode]:
-        """Return the models whose text in another state is another.
+        """Return the models whose text differs in another state.
 
-        That of an ephemeral model is part of the text of models that read it, which are edited
-        themselves only where their own code differs.
+        The text of an ephemeral model is part of the models that read it, which count as edited
+        only if their own code differs.
         """
         theirs = other.manifest.nodes
         edited = [
@@ -202,14 +202,14 @@ class DbtProject:
         return [n for n in edited if n.id not in inlined or n.code != theirs[n.id].code]
 
     def _inlining(self, node: DbtNode) -> list[DbtNode]:
-        """Return the models whose text has that of an ephemeral model."""
+        """Return the models whose text includes an ephemeral model's."""
         if node.materialized != "ephemeral":
             return []
         reading = [each for each in self.models if node.id in each.parents]
         return [*reading, *(each for read in reading for each in self._inlining(read))]
 
     def _meaning(self, node: DbtNode) -> tuple[str | None, str | None]:
-        """Return the texts that decide the rows of a model, in whatever schema they are."""
+        """Return the texts that determine the rows of a model, independent of its schema."""
         read = self.text(node)
         if isinstance(read, Refusal):
             return node.code, node.compiled
@@ -219,7 +219,7 @@ class DbtProject:
 
     @property
     def models(self) -> list[DbtNode]:
-        """The models and snapshots, in an order in which they can be built."""
+        """The models and snapshots, in a build order."""
         return self._ordered("model", "snapshot")
 
     @property
@@ -233,12 +233,12 @@ class DbtProject:
         return list(self.manifest.of_kind("seed", "source"))
 
     def node(self, name: str, *kinds: str) -> DbtNode:
-        """Return the node of a name: its own, that of a source with its group, or dbt's id.
+        """Return the node with a name: its own, a source's with its group, or dbt's id.
 
         Raises
         ------
         DbtError
-            There is none of these kinds, or there are several.
+            No node of these kinds has the name, or several have.
         """
         of_kinds, asked = list(self.manifest.of_kind(*kinds)), name.lower()
         found = [n for n in of_kinds if asked in map(str.lower, (n.id, n.title, *n.titles))]
@@ -286,7 +286,7 @@ class DbtProject:
                 yield test.column
 
     def rests_on(self, node: DbtNode, base: DbtNode) -> bool:
-        """Return True if a node depends on another, through any number of models."""
+        """Return True if a node depends on the other, through any number of models."""
         return base.id in self._ancestors(node)
 
     def _ancestors(self, node: DbtNode) -> set[str]:
@@ -310,7 +310,7 @@ class DbtProject:
     def query(
         self, node: DbtNode, where: str | None = None, select: str | None = None
     ) -> ModelQuery | Refusal:
-        """Return the query of a node over seeds and sources, or why there is none.
+        """Return the query of a node over seeds and sources, or a refusal.
 
         Parameters
         ----------
@@ -339,7 +339,7 @@ class DbtProject:
         where: str | None = None,
         select: str | None = None,
     ) -> ModelQuery:
-        """Return the query whose common table expressions are some nodes, in an order."""
+        """Return the query with some nodes as common table expressions, in order."""
         text, starts = "", []
         known = self.manifest.nodes
         bases = tuple(each for each in order if known[each].kind in ("seed", "source"))
@@ -360,7 +360,9 @@ class DbtProject:
         return ModelQuery(text, bases, tuple(starts))
 
     def refusal(self, query: ModelQuery, node: DbtNode, error: Exception) -> Refusal:
-        """Return the refusal of a query, at the place in the file of the model that is meant."""
+        """Return the refusal of a query, at the place of its error in the file of the failing
+        model.
+        """
         reason = str(error)
         at = None
         if isinstance(error, QueryError):
@@ -376,7 +378,7 @@ class DbtProject:
     def _collect(
         self, node: DbtNode, order: dict[str, None], through: tuple[str, ...]
     ) -> Refusal | None:
-        """Add a node to `order` after the nodes that it reads; return why it cannot be read."""
+        """Add a node to `order` after the nodes that it reads, or return a refusal."""
         if node.id in order:
             return None
         if node.id in through:
@@ -397,7 +399,7 @@ class DbtProject:
         return None
 
     def merge(self, node: DbtNode) -> str | None:
-        """Return the query of the table into which the increment of a model is merged."""
+        """Return the query of an incremental model's table after the merge of its increment."""
         table = f"{node.id}{BEFORE}"
         if table not in self.manifest.nodes:
             return None
@@ -430,7 +432,7 @@ class DbtProject:
             return Refusal(f"{error.problem}. {error.advice}", node.file, line)
 
     def _line(self, node: DbtNode, line: int) -> int | None:
-        """Return the line of a node's file that a line of its compiled text comes from."""
+        """Return the line of a node's file that corresponds to a line of its compiled text."""
         if node.code is None or node.compiled is None or not self.manifest.is_spark:
             return None
         written, compiled = node.code.splitlines(), node.compiled.splitlines()
@@ -438,10 +440,10 @@ class DbtProject:
 
 
 def line_of(written: list[str], compiled: list[str], line: int) -> int:
-    """Return the line of a text with Jinja that a line of the compiled text comes from.
+    """Return the line of a text with Jinja that corresponds to a line of the compiled text.
 
-    Lines that are the same are matched in order; among the lines between two matches that most
-    like it is taken.
+    Equal lines are matched in order; among the lines between two matches, the most similar one is
+    taken.
     """
     matcher = SequenceMatcher(None, written, compiled, autojunk=False)
     at = line - 1

@@ -1,4 +1,4 @@
-"""Questions about a dbt project: nodes that are followed, rows behind rows, what rests on rows."""
+"""Questions about a dbt project: followed nodes, rows behind rows, and the impact of rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class NodeReport:
-    """A model or test, and why it cannot be followed; None: it can."""
+    """A model or test, and the reason why it cannot be followed, or None."""
 
     node: DbtNode
     refusal: Refusal | None
@@ -86,7 +86,7 @@ class NodeImpact:
 
 @dataclass(frozen=True, slots=True)
 class BaseImpact:
-    """The models, tests and exposures that rest on some rows of a seed or source.
+    """The models, tests and exposures that depend on some rows of a seed or source.
 
     Attributes
     ----------
@@ -121,8 +121,8 @@ class ModelDifference:
     Attributes
     ----------
     through
-        By each edited model that it rests on, the number of rows that differ where that model
-        alone is edited; None: Spark refuses it so.
+        By each edited model that it depends on, the number of rows that differ if only that model
+        is edited; None if Spark refuses this.
     """
 
     node: DbtNode
@@ -206,11 +206,11 @@ class TrackedProject:
     # -- what is followed ----------------------------------------------------------------------
 
     def check(self) -> list[NodeReport]:
-        """Annotate every model and test, and return which are refused; nothing runs but analysis.
+        """Annotate every model and test, and return the refused ones; only analysis runs.
 
         Each is annotated over the columns of the models that it reads. The model with the most
-        models below it is annotated over seeds and sources too: what is nested too deeply for
-        Spark is refused there. Models come in an order in which they can be built, and tests last.
+        models below it is annotated over seeds and sources, too, which refuses projects nested too
+        deeply for Spark. Models come in a build order, and tests last.
         """
         models, tests = self.project.models, self.project.tests
         nodes, deepest, reports = [*models, *tests], models[-1:], []
@@ -273,7 +273,7 @@ class TrackedProject:
     # -- what rests on rows --------------------------------------------------------------------
 
     def impact(self, base: str, where: str) -> BaseImpact:
-        """Return what models, tests and exposures would be without some rows of a seed or source.
+        """Return models, tests and exposures without some rows of a seed or source.
 
         Every number is that of a full build of the project without these rows.
 
@@ -346,9 +346,9 @@ class TrackedProject:
     # -- other states --------------------------------------------------------------------------
 
     def diff(self, other: DbtProject) -> StateDifference:
-        """Return what models are over the same rows in another state of the project, and here.
+        """Compare models over the same rows in a different state of the project and in this one.
 
-        Every model is compared whose text differs, or that rests on such a model.
+        All models are compared whose text differs, or that depend on such a model.
         """
         state = self.over(self.project.with_state(other))
         edited = self.project.edited(state.project)
@@ -373,7 +373,7 @@ class TrackedProject:
     def _difference(
         self, node: DbtNode, state: TrackedProject, edited: Sequence[DbtNode]
     ) -> ModelDifference:
-        """Compare a model with another state, from which some models that it rests on differ."""
+        """Compare a model with its other state, given the edited models that it depends on."""
         old = state.project.manifest.nodes[node.id]
         before, after = state.annotated(old), self.annotated(node)
         for answer in (before, after):
@@ -404,7 +404,7 @@ class TrackedProject:
     # -- seeds, sources and queries ------------------------------------------------------------
 
     def over(self, project: DbtProject, bases: TrackedBases | None = None) -> TrackedProject:
-        """Return another project over the same seeds and sources, or over others."""
+        """Return another project over the same seeds and sources, or over different ones."""
         other = copy.copy(self)
         other.project, other._answers = project, {}
         other.bases = bases or self.bases
@@ -413,7 +413,7 @@ class TrackedProject:
     def annotated(
         self, node: DbtNode, where: str | None = None, select: str | None = None
     ) -> AnnotatedFrame | Refusal:
-        """Return the annotated answer of a model or test, or why there is none.
+        """Return the annotated answer of a model or test, or a refusal.
 
         Parameters
         ----------
@@ -435,7 +435,7 @@ class TrackedProject:
     def tracked_query(
         self, node: DbtNode, where: str | None = None, select: str | None = None
     ) -> ModelQuery | Refusal:
-        """Return the query of a node, whose seeds and sources are tracked, or why there is none."""
+        """Return the query of a node with its seeds and sources tracked, or a refusal."""
         query = self.project.query(node, where, select)
         if isinstance(query, Refusal):
             return query
@@ -447,7 +447,7 @@ class TrackedProject:
         return query
 
     def read(self, query: ModelQuery, node: DbtNode, how: Callable[[str], T]) -> T | Refusal:
-        """Return what a function makes of the text of a query, or why it is refused."""
+        """Return the result of a function on the text of a query, or a refusal."""
         try:
             return how(query.sql)
         except PySparkException as error:
@@ -457,7 +457,7 @@ class TrackedProject:
 
 
 def _shown(nodes: Sequence[DbtNode], doing: str) -> Iterator[DbtNode]:
-    """Yield nodes, and show on one line which of them is worked on."""
+    """Yield nodes, and show the current one on a progress line."""
     with display.progress(after=2.0) as line:
         for number, node in enumerate(nodes, start=1):
             line(f"{doing} {node.title}, {number:,} of {len(nodes):,}")
@@ -465,7 +465,7 @@ def _shown(nodes: Sequence[DbtNode], doing: str) -> Iterator[DbtNode]:
 
 
 def _compared(before: pa.Table, after: pa.Table, key: Sequence[str] | None) -> AnswerDifference:
-    """Return the difference of two answers by their rows alone."""
+    """Return the difference of two answers by their rows only."""
 
     def parts(*_: object) -> DifferenceParts:
         raise CaptureError("Rows were compared, and not captured: compare frames by diff.")

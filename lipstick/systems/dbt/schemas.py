@@ -1,4 +1,4 @@
-"""Models that are annotated one by one, over relations without rows."""
+"""Models annotated one by one, over empty relations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class NodeSchemas:
     """Models and tests, each annotated over the columns of the models that it reads.
 
-    So the time of reading a project grows with its models, and not with the models below each. A
+    Reading a project thus takes time linear in its models, rather than in the models below each. A
     node that reads values without an order, such as maps, is annotated over seeds and sources.
     """
 
@@ -27,7 +27,7 @@ class NodeSchemas:
         self._names: dict[str, str] = {}
 
     def annotated(self, node: DbtNode) -> AnnotatedFrame | Refusal:
-        """Annotate a node after the models that it reads, or return why it is refused."""
+        """Annotate a node after the models that it reads, or return a refusal."""
         answer = self._annotate(node)
         if isinstance(answer, Refusal):
             self._refusals[node.id] = answer

@@ -1,9 +1,9 @@
-"""Snapshots of dbt (SCD 2): versions of rows, and the rows of sources that made each version.
+"""Snapshots of dbt (SCD 2): versions of rows, and the rows of sources behind each version.
 
-The table of a snapshot has what its sources have no longer. A version is held against the
-snapshot's query, in all columns that both have: over the sources as they stand if the version is
-open, else, and where they differ, over earlier versions of the sources' tables, if their format
-keeps them (Delta and Iceberg).
+The table of a snapshot has rows that its sources no longer have. A version is compared with the
+snapshot's query, in all columns that both have: over the current sources if the version is open,
+else, and if they differ, over earlier versions of the sources' tables, if their format retains them
+(Delta and Iceberg).
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from lipstick.systems.dbt.questions import TrackedProject
 
 MADE_FROM = "made_from"
-"""The column of versions that names the rows of sources they were made from."""
+"""The column of versions with the names of the sources behind them."""
 
 MOST_STATES = 100
-"""The most states of sources that are searched for versions."""
+"""Limit on the states of sources that are searched for versions."""
 MOST_KEYS = 1000
-"""The most values of a key that are written as literals of a query."""
+"""Limit on the values of a key that are written as literals of a query."""
 
 ROW = "_row"
 """The column of numbers of versions."""
@@ -64,7 +64,7 @@ class SnapshotLineage:
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """The versions that tables of sources had at once.
+    """Table versions of sources that were current at the same time.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class SourceState:
 
 
 def source_states(tables: Mapping[str, Any]) -> list[SourceState]:
-    """Return the states through which versioned tables of sources went, the oldest first."""
+    """Return the states of sources with versioned tables, the oldest first."""
     commits = sorted(
         (round(each.time.timestamp() * 1e6), number, base, each.version)
         for base, table in tables.items()
@@ -97,7 +97,7 @@ def source_states(tables: Mapping[str, Any]) -> list[SourceState]:
 
 
 class SnapshotVersions:
-    """Rows of a snapshot's table, and how far they are traced.
+    """Rows of a snapshot's table, and the progress of tracing them.
 
     Parameters
     ----------
@@ -130,12 +130,12 @@ class SnapshotVersions:
 
     @property
     def is_recorded_at_once(self) -> bool:
-        """True if versions begin when the snapshot ran, and not at a time that sources have."""
+        """True if versions begin with the snapshot's run, not with a time from the sources."""
         config = self.snapshot.config
         return config.get("strategy") == "check" and not config.get("updated_at")
 
     def pending(self, state: SourceState | None) -> np.ndarray[Any, Any]:
-        """Return the rows not traced yet that may be made from sources in a state; None: now."""
+        """Return untraced rows that may derive from sources in a state; None: the current one."""
         left = self._found == 0
         if state is None:
             return np.flatnonzero(left & self._open)
@@ -174,7 +174,7 @@ class SnapshotVersions:
         return text + " AND ".join([*same, *self._literals(columns, rows)])
 
     def _literals(self, columns: Sequence[str], rows: pa.Table) -> Iterator[str]:
-        """Yield conditions by which a scan finds the rows of few keys."""
+        """Yield conditions by which a scan finds the rows of a few keys."""
         known = {name.lower(): name for name in columns}
         for name in key_columns(self.snapshot):
             if name.lower() not in known or name not in rows.column_names:
@@ -189,12 +189,12 @@ class SnapshotVersions:
             yield f"q.`{known[name.lower()]}` IN ({', '.join(texts)})"
 
     def set_found(self, rows: np.ndarray[Any, Any], made_from: str) -> None:
-        """Set the sources that some rows were made from."""
+        """Record the sources behind some rows."""
         self._found[rows] = len(self._labels)
         self._labels.append(made_from)
 
     def lineage(self, bases: Mapping[str, pa.Table], reason: str) -> SnapshotLineage:
-        """Return what was found, with the reason why the rest is not known."""
+        """Return the traced rows, with the reason why the others are unknown."""
         labels = pa.array([reason, *self._labels[1:]])
         return SnapshotLineage(
             self.snapshot,
@@ -204,9 +204,9 @@ class SnapshotVersions:
 
 
 def trace_versions(tracked: TrackedProject, versions: SnapshotVersions) -> list[SnapshotLineage]:
-    """Return the rows that versions of a snapshot were made from.
+    """Return the source rows behind the versions of a snapshot.
 
-    Snapshots among the sources of a snapshot are traced too, and follow it.
+    Snapshots among the sources of a snapshot are traced, too, after it.
     """
     snapshot, session = versions.snapshot, tracked.session
     now = tracked.over(tracked.project.with_query(snapshot))
@@ -220,7 +220,7 @@ def trace_versions(tracked: TrackedProject, versions: SnapshotVersions) -> list[
     further: list[SnapshotLineage] = []
 
     def search(view: TrackedProject, state: SourceState | None) -> None:
-        """Find the versions that the sources make, as they stand or in an earlier state."""
+        """Find the versions that derive from the sources, current or in an earlier state."""
         name = free_name(session.tracked, f"{view.project.names[snapshot.id]}_versions")
         rows = versions.table(versions.pending(state))
         session.track(name, rows, provenance=False)

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from lipstick.systems.dbt.questions import TrackedProject
 
 _ROWS = "_rows"
-"""Ends the name of the input relation of a seed or source."""
+"""Suffix of the name of a seed's or source's input relation."""
 
 
 def project_workflow(tracked: TrackedProject, *models: str) -> Workflow:
-    """Return the workflow of a project, or of some models and the nodes that they rest on.
+    """Return the workflow of a project, or of some models and the nodes that they depend on.
 
-    Its input nodes are seeds and sources, its output nodes the models that no other one reads.
-    Ephemeral models are part of the models that read them. A model that is merged into its table
-    has the table before as an input.
+    Its input nodes are seeds and sources, its output nodes the models that no model reads.
+    Ephemeral models are part of the models that read them. An incremental model has its previous
+    table as an input.
 
     Raises
     ------
@@ -102,10 +102,10 @@ def run_project(tracked: TrackedProject, store: str | os.PathLike[str], *models:
 
 
 def erasure_pipeline(project: DbtProject) -> tuple[dict[str, Any], list[Refusal]]:
-    """Return a project as a pipeline of ``lipstick erase``, and why tables are not in it.
+    """Return a project as a pipeline of ``lipstick erase``, and the reasons for missing tables.
 
-    Its sources are the tables of seeds and sources, its derived tables are models, each with
-    its query over sources. Keys are columns that a test of the project holds to be unique.
+    Its sources are the tables of seeds and sources, its derived tables are models, each with its
+    query over sources. Keys are columns with a uniqueness test.
     """
     sections: dict[str, Any] = {"sources": {}, "derived": {}}
     left_out = []

@@ -1,7 +1,8 @@
-"""Projects of Spark's declarative pipelines, asked after they ran.
+"""Provenance for projects of Spark's declarative pipelines, after they ran.
 
-A project is read as its runs read it. Every flow is a query, and a table that has the rows of its
-flows stands for them, so that questions go back to what the pipeline does not write.
+A project is read as its runs read it. Every flow is a query; a table that holds exactly the rows of
+its flows is replaced by them, so that questions reach back to inputs that the pipeline does not
+write.
 """
 
 from __future__ import annotations

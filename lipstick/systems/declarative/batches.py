@@ -1,4 +1,4 @@
-"""Plans over streams as plans over the rows that the streams have brought so far."""
+"""Plans over streams as plans over all rows that the streams have delivered so far."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from lipstick.tracking.views import quoted_name
 
 _FILES = ("csv", "json", "orc", "parquet", "text")
 _OUTPUT = 1
-"""The place of the columns among the parameters of a leaf."""
+"""The position of the columns among the parameters of a leaf."""
 _STREAMS = ("StreamingRelation", "StreamingRelationV2")
 _WATERMARK = "EventTimeWatermark"
 
 
 def as_batch(spark: SparkSession, frame: DataFrame) -> Plan:
-    """Return the plan of a frame over tables and files, where it reads streams of them.
+    """Return the plan of a frame with streams of tables and files read as batches.
 
     Raises
     ------

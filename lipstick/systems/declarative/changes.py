@@ -1,8 +1,8 @@
 """AUTO CDC flows as queries over the changes that they have merged so far.
 
-A flow takes changes in any order, and leaves what their order by sequence yields: the last state
-of each key (SCD type 1), or its states with the sequences from and until which each was current
-(type 2). Two changes of a key with one sequence are undefined in Spark.
+A flow takes changes in any order, and its table has the result of their order by sequence: the last
+state of each key (SCD type 1), or its states with the sequences between which each was current
+(type 2). Two changes of a key with the same sequence are undefined in Spark.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _AT, _DELETED, _HEAD, _HIDDEN = (f"__lipstick_{n}" for n in ("at", "deleted", "h
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """Names of columns: those to take, or those to leave out; None: all are taken."""
+    """Names of columns to include, or to exclude; None: all are included."""
 
     taken: Sequence[str] | None
     left_out: Sequence[str] | None
 
     def of(self, names: Sequence[str]) -> list[str]:
-        """Return the chosen ones of some names, in their order."""
+        """Return the included names, in their order."""
         taken = {name.lower() for name in self.taken or names}
         left_out = {name.lower() for name in self.left_out or ()}
         return [n for n in names if n.lower() in taken and n.lower() not in left_out]
@@ -38,7 +38,7 @@ class _Names:
 
 @dataclass(frozen=True, slots=True)
 class ChangeFlow:
-    """An AUTO CDC flow: the parameters of ``create_auto_cdc_flow`` that say what its table has."""
+    """An AUTO CDC flow: the parameters of ``create_auto_cdc_flow`` that determine its table."""
 
     source: Callable[[], DataFrame]
     keys: Sequence[str]
@@ -50,7 +50,7 @@ class ChangeFlow:
 
     @classmethod
     def of_python(cls, spark: SparkSession, flow: Any) -> ChangeFlow:
-        """Return the flow that a call of PySpark has defined."""
+        """Return the flow defined by a PySpark call."""
 
         def names(columns: Sequence[Any] | None) -> list[str] | None:
             return None if not columns else _names_of([_classic(each) for each in columns])
@@ -70,7 +70,7 @@ class ChangeFlow:
 
     @classmethod
     def of_sql(cls, spark: SparkSession, operation: Plan) -> ChangeFlow:
-        """Return the flow of a statement, as Spark's parser reads it."""
+        """Return the flow of a statement, as parsed by Spark."""
         utilities = jvm_of(spark).org.apache.spark.sql.classic.ExpressionUtils
 
         def column(expression: Plan) -> Column:
@@ -95,7 +95,9 @@ class ChangeFlow:
         )
 
     def rows(self) -> DataFrame:
-        """Return the rows of the table, in the order of its columns; streams are as they are."""
+        """Return the rows of the table, in the order of its columns, before streams become
+        batches.
+        """
         source = self.source()
         deleted = F.lit(False) if self.deletion is None else self.deletion
         shown = self.columns.of(source.columns)
@@ -121,13 +123,15 @@ class ChangeFlow:
         )
 
     def _states(self, events: DataFrame, shown: Sequence[str]) -> DataFrame:
-        """Return the last event of each run of equal states, and when its state began and ended."""
+        """Return the last event of each run of equal states, with the begin and end of its
+        state.
+        """
         keys = {name.lower() for name in self.keys}
         tracked = self.tracked.of([name for name in shown if name.lower() not in keys])
         order = Window.partitionBy(*map(column_of, self.keys)).orderBy(_AT, _DELETED)
 
         def continued(neighbour: Callable[[Column], Column]) -> Column:
-            """Return True where the event beside this one in the order has the same state."""
+            """Return True if the neighbouring event in the order has the same state."""
             same = neighbour(F.col(_DELETED)).eqNullSafe(False)
             for name in tracked:
                 same = same & column_of(name).eqNullSafe(neighbour(column_of(name)))

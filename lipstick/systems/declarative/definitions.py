@@ -39,9 +39,9 @@ class FlowDefinition:
     Attributes
     ----------
     frame
-        Makes its rows as they are defined.
+        Returns the frame of its rows.
     merges
-        It is an AUTO CDC flow.
+        Whether it is an AUTO CDC flow.
     settings
         The settings of Spark that it runs with, beside the pipeline's.
     namespace
@@ -115,7 +115,7 @@ class Definitions:
 
     @contextmanager
     def evaluating(self) -> Iterator[None]:
-        """Make the project's folder and session current, as while a pipeline runs."""
+        """Make the project's folder and session current, as in a pipeline run."""
         folder = Path.cwd()
         current = {name: getattr(SparkSession, name) for name in _CURRENT}
         os.chdir(self.folder)
@@ -207,7 +207,7 @@ class Definitions:
 
 @dataclass(frozen=True, slots=True)
 class _Adding:
-    """A statement's output and flows, added to the definitions."""
+    """The definition of a statement's output and flows."""
 
     definitions: Definitions
     place: str
@@ -255,7 +255,7 @@ class _Adding:
 
 
 def _name(plan: Plan) -> str:
-    """Return the name of an identifier or relation that is not resolved."""
+    """Return the name of an unresolved identifier or relation."""
     is_relation = str(plan.getClass().getSimpleName()) == "UnresolvedRelation"
     parts = plan.multipartIdentifier() if is_relation else plan.nameParts()
     return ".".join(f"`{part}`" if "." in part else str(part) for part in elements(parts))
@@ -291,7 +291,7 @@ def find_specification(path: str | os.PathLike[str]) -> Path:
 
 
 def _registry(definitions: Definitions) -> Any:
-    """Return a registry of graph elements that keeps them as they are defined."""
+    """Return a registry of graph elements that collects them as defined."""
     from pyspark.pipelines.graph_element_registry import GraphElementRegistry
 
     class Registry(GraphElementRegistry):

@@ -1,4 +1,4 @@
-"""Declarative pipelines that ran, asked where rows of their tables come from."""
+"""Declarative pipelines that ran, and the sources of their tables' rows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from lipstick.frame import AnnotatedFrame
 
 _HARMLESS = ("spark.sql.shuffle.partitions", "spark.sql.adaptive.")
-"""Settings, by their beginnings, that change no row."""
+"""Name prefixes of settings that change no row."""
 _UNKNOWN = "the pipeline does not write it"
 
 TableName = tuple[str, ...]
@@ -54,9 +54,9 @@ class PipelineFlow:
     Attributes
     ----------
     plan
-        Its plan over tables and files as they are now, none of them a stream; None: there is none.
+        Its plan over current tables and files, without streams; None if there is none.
     refusal
-        Why it cannot be followed; None: it can, if the table has its rows.
+        The reason why it cannot be followed; None if it can, provided the table has its rows.
     """
 
     number: int
@@ -101,7 +101,7 @@ class PipelineDataset:
 
     @property
     def refusal(self) -> str | None:
-        """Why its rows cannot be followed to what it reads; None: they can."""
+        """The reason why its rows cannot be followed to its inputs, or None."""
         if self.kind == SINK:
             return "it is a sink, outside of the catalog"
         if not self.flows:
@@ -111,14 +111,14 @@ class PipelineDataset:
 
 @dataclass(frozen=True, slots=True)
 class DatasetReport:
-    """The way back from a dataset.
+    """The sources of a dataset's rows.
 
     Attributes
     ----------
     sources
         The names of the sources that its rows are annotated with; none if it cannot be read.
     reason
-        Why its rows are named themselves, or cannot be read; None: they are followed.
+        The reason why its rows act as a source, or cannot be read; None if they are followed.
     """
 
     dataset: PipelineDataset
@@ -133,9 +133,9 @@ class DatasetImpact:
     Attributes
     ----------
     changes
-        The rows that differ: ``_change``, ``old`` and ``new``. None: they are not known.
+        The rows that differ: ``_change``, ``old`` and ``new``. None if unknown.
     reason
-        Why other rows may differ; None: no others do.
+        The reason why further rows may differ; None if none do.
     """
 
     dataset: PipelineDataset
@@ -156,7 +156,7 @@ class DeclarativePipeline(WrittenTables):
     spark
         A classic session with the catalog that the pipeline writes to.
     store
-        Where captures and copies go; None: a temporary directory, removed on close.
+        The folder of captures and copies; None: a temporary directory, removed on close.
 
     Raises
     ------
@@ -195,7 +195,7 @@ class DeclarativePipeline(WrittenTables):
     # -- questions ---------------------------------------------------------------------------
 
     def dataset(self, name: str) -> PipelineDataset:
-        """Return the dataset of a name, with or without its catalog and schema.
+        """Return the dataset with a name, with or without its catalog and schema.
 
         Raises
         ------
@@ -239,9 +239,9 @@ class DeclarativePipeline(WrittenTables):
         return self._annotated(frame, 1 + sum(len(d.flows) for d in self.datasets))
 
     def check(self) -> list[DatasetReport]:
-        """Annotate every dataset, and return what their rows are annotated with.
+        """Annotate every dataset, and return the sources of their annotations.
 
-        A dataset that another reads is annotated with it.
+        Every dataset that reads a dataset is annotated with it.
         """
         with display.progress(after=2.0) as line:
             queried: dict[TableName, DatasetReport] = {}
@@ -268,7 +268,7 @@ class DeclarativePipeline(WrittenTables):
         return DatasetReport(dataset, tuple(sorted(frame.relations)), None)
 
     def impact(self, source: str, where: str) -> list[DatasetImpact]:
-        """Return what materialized views and streaming tables would be without rows of a source.
+        """Return materialized views and streaming tables without some rows of a source.
 
         Parameters
         ----------
@@ -320,7 +320,7 @@ class DeclarativePipeline(WrittenTables):
     # -- the session that definitions are evaluated in -----------------------------------------
 
     def _prepare_copy(self, copy: Any) -> None:
-        """Leave the copy as it is: settings and names are the specification's, read later."""
+        """Leave the copy unchanged: its settings and names come from the specification later."""
 
     def _apply(self, specification: Any) -> None:
         """Give the session the settings, catalog and schema of the specification."""
@@ -341,11 +341,11 @@ class DeclarativePipeline(WrittenTables):
         return tuple(part.lower() for part in [*here[: max(0, 3 - len(parts))], *parts])
 
     def _ends(self) -> dict[str, TableName]:
-        """Return the datasets that are sources themselves, by their names as sources."""
+        """Return the datasets that act as sources, by their names as sources."""
         return {r.tracked.name: table for table, r in self._met().items() if r.reason}
 
     def _met(self) -> dict[TableName, Relation]:
-        """Return the relations of the datasets that queries have met, by their tables."""
+        """Return the relations of the datasets that queries have read, by table."""
         for each in self._relations:
             if each.tracked.name not in self._tables:
                 self._tables[each.tracked.name] = self._table_of(each.leaf)
@@ -380,7 +380,7 @@ class DeclarativePipeline(WrittenTables):
     def _evaluated(
         self, outputs: Mapping[TableName, OutputDefinition]
     ) -> dict[TableName, list[_Evaluated]]:
-        """Evaluate the flows of outputs, and make views of temporary views that others read."""
+        """Evaluate the flows of outputs, and create the temporary views that others read."""
         found: dict[int, _Evaluated] = {}
         flows = self._definitions.flows
         targets = [self._full_name(name_parts(flow.target), flow.namespace) for flow in flows]
@@ -445,7 +445,7 @@ class DeclarativePipeline(WrittenTables):
 
 @dataclass(frozen=True, slots=True)
 class _Evaluated:
-    """A flow that was evaluated: its plan as it is defined, and the tables that it reads."""
+    """An evaluated flow: its plan as defined, and the tables that it reads."""
 
     flow: PipelineFlow
     defined: Plan | None = None

@@ -1,8 +1,8 @@
 """The reads, writes and messages of a command and its children, as a provenance graph.
 
-The vertices follow Gehani, Kim, Malik, *Efficient Querying of Distributed Provenance Stores*
-(CLADE 2010), section 3: files, processes and the flows between hosts. They have versions, so that
-the graph has no cycles: a process that reads what it wrote goes on as its next version.
+The vertices follow Gehani, Kim, Malik, *Efficient Querying of Distributed Provenance Stores* (CLADE
+2010), section 3: files, processes and the flows between hosts. They are versioned, so that the
+graph has no cycles: a process that reads its own output continues as its next version.
 """
 
 from __future__ import annotations

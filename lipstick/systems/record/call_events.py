@@ -1,8 +1,7 @@
-"""The events in calls: processes that begin, read, write and end, and files that change names.
+"""Events in system calls: processes that begin, read, write and end, and renamed files.
 
-A write counts from when it begins and a read to when it ends: of two that overlap, the read may
-have seen the write. What is not data moves none: looking at directories and at what files are
-called, signals, and exit codes.
+A write counts from its begin and a read to its end: if they overlap, the read may have seen the
+write. Other calls move no data: directory listings, file metadata, signals, and exit codes.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ CALLS = (
     *("clone", "clone3", "fork", "vfork", "execve", "execveat", "chdir", "fchdir"),
     *("connect", "accept", "accept4"),
 )
-"""The system calls that data, or names of files, move by."""
+"""The traced system calls, by which data or file names move."""
 
 _TEXT = 160
-"""Bytes of a text that are traced: of arguments of a command."""
+"""Number of bytes of a text that are traced, such as arguments of a command."""
 
 
 def tracer() -> str:
@@ -61,7 +60,7 @@ def _filters(path: str) -> bool:
 
 
 def traced(command: Sequence[str], raw: Path) -> int:
-    """Run a command under the tracer; what it writes goes to a file.
+    """Run a command under the tracer, whose output goes to a file.
 
     Returns
     -------
@@ -95,7 +94,7 @@ _RESUMED = re.compile(r"<\.\.\. (\w+) resumed>(.*)", re.DOTALL)
 _SUPERSEDED = re.compile(r"\+\+\+ superseded by execve in pid (\d+) \+\+\+")
 _UNFINISHED = " <unfinished ...>"
 EXIT = "+exit"
-"""The name for the end of a process or thread, which is not a call."""
+"""The name for the end of a process or thread, which is no call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +130,7 @@ class Call:
 
 
 def calls(lines: Iterable[str]) -> Iterator[Call]:
-    """Yield the calls of a trace in the order in which they end; lines of other kinds are none."""
+    """Yield the calls of a trace in the order in which they end; other lines are ignored."""
     begun: dict[int, tuple[int, float, str]] = {}
     for number, line in enumerate(lines):
         match = _LINE.match(line.rstrip("\n"))
@@ -167,7 +166,7 @@ _NAMED = {"n": "\n", "t": "\t", "r": "\r", "v": "\v", "f": "\f", "a": "\a", "b":
 
 
 def unescaped(text: str) -> str:
-    """A path as it is, from how the tracer writes it: bytes that are not text are escaped."""
+    """Return a path from the tracer's form, in which bytes that are not text are escaped."""
     if "\\" not in text:
         return text
 
@@ -200,7 +199,7 @@ _SOCKET = re.compile(r"(UDP|UDPv6):\[(?!\d+\])(.*)\]$")
 _READS = frozenset({"read", "pread64", "readv", "preadv", "preadv2", "recvfrom", "recvmsg"})
 _WRITES = frozenset({"write", "pwrite64", "writev", "pwritev", "pwritev2", "sendto", "sendmsg"})
 _COPIES = {"sendfile": (1, 0), "copy_file_range": (0, 1), "splice": (0, 1), "tee": (0, 1)}
-"""The descriptors of each call that are read and written, by their places."""
+"""By call, the positions of the descriptors that are read and written."""
 _FORKS = frozenset({"clone", "clone3", "fork", "vfork"})
 _OPENS = frozenset({"open", "openat", "openat2", "creat"})
 _IGNORED = ("/dev/", "/proc/", "/sys/", "anon_inode:", "socket:", "NETLINK", "/memfd:")
@@ -217,7 +216,7 @@ class Artifact:
     name
         The path; the number of the pipe; ``TCP 10.0.0.1:5000->10.0.0.2:80``.
     deleted
-        Whether the file has no name any more.
+        Whether the file has been unlinked.
     """
 
     kind: str
@@ -227,12 +226,12 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class CallEvent:
-    """Something that a thread did.
+    """An event of a thread.
 
     Parameters
     ----------
     at
-        Its place among all events.
+        Its index among all events.
     time
         Seconds since 1970.
     pid
@@ -242,9 +241,9 @@ class CallEvent:
         ``thread``, ``exec``, ``exit``, ``rename``, ``exchange``, ``link``, ``unlink``,
         ``connect`` or ``accept``.
     artifact, other
-        What it was done to, and the new name of a file.
+        The artifact of the event, and the new name of a renamed file.
     fresh
-        Whether a write begins with nothing: nothing of the file is left that was there before.
+        Whether a write starts from an empty file, so that nothing of its old content remains.
     count
         Bytes read or written.
     child
@@ -266,12 +265,12 @@ class CallEvent:
 
 
 def events(calls: Iterable[Call], folder: str) -> list[CallEvent]:
-    """The events of calls, in their order.
+    """Yield the events of calls, in their order.
 
     Parameters
     ----------
     folder
-        That the first process began in.
+        The working directory of the first process.
     """
     reader = _Reader(folder)
     events_made = [event for call in calls for event in reader.events(call)]
@@ -280,14 +279,14 @@ def events(calls: Iterable[Call], folder: str) -> list[CallEvent]:
 
 
 class _Reader:
-    """Reads calls; knows the working directory of every thread."""
+    """A reader of calls that tracks the working directory of every thread."""
 
     def __init__(self, folder: str) -> None:
         self._first = folder
         self._folders: dict[int, str] = {}
 
     def events(self, call: Call) -> Iterator[CallEvent]:
-        """Yield what a call did; a call that failed did nothing."""
+        """Yield the events of a call; a failed call has none."""
         name = call.name
         if name == EXIT:
             yield CallEvent(call.end, call.time, call.pid, "exit")
@@ -422,7 +421,7 @@ class _Reader:
             yield CallEvent(call.start, call.time, call.pid, what, names[0], names[1])
 
     def _names(self, call: Call) -> Iterator[Artifact]:
-        """Yield the files that a call names, with their whole paths."""
+        """Yield the files that a call names, as absolute paths."""
         end = call.arguments.find("[") if call.name.startswith("execve") else None
         for folder, text in _NAME.findall(call.arguments[:end]):
             base = unescaped(folder) if folder else self._folder(call.pid)
@@ -442,7 +441,7 @@ def _artifact(call: Call, *, incoming: bool) -> Artifact | None:
 
 
 def _named(text: str, deleted: str, *, incoming: bool) -> Artifact | None:
-    """Return the artifact in a descriptor's text; None for devices and what is in memory alone."""
+    """Return the artifact in a descriptor's text, or None for devices and memory-only files."""
     stream = _STREAM.match(text)
     if stream is not None:
         return _flow(stream[1], stream[2], stream[3], incoming=incoming)
@@ -454,7 +453,7 @@ def _named(text: str, deleted: str, *, incoming: bool) -> Artifact | None:
 
 
 def _address(text: str) -> str | None:
-    """The address of a peer that a call is given, or returns."""
+    """Return the address of a peer from a call's argument or result."""
     match = _ADDRESS.search(text)
     if match is not None:
         return f"{match[2] or '[' + match[3] + ']'}:{match[1]}"

@@ -1,4 +1,4 @@
-"""A recording: what a command did, as vertices and edges."""
+"""A recording: the activity of a command, as vertices and edges."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ HASHED = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """A file as it was when the command had ended.
+    """The state of a file when the command had ended.
 
     Parameters
     ----------
     size, modified
         In bytes, and in nanoseconds since 1970.
     sha256
-        None: it is larger than files that are read for that.
+        None for files above the size limit of checksums.
     names
-        Its paths: hard links are several.
+        Its paths: hard links have several.
     """
 
     size: int
@@ -51,15 +51,15 @@ class CommandRecording:
     Parameters
     ----------
     host, user, command, code
-        Where, by whom, what ran, and its exit code.
+        The host, the user, the command, and its exit code.
     started, seconds
-        Seconds since 1970, and how long it took.
+        The start in seconds since 1970, and the duration in seconds.
     vertices, edges
-        Versions, and pairs of places among them: from what was used to what was made.
+        Versions, and pairs of their indices: from the used to the resulting version.
     states
-        Of the last versions of files that are still there, by place among the vertices.
+        States of the last versions of existing files, by index among the vertices.
     read, written, connected
-        Paths and addresses by process: the place of its first version.
+        Paths and addresses by process, identified by the index of its first version.
     """
 
     host: str
@@ -81,14 +81,14 @@ class CommandRecording:
         return sum(each.kind == "process" and each.version == 1 for each in self.vertices)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file, to be stored together with recordings of other hosts."""
+        """Write the recording to a file, to be stored together with recordings of other hosts."""
         document = asdict(self) | {"format": FORMAT}
         with gzip.open(path, "wt", encoding="utf-8", errors="surrogateescape") as file:
             json.dump(document, file)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> CommandRecording:
-        """Read what `save` wrote.
+        """Read a recording that `save` wrote.
 
         Raises
         ------
@@ -108,15 +108,15 @@ class CommandRecording:
 def record(
     command: Sequence[str], raw: str | os.PathLike[str] | None = None, hashed: int = HASHED
 ) -> CommandRecording:
-    """Run a command, and note what it and its children read, write and send.
+    """Run a command, and record the reads, writes and messages of it and its children.
 
     Parameters
     ----------
     command
         The program and its arguments. It shares input and output with this process.
     raw
-        Where the tracer's own output is left; None: it is removed. Pieces of the data that is read
-        and written are in it.
+        A file for the tracer's own output, which includes pieces of the data read and written;
+        None: it is removed.
     hashed
         Bytes of a file up to which it gets a checksum.
 
@@ -149,7 +149,7 @@ def record(
 
 
 def read_trace(lines: Iterable[str], folder: str) -> Versions:
-    """Return the versions in the trace of a command that began in a folder."""
+    """Return the versions in the trace of a command, given its working directory."""
     return Versions().add(events(calls(lines), folder))
 
 
@@ -190,5 +190,5 @@ def _typed(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def storable(text: str) -> str:
-    """Return a text as it can be stored: bytes of paths that are not text are escaped."""
+    """Return a text in storable form: bytes of paths that are not text are escaped."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

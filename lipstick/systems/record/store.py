@@ -1,9 +1,9 @@
 """Recordings in stores: vertices as nodes, and both ends of connections stitched.
 
-Recordings that are stored together, each in the store of its host, are joined where bytes that one
-sent arrived at another. Sent flows cross, as rows that one store exports and another imports. An
-export is sealed, so nodes are stored in *layers*, by the number of crossings on the longest path
-that leads to them. Of each layer, rows of the one before are imported, and then its flows exported.
+Recordings that are stored together, each in the store of its host, are joined where bytes sent by
+one arrived at another. Sent flows cross, as rows that one store exports and another imports. An
+export is sealed, so nodes are stored in *layers*, by the number of crossings on the longest path to
+them. For each layer, rows of the previous one are imported, and then its flows exported.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from lipstick.systems.record.recording import CommandRecording, storable
 from semiring.base import Array
 
 SKEW = 60.0
-"""Seconds that the clocks of two hosts may differ by."""
+"""Limit on the clock difference of two hosts, in seconds."""
 
 Crossing = tuple[int, int, int, int]
 """A recording and a vertex that was sent, and a recording and a vertex that arrived."""
 
 
 def crossing_bytes(recordings: Sequence[CommandRecording], skew: float = SKEW) -> list[Crossing]:
-    """Return the flows that one recording sent and another received: they share bytes."""
+    """Return the flows sent by one recording and received by another: they share bytes."""
     sent: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for number, recording in enumerate(recordings):
         for number_of_vertex, vertex in enumerate(recording.vertices):
@@ -56,13 +56,13 @@ def crossing_bytes(recordings: Sequence[CommandRecording], skew: float = SKEW) -
 
 
 def _together(recording: CommandRecording, other: CommandRecording, skew: float) -> bool:
-    """Return True if two recordings were made at the same time; ports are used again at others."""
+    """Return True if two recordings overlap in time; otherwise ports may have been reused."""
     ends = recording.started + recording.seconds + skew, other.started + other.seconds + skew
     return recording.started <= ends[1] and other.started <= ends[0]
 
 
 def layers_of(recordings: Sequence[CommandRecording], crossings: Sequence[Crossing]) -> list[Array]:
-    """Return, by recording, the most crossings on a way to each vertex, as int64."""
+    """Return, by recording, the largest number of crossings on a path to each vertex, as int64."""
     bases = np.cumsum([0, *(len(recording.vertices) for recording in recordings)])
     edges = [
         (int(bases[number]) + source, int(bases[number]) + target, 0)
@@ -102,7 +102,7 @@ _KEYS = {"file": ("path", "version"), "process": ("name", "pid", "version")}
 def store_recordings(
     recordings: Mapping[Path, CommandRecording], skew: float = SKEW
 ) -> dict[str, int]:
-    """Store recordings, each in a store, which is made if it is not there.
+    """Store recordings, each in a store, which is created if missing.
 
     Parameters
     ----------
@@ -155,23 +155,23 @@ def _store(path: str | os.PathLike[str]) -> Store:
 
 
 def _slot(number: int, layer: int) -> int:
-    """One number for a recording and a layer."""
+    """Return one number for a recording and a layer."""
     return layer << 20 | number
 
 
 @dataclass(slots=True)
 class _Run:
-    """A recording on its way into a store.
+    """A recording being stored.
 
     Parameters
     ----------
     recording, number
-        The recording, and which it is in its store.
+        The recording, and its number in its store.
     given
-        For files as they were before the command: the segment and node of an earlier recording
-        that they are, by place.
+        By vertex index, the segment and node of an earlier recording for a file that existed
+        before the command.
     nodes
-        By place of a vertex, its segment and ordinal, as far as it is stored.
+        By vertex index, its segment and ordinal, as far as stored.
     """
 
     recording: CommandRecording
@@ -181,7 +181,9 @@ class _Run:
 
     @classmethod
     def of(cls, snapshot: Snapshot, recording: CommandRecording) -> _Run:
-        """Return the run of a recording in a store, with its number and the nodes there already."""
+        """Return the run of a recording in a store, with its number and the nodes stored
+        already.
+        """
         number = 1 + sum(name.startswith(RUN) for name in snapshot.records)
         return cls(recording, number, _left_before(snapshot, recording))
 
@@ -194,7 +196,7 @@ class _Run:
         runs: Sequence[_Run],
         offers: Mapping[int, Offer],
     ) -> Offer | None:
-        """Store the vertices of a layer, and export its flows if something may arrive elsewhere."""
+        """Store the vertices of a layer, and export its flows if they may arrive elsewhere."""
         suffix = f"~{layer}" if layer else ""
         sources: dict[int, list[tuple[str, int]]] = defaultdict(list)
         chosen = np.flatnonzero(layers == layer).tolist()
@@ -228,7 +230,9 @@ class _Run:
         offers: Mapping[int, Offer],
         suffix: str,
     ) -> dict[int, list[tuple[str, int]]]:
-        """Import what arrived; return its nodes, by the place of the vertex that it arrived as."""
+        """Import arrived flows; return the nodes, by the index of the vertex that they arrived
+        as.
+        """
         arrived: dict[int, list[tuple[str, int]]] = defaultdict(list)
         rows: dict[tuple[int, str], dict[int, int]] = defaultdict(dict)
         for other, source, _, target in arriving:
@@ -337,7 +341,7 @@ _TYPES = {
 
 
 def _left_before(snapshot: Snapshot, recording: CommandRecording) -> dict[int, tuple[str, int]]:
-    """Files as they were before the command that an earlier recording left so, by checksum."""
+    """Return the nodes of files that an earlier recording left unchanged, by checksum."""
     written = {target for _, target in recording.edges}
     wanted = {
         (storable(recording.vertices[index].name), state.sha256): index

@@ -1,10 +1,9 @@
 """From events to versions of files, processes and flows, without cycles.
 
-A version that something was made of is never made of more: what is read or written after that goes
-into the next version, which is made of the one before. Edges only lead into versions that nothing
-was made of yet, so the graph has no cycles, and nothing that was written depends on what was read
-later. Where a version has the same ancestors already, there is no new one: a process that copies a
-file piece by piece has one version.
+A version that was used never gets new sources: later reads or writes go into the next version,
+which derives from it. Edges only lead into versions that were not used yet, so the graph has no
+cycles, and no output depends on a later read. If a version has the same ancestors already, no new
+one is made: a process that copies a file piece by piece has one version.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from dataclasses import dataclass, field
 from lipstick.systems.record.call_events import Artifact, CallEvent
 
 Key = tuple[str, str, int]
-"""Kind, name, and which of the artifacts that had this name, from 0."""
+"""Kind, name, and number, from 0, among the artifacts that had this name."""
 
 
 @dataclass(slots=True)
@@ -36,12 +35,11 @@ class Vertex:
     command
         The arguments of a process.
     time
-        When it was first seen, seconds since 1970.
+        The time when it was first seen, in seconds since 1970.
     first, last
-        Of a flow, the first byte that it added to its direction of the connection, and the one
-        behind the last.
+        For a flow, the range of bytes, without its end, in its direction of the connection.
     received
-        Of a flow, whether it is what arrived here, and not what was sent.
+        For a flow, whether it arrived here rather than was sent.
     """
 
     kind: str
@@ -58,14 +56,14 @@ class Vertex:
 
 @dataclass(slots=True)
 class Versions:
-    """The graph while it is made.
+    """The graph under construction.
 
     Parameters
     ----------
     vertices
-        Of all versions, in the order they begin.
+        All versions, in the order they begin.
     edges
-        From what was used to what was made, by place in `vertices`; in the order they were made.
+        From the used to the resulting version, by index in `vertices`, in the order of creation.
     read, written, connected
         By place of a process's first version, the paths that it read and wrote, and the addresses
         that it connected to.
@@ -87,7 +85,7 @@ class Versions:
     _states: dict[int, _Process] = field(default_factory=dict)
 
     def add(self, events: Iterable[CallEvent]) -> Versions:
-        """Take in events, in their order; returns itself."""
+        """Add events, in their order, and return itself."""
         for event in events:
             self._add(event)
         return self
@@ -174,7 +172,7 @@ class Versions:
         process.mapped = []
 
     def _open(self, process: _Process, event: CallEvent) -> int:
-        """The version of a process that may still read."""
+        """Return the version of a process that may still read."""
         if process.current in self._frozen:
             old = self.vertices[process.current]
             new = Vertex("process", old.name, old.version + 1, old.pid, old.parent, old.command)
@@ -209,7 +207,7 @@ class Versions:
             vertex.last = self._bytes[where]
 
     def _new_version(self, process: int, artifact: Artifact, event: CallEvent) -> int:
-        """The version of an artifact that a process adds to."""
+        """Return the version of an artifact that a process writes to."""
         if event.fresh:
             return self._version(artifact, event)
         old = self._initial(artifact, event) if artifact.kind == "file" else self._known(artifact)
@@ -226,7 +224,9 @@ class Versions:
         return new
 
     def _arrived(self, artifact: Artifact, event: CallEvent) -> int:
-        """Return the version of an artifact that is read; of a flow, its sent or arrived one."""
+        """Return the version of an artifact that is read; for a flow, the sent or the arrived
+        one.
+        """
         if artifact.kind != "flow":
             return self._initial(artifact, event)
         key = self._key(artifact)
@@ -249,7 +249,7 @@ class Versions:
     # -- names -----------------------------------------------------------------------------
 
     def _accept(self, artifact: Artifact) -> None:
-        """Begin another connection between two ends, if this end has used one that is over."""
+        """Start a new connection between two ends, if an earlier one was used."""
         protocol, _, ends = artifact.name.partition(" ")
         near, _, far = ends.partition("->")
         sent, arrived = artifact.name, f"{protocol} {far}->{near}"
@@ -284,7 +284,7 @@ class Versions:
         self.written[process.number].add(other)
 
     def _forget(self, name: str) -> None:
-        """Forget the file of a name: from now on, another file has this name, if one has."""
+        """Forget the file with a name: a later file with this name is a different one."""
         self._deleted[name] = self._key(Artifact("file", name))
         self._numbers["key", name] += 1
         self._keys[name] = ("file", name, self._numbers["key", name])
@@ -298,7 +298,7 @@ class Versions:
     # -- versions --------------------------------------------------------------------------
 
     def last(self) -> dict[str, int]:
-        """The last version of every file that has its name still, by path."""
+        """Return the last version of every file that still has its name, by path."""
         versions = {}
         for name, key in self._keys.items():
             if key[0] == "file" and key in self._current:
@@ -309,7 +309,7 @@ class Versions:
         return self._current.get(self._key(artifact))
 
     def _initial(self, artifact: Artifact, event: CallEvent) -> int:
-        """The version of an artifact; the first one if nothing is known of it."""
+        """Return the current version of an artifact, or its first version if it is new."""
         known = self._known(artifact)
         return self._version(artifact, event) if known is None else known
 
@@ -338,9 +338,9 @@ class _Process:
     Parameters
     ----------
     number
-        The place of its first version.
+        The index of its first version.
     current
-        That of its last one.
+        The index of its last version.
     known
         The versions that it has read.
     mapped

@@ -1,4 +1,4 @@
-"""Ordinary streaming queries of Spark, whose results have provenance."""
+"""Provenance for the results of ordinary streaming queries of Spark."""
 
 from lipstick.systems.streaming.checkpoint import (
     CheckpointError,

@@ -1,9 +1,9 @@
-"""The micro-batches of a streaming query: what they read and their watermarks, from its checkpoint.
+"""The micro-batches of a streaming query: their inputs and watermarks, from its checkpoint.
 
 Spark writes the offsets of a micro-batch before it runs and its commit afterwards, each once under
-the number of the batch, also where the query was killed between and started again. What is read
-here is therefore exactly once by construction, costs the running query nothing, and reads the
-source not once more. Spark removes the offsets of batches long past; :mod:`.kept` keeps them.
+the number of the batch, even if the query is killed in between and restarted. Reading them is
+therefore exactly once by construction, costs the running query nothing, and does not read the
+source again. Spark removes the offsets of old batches; :mod:`.kept` copies them.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class FileRead:
     Parameters
     ----------
     uri
-        As Spark writes it, here and in the column of a row's file.
+        The URI as Spark writes it, here and in the column with a row's file.
     modified
-        When it was last modified, as it was read: in milliseconds since 1970.
+        The last modification before it was read, in milliseconds since 1970.
     state
-        Its length, and the checksum of its beginning and end; None: they were not kept.
+        Its length, and the checksum of its head and tail; None if they were not recorded.
     """
 
     uri: str
@@ -69,18 +69,18 @@ class MicroBatch:
         For each source of the query, in the order of the checkpoint, the files that the batch read.
     watermark
         The watermark of the batch in milliseconds since 1970: state older than it is emitted and
-        evicted by the batch. 0 where there is none yet.
+        evicted by the batch. 0 if there is none yet.
     late
         The watermark by which the first stateful operator drops late rows of the batch: the
         watermark of the batch before.
     policy
-        The function that makes one watermark of several: ``min`` or ``max``.
+        The function that combines several watermarks: ``min`` or ``max``.
     spans
-        For each source that is none of files, the offsets that the batch read between; None: it
-        read nothing.
+        For each source that is not files, the offsets between which the batch read; None: it read
+        nothing.
     restarted
-        Whether a run of the query began with the batch, for which Spark then knew the watermark of
-        the query, and no longer the watermarks of its streams; None: that was not seen.
+        Whether a run of the query began with the batch; Spark then knew the watermark of the
+        query, but no longer the watermarks of its streams. None: unknown.
     """
 
     number: int
@@ -93,7 +93,7 @@ class MicroBatch:
 
     @property
     def has_data(self) -> bool:
-        """Return True if the batch read anything."""
+        """Return True if the batch read any data."""
         return any(self.files) or any(span is not None for span in self.spans)
 
 
@@ -161,9 +161,9 @@ def read_checkpoint(checkpoint: str | os.PathLike[str]) -> list[MicroBatch]:
 
 
 def _places(folder: Path, ends: Sequence[Sequence[Any]]) -> list[int]:
-    """Return under which numbers the sources of a query keep their logs.
+    """Return the numbers of the sources' logs, in the order of the offsets.
 
-    A query has as many offsets as it reads sources, and a source of files that it reads twice has
+    A query has one offset per source that it reads, and a source of files that it reads twice has
     one log, numbered where it is read first. Its offsets are the same in every batch.
     """
     count = len(ends[0])
@@ -193,7 +193,9 @@ def _places(folder: Path, ends: Sequence[Sequence[Any]]) -> list[int]:
 
 
 def _restarted(number: int, starts: Mapping[int, Start], runs: Mapping[int, int]) -> bool | None:
-    """Return whether a run began with a batch: not where the run before is seen to go on."""
+    """Return True if a run began with a batch, False if the previous run went on, None if
+    unknown.
+    """
     if number in starts:
         return True
     run = runs.get(number)
@@ -220,9 +222,9 @@ def _damaged(folder: Path, kept: Kept) -> str:
 
 
 def _last_commit(folder: Path, planned: int) -> int:
-    """Return the number of the last batch that was committed; -1: none.
+    """Return the number of the last committed batch, or -1.
 
-    Spark plans no batch before the one before it is committed, and never removes the last commits.
+    Spark plans no batch before the previous one is committed, and never removes the last commits.
 
     Raises
     ------
@@ -243,10 +245,10 @@ def _last_commit(folder: Path, planned: int) -> int:
 
 
 class _SourceLog:
-    """The log of a query's source: what it has read, one micro-batch after the other.
+    """The log of a query's source: the input of each micro-batch.
 
-    A file source numbers what it lists in a log of its own, and its offsets are these numbers;
-    offsets of other sources are documents that the sources alone understand.
+    A file source numbers the files that it lists in a log of its own, and its offsets are these
+    numbers; offsets of other sources are documents that only the sources understand.
     """
 
     def __init__(self, folder: Path, checksums: Mapping[str, tuple[int, str]]) -> None:
@@ -256,7 +258,7 @@ class _SourceLog:
         self._files: dict[int, list[FileRead]] | None = None
 
     def until(self, end: Any) -> tuple[tuple[FileRead, ...], OffsetSpan | None]:
-        """Return the files that a batch read up to an offset, or the offsets that it read between.
+        """Return the files that a batch read up to an offset, or the offsets between which it read.
 
         ``end`` None: the source has no offset yet.
         """
@@ -273,7 +275,7 @@ class _SourceLog:
 
 
 def _documents(text: str, file: Path) -> list[Any]:
-    """Return the JSON documents of a file of a log; a source without an offset yet is None."""
+    """Return the JSON documents of a log file, with None for a source without an offset yet."""
     version, *lines = text.splitlines() or [""]
     if version != _VERSION:
         raise CheckpointError(
@@ -300,7 +302,7 @@ def _watermark(metadata: Any, file: Path) -> int:
 def _source_files(
     folder: Path, checksums: Mapping[str, tuple[int, str]]
 ) -> dict[int, list[FileRead]]:
-    """Return the files that a source listed, by the number in its log."""
+    """Return the files that a source listed, by their numbers in its log."""
     result: dict[int, dict[FileRead, None]] = {}
     for file in sorted(folder.iterdir()) if folder.is_dir() else ():
         if file.name.removesuffix(".compact").isdigit():

@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
 _CHECKPOINT = "checkpointlocation"
 _ROOT = "spark.sql.streaming.checkpointLocation"
-"""The setting with the folder of checkpoints of queries with a name."""
+"""The setting with the checkpoint folder of named queries."""
 
 
 class StreamWriter:
     """Spark's ``DataStreamWriter`` of a query, with all of its methods.
 
-    What ``start`` and ``toTable`` return is a :class:`StreamRun`: Spark's ``StreamingQuery``, and
-    the results so far with their provenance.
+    ``start`` and ``toTable`` return a :class:`StreamRun`: Spark's ``StreamingQuery``, with the
+    results so far and their provenance.
     """
 
     def __init__(self, stream: AnnotatedStream) -> None:
@@ -57,13 +57,13 @@ class StreamWriter:
         self._name: str | None = None
 
     def queryName(self, queryName: str) -> StreamWriter:  # noqa: N802, N803 - as Spark has it
-        """Set the name of the query, by which its checkpoint is called where it has no other."""
+        """Set the name of the query, which also names its checkpoint unless a location is set."""
         self._writer = self._writer.queryName(queryName)
         self._name = queryName
         return self
 
     def outputMode(self, outputMode: str) -> StreamWriter:  # noqa: N802, N803 - as Spark has it
-        """Set what is handed to the sink of a batch: ``append``, ``update`` or ``complete``."""
+        """Set the output mode of the sink: ``append``, ``update`` or ``complete``."""
         self._writer = self._writer.outputMode(outputMode)
         self._mode = OutputMode(outputMode.lower())
         return self
@@ -112,7 +112,9 @@ class StreamWriter:
         return self._started(lambda: self._writer.toTable(tableName, *arguments, **options))
 
     def __getattr__(self, name: str) -> Any:
-        """Return what Spark's writer has by this name; what it returns of itself is this writer."""
+        """Return an attribute of Spark's writer; methods that return that writer return this
+        one.
+        """
         attribute = getattr(self._writer, name)
         if not callable(attribute):
             return attribute
@@ -140,7 +142,9 @@ class StreamWriter:
         return StreamRun(self._stream, folder, self._mode, run, (number, begun))
 
     def _location(self) -> str:
-        """Return where the checkpoint is: its own place, or one by the name of the query."""
+        """Return the location of the checkpoint: its own option, or a folder by the query's
+        name.
+        """
         if self._checkpoint is not None:
             return self._checkpoint
         root = self._stream.session.spark.conf.get(_ROOT, None)
@@ -157,7 +161,7 @@ _SEVERAL = "spark.sql.streaming.statefulOperator.allowMultiple"
 
 
 def check_followed(spark: SparkSession, expression: dialect.Query, sql: str) -> None:
-    """Refuse a streaming query whose results do not follow from what its streams read.
+    """Refuse a streaming query whose results are not determined by its streams' rows.
 
     Raises
     ------
@@ -180,7 +184,7 @@ def check_followed(spark: SparkSession, expression: dialect.Query, sql: str) -> 
 
 
 def check_joined(relations: Mapping[str, Tracked], sql: str) -> None:
-    """Refuse tables of versions that a stream is joined with: Spark may read a later version.
+    """Refuse joins of a stream with versioned tables: Spark may read a later version.
 
     Raises
     ------
@@ -204,9 +208,9 @@ class AnnotatedStream(AnnotatedFrame):
         query = stream.writeStream.outputMode("append").format("parquet") \\
             .option("checkpointLocation", folder).start(path)
 
-    Nothing is computed or stored beside it but where its micro-batches begin and end. Questions are
-    asked of its results: ``query.results()``, or of a query that has ended, or that another process
-    runs, ``stream.recorded(folder)``.
+    Only the bounds of its micro-batches are recorded beside it. Its results answer questions:
+    ``query.results()``, or ``stream.recorded(folder)`` for a query that has ended or that another
+    process runs.
     """
 
     def __init__(self, session: Session, prepared: PreparedQuery) -> None:
@@ -222,23 +226,23 @@ class AnnotatedStream(AnnotatedFrame):
         self._frame = plain
         self._plan = prepared.bound.root
         self.settings = settings_of(session.spark)
-        """The settings that its expressions were read by."""
+        """The settings under which its expressions were read."""
         self.converted = prepared.converted
-        """The types that both sides of comparisons are converted to, by their place."""
+        """The common types of both sides of comparisons, by the comparison's position."""
 
     @property
     def session(self) -> Session:
-        """The session that the query is of."""
+        """The session of the query."""
         return self._session
 
     @property
     def df(self) -> DataFrame:
-        """The streaming data frame: the plain query."""
+        """The plain query as a streaming data frame."""
         return self._frame
 
     @property
     def prepared(self) -> PreparedQuery:
-        """The query as the stages left it."""
+        """The query after the preparation stages."""
         return self._prepared
 
     @cached_property
@@ -252,17 +256,17 @@ class AnnotatedStream(AnnotatedFrame):
 
     @cached_property
     def still(self) -> Mapping[str, Tracked]:
-        """The relations that the query reads beside its streams."""
+        """The relations, other than streams, that the query reads."""
         return {name: t for name, t in self.relations.items() if t.stream is None}
 
     @cached_property
     def canonical(self) -> str:
-        """The plan in a form that is the same wherever the query is read."""
+        """The plan in a canonical form that does not depend on where the query is read."""
         return render(self._plan)
 
     @cached_property
     def state_operators(self) -> frozenset[str]:
-        """The kinds of operators of the query for which Spark keeps state."""
+        """The kinds of the query's stateful operators."""
         of_streams: set[int] = set()
         kinds: set[str] = set()
         if any(stream.distinct for stream in self.streams.values()):
@@ -291,14 +295,14 @@ class AnnotatedStream(AnnotatedFrame):
 
     @property
     def writeStream(self) -> StreamWriter:  # noqa: N802 - as Spark calls it
-        """Starts the query as ``df.writeStream`` does, and keeps where its batches end."""
+        """Starts the query as ``df.writeStream`` does, and records its micro-batches."""
 
         return StreamWriter(self)
 
     def recorded(
         self, checkpoint: str | os.PathLike[str], output_mode: str = "append"
     ) -> StreamRun:
-        """Return what a run of the query has done, from its checkpoint.
+        """Return the results of a run of the query, from its checkpoint.
 
         Parameters
         ----------
@@ -306,7 +310,7 @@ class AnnotatedStream(AnnotatedFrame):
             The folder of its option ``checkpointLocation``, a path or a ``file:`` URI. The query
             may run on meanwhile.
         output_mode
-            What it was started with, which no checkpoint records.
+            The output mode of the run, which no checkpoint records.
 
         Raises
         ------
@@ -333,12 +337,12 @@ class AnnotatedStream(AnnotatedFrame):
 
     @property
     def annotated(self) -> DataFrame:
-        """Not of a streaming query: see :meth:`recorded`."""
+        """Not available for a streaming query: see :meth:`recorded`."""
         self._refuse()
 
     @property
     def capture(self) -> Capture:
-        """Not of a streaming query: see :meth:`recorded`."""
+        """Not available for a streaming query: see :meth:`recorded`."""
         self._refuse()
 
     def _write(
@@ -347,16 +351,16 @@ class AnnotatedStream(AnnotatedFrame):
         self._refuse()
 
     def what_if(self, *arguments: Any, **named: Any) -> Any:
-        """Not of a streaming query: see :meth:`recorded`."""
+        """Not available for a streaming query: see :meth:`recorded`."""
         self._refuse()
 
     def cost(self, question: str | None = None, limit: int | None = 20) -> Any:
-        """Not of a streaming query: see :meth:`recorded`."""
+        """Not available for a streaming query: see :meth:`recorded`."""
         self._refuse()
 
     @property
     def write(self) -> Any:
-        """Not of a streaming query: see :attr:`writeStream`."""
+        """Not available for a streaming query: see :attr:`writeStream`."""
         self._refuse()
 
 

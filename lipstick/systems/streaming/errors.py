@@ -6,8 +6,8 @@ __all__ = ["DamagedRecordWarning", "UnrecordedRunWarning"]
 
 
 class UnrecordedRunWarning(UserWarning):
-    """A checkpoint of runs whose text, settings and relations were not recorded."""
+    """A checkpoint with runs whose text, settings and relations were not recorded."""
 
 
 class DamagedRecordWarning(UserWarning):
-    """A record beside a checkpoint that cannot be read; Spark's own is used in its place."""
+    """An unreadable record beside a checkpoint; Spark's own files are used instead."""

@@ -1,10 +1,10 @@
-"""Records of a query that Spark does not keep, beside its checkpoint in the folder ``_lipstick``.
+"""Records of a query that Spark does not retain, beside its checkpoint in the folder ``_lipstick``.
 
 Spark removes the offsets of all but the last batches (``spark.sql.streaming.minBatchesToRetain``,
-100 unless set). They are copied, one line a batch, to ``offsets.jsonl`` while the query runs, with
-the run that wrote them. ``files.jsonl`` has length and checksum of each file that was read. A line
-that was cut off is written again, and a batch is known by its number: each is there once, whatever
-is killed.
+100 by default). They are copied to ``offsets.jsonl``, one line per batch, while the query runs,
+with the run that wrote them. ``files.jsonl`` has length and checksum of each file that was read. A
+truncated line is written again, and a batch is identified by its number: each is recorded once,
+whatever process is killed.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from lipstick.tracking.states import local_path
 FOLDER = Path("_lipstick")
 OFFSETS, FILES = FOLDER / "offsets.jsonl", FOLDER / "files.jsonl"
 _PAUSE = 0.5
-"""Seconds between two looks at the checkpoint: Spark retains the offsets of many batches."""
+"""Seconds between two checks of the checkpoint: Spark retains the offsets of many batches."""
 _PART = 1 << 16
-"""So many bytes at the beginning and at the end of a file go into its checksum."""
+"""Number of bytes at the head and at the tail of a file that its checksum covers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,9 @@ class Kept:
 
 
 def read_lines(file: Path) -> tuple[list[dict[str, Any]], tuple[int, ...]]:
-    """Return the entries of a file of JSON lines, and the numbers of lines that are none.
+    """Return the entries of a file of JSON lines, and the numbers of malformed lines.
 
-    A last line that was cut off is neither.
+    A truncated last line is ignored.
     """
     if not file.exists():
         return [], ()
@@ -68,7 +68,7 @@ def read_lines(file: Path) -> tuple[list[dict[str, Any]], tuple[int, ...]]:
 
 
 def append_lines(file: Path, entries: Iterable[Mapping[str, Any]]) -> None:
-    """Append entries to a file of JSON lines, in the place of a last line that was cut off."""
+    """Append entries to a file of JSON lines, replacing a truncated last line."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("r+b" if file.exists() else "w+b") as out:
         whole = out.read().rfind(b"\n") + 1
@@ -93,14 +93,14 @@ def read_kept(checkpoint: Path) -> Kept:
 
 
 def numbered(folder: Path) -> dict[int, Path]:
-    """Return the files of a log of Spark's by their numbers."""
+    """Return the files of one of Spark's logs by number."""
     if not folder.is_dir():
         return {}
     return {int(file.name): file for file in folder.iterdir() if file.name.isdigit()}
 
 
 def keep(checkpoint: Path, known: Set[int], run: int | None = None) -> set[int]:
-    """Copy the offsets of batches that are not known to be kept; return the numbers of these."""
+    """Copy the offsets of batches that are not copied yet; return the batches' numbers."""
     new = {n: file for n, file in numbered(checkpoint / "offsets").items() if n not in known}
     if new:
         entries = []
@@ -113,9 +113,9 @@ def keep(checkpoint: Path, known: Set[int], run: int | None = None) -> set[int]:
 
 
 def checksum(uri: str) -> tuple[int, str] | None:
-    """Return the length of a file, and a checksum of its beginning and end; None: not to be had.
+    """Return length and checksum (head and tail) of a file, or None if it cannot be read.
 
-    The footer of a Parquet file is among them, which has the sizes and statistics of its columns.
+    The tail includes the footer of a Parquet file, with the sizes and statistics of its columns.
     """
     path = local_path(uri)
     if path is None:
@@ -133,13 +133,13 @@ def checksum(uri: str) -> tuple[int, str] | None:
 
 
 def read_checksums(checkpoint: Path) -> dict[str, tuple[int, str]]:
-    """Return the lengths and checksums that files had when they were read, by URI."""
+    """Return the lengths and checksums of files when they were read, by URI."""
     entries, _ = read_lines(checkpoint / FILES)
     return {str(e["uri"]): (int(e["length"]), str(e["checksum"])) for e in entries}
 
 
 class Keeper:
-    """Keeps what is known of a query while it runs, in a thread of its own.
+    """A thread that records a query's offsets and files while it runs.
 
     Parameters
     ----------
@@ -173,14 +173,14 @@ class Keeper:
         self._thread.start()
 
     def catch_up(self) -> None:
-        """Keep what there is now."""
+        """Record all that is missing."""
         with self._lock:
             self._known |= keep(self._checkpoint, self._known, self._run)
             self._keep_files()
             self._watched()
 
     def stop(self) -> None:
-        """Keep what there is, and end."""
+        """Record all that is missing, and end the thread."""
         self._stopped.set()
         self._thread.join()
         self.catch_up()
@@ -191,7 +191,7 @@ class Keeper:
         self.catch_up()
 
     def _keep_files(self) -> None:
-        """Keep length and checksum of the files that sources have listed since the last look."""
+        """Record length and checksum of the files that sources have listed since the last time."""
         logs = set(self._checkpoint.glob("sources/*/[0-9]*")) - self._logs
         entries = []
         for log in sorted(logs):

@@ -19,7 +19,7 @@ _NAMED_QUERIES = "WithCTE"
 
 
 def tracked_by(stream: AnnotatedStream, leaf: Plan) -> str | None:
-    """Return which tracked stream an operator of a plan reads; None: none."""
+    """Return the tracked stream that an operator of a plan reads, or None."""
     if leaf.getClass().getSimpleName() not in LEAVES:
         return None
     described = described_leaf(leaf)
@@ -34,7 +34,7 @@ def tracked_by(stream: AnnotatedStream, leaf: Plan) -> str | None:
 
 
 def check_apart(query: str, sources: Mapping[str, StreamSource]) -> None:
-    """Refuse a query over two streams of one source that is none of files.
+    """Refuse a query over two streams of the same source, unless it is files.
 
     Raises
     ------
@@ -58,9 +58,9 @@ def check_apart(query: str, sources: Mapping[str, StreamSource]) -> None:
 def numbers_of_sources(
     stream: AnnotatedStream, batches: Sequence[MicroBatch]
 ) -> Mapping[str, Sequence[int]]:
-    """Return the numbers of the sources in the checkpoint for each stream that is none of files.
+    """Return the numbers, in the checkpoint, of the sources of streams that are not files.
 
-    Spark numbers sources as they stand in the plan.
+    Spark numbers sources in the order of the plan.
 
     Raises
     ------
@@ -83,7 +83,9 @@ def numbers_of_sources(
 
 
 def _leaves(stream: AnnotatedStream) -> list[str | None] | None:
-    """Return the streams that a plan reads, each operator once; None: they have another order."""
+    """Return the streams that a plan reads, once per operator, or None if their order is
+    unknown.
+    """
     if not hasattr(stream.df, "_jdf"):
         return None
     leaves: list[Plan] = []

@@ -1,7 +1,7 @@
-"""The check that a checkpoint's micro-batches were computed as a query would be computed now.
+"""The check that a checkpoint's micro-batches were computed as the query would be computed now.
 
-The text, the settings and the relations of each run are compared with the query that is asked and
-with its session. What was computed otherwise is refused by name.
+The text, the settings and the relations of each run are compared with the present query and its
+session. Differences are reported by name.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def record_start(stream: AnnotatedStream, mode: OutputMode, checkpoint: Path) -> tuple[int, Start]:
-    """Write down that a query is about to be started; return the number of the start, and it.
+    """Record that a query is about to be started; return the number of the start, and the start.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def record_start(stream: AnnotatedStream, mode: OutputMode, checkpoint: Path) ->
 
 
 def check_checkpoint(stream: AnnotatedStream, mode: OutputMode, checkpoint: Path) -> None:
-    """Refuse a checkpoint that another query wrote; warn of one whose runs were not recorded.
+    """Refuse a checkpoint that a different query wrote; warn of one with unrecorded runs.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def check_computed_alike(
     history: History,
     batches: Sequence[MicroBatch],
 ) -> None:
-    """Refuse micro-batches that were computed otherwise than they would be now.
+    """Refuse micro-batches that would be computed differently now.
 
     Raises
     ------
@@ -162,7 +162,7 @@ _ADVICE = (
 
 
 def _by_start(history: History, batches: Sequence[MicroBatch]) -> list[tuple[Start, list[int]]]:
-    """Return the starts that may have computed batches, and which."""
+    """Return the starts that may have computed batches, with the batches' numbers."""
     found: dict[int, tuple[Start, list[int]]] = {}
     for batch in batches:
         for start in (history.start_of(batch.number), history.disputed(batch.number)):
@@ -176,7 +176,7 @@ def _is_of(stream: AnnotatedStream, start: Start) -> bool:
 
 
 def _sources(stream: AnnotatedStream) -> dict[str, str]:
-    """Return what the streams of a query read, without options that say how fast."""
+    """Return the sources of a query's streams, without options that only affect speed."""
     result = {}
     for name in stream.streams:
         source = of_stream(stream.relations[name])
@@ -189,7 +189,7 @@ def _sources(stream: AnnotatedStream) -> dict[str, str]:
 
 
 def _check_operators(stream: AnnotatedStream, checkpoint: Path) -> None:
-    """Refuse a checkpoint whose operators with state are others than a query has."""
+    """Refuse a checkpoint whose stateful operators differ from the query's."""
     kept: Counter[str] = Counter()
     for file in checkpoint.glob("state/*/_metadata/**/*"):
         if file.is_file() and not file.name.startswith("."):
@@ -213,7 +213,7 @@ _KINDS = {
     "dedupe": "dropped duplicates",
     "dedupeWithinWatermark": "dropped duplicates",
 }
-"""The kinds of operators with state, by Spark's names for them."""
+"""The kinds of stateful operators, by Spark's names."""
 
 
 def _operator_name(line: str) -> list[str]:
@@ -240,11 +240,11 @@ def _on_one_line(text: str) -> str:
 
 
 _MOST_BYTES = 64 << 20
-"""Rows in more bytes of files have no checksum."""
+"""Size of files in bytes above which rows have no checksum."""
 
 
 def state_of(spark: SparkSession, source: Source) -> str:
-    """Return the state of a relation now: of its files, and of its rows.
+    """Return the current state of a relation: digests of its files and of its rows.
 
     Jobs: one where the rows have a checksum.
     """
@@ -257,13 +257,13 @@ def state_of(spark: SparkSession, source: Source) -> str:
 
 
 def is_same(one: str, other: str) -> bool:
-    """Return True if two states are one: of the same files, or of the same rows."""
+    """Return True if two states have the same files, or the same rows."""
     pairs = zip(one.split("/"), other.split("/"), strict=True)
     return any(first == second and first for first, second in pairs)
 
 
 def is_as(spark: SparkSession, source: Source, state: str) -> bool:
-    """Return True if a relation is in a state now; if its files are others its rows are read."""
+    """Return True if a relation is now in a state; its rows are read only if its files differ."""
     files, _ = state.split("/")
     if files and files == _digest(fingerprint(spark, _now(spark, source))):
         return True
@@ -271,7 +271,7 @@ def is_as(spark: SparkSession, source: Source, state: str) -> bool:
 
 
 class Watch:
-    """Watches the relations of a query while it runs, and writes down changes.
+    """Watches the relations of a query while it runs, and records changes.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ class Watch:
         self._committed = -1
 
     def look(self) -> None:
-        """Write down which relations are in another state than at the last look."""
+        """Record the relations whose state has changed since the last time."""
         committed = max(numbered(self._checkpoint / "commits"), default=-1)
         for name, source in self._sources.items():
             if not self._seen[name]:
@@ -317,7 +317,7 @@ class Watch:
         self._committed = committed
 
     def _state(self, source: Source) -> str:
-        """Return the state of a relation; one that cannot be read has a state of its own."""
+        """Return the state of a relation; an unreadable relation has a state of files only."""
         try:
             return state_of(self._spark, source)
         except Exception:
@@ -335,7 +335,7 @@ def _digest(files: tuple[FileState, ...]) -> str:
 
 
 def _checksum(rows: DataFrame) -> str:
-    """Return a checksum of rows that does not depend on their order."""
+    """Return an order-independent checksum of rows."""
     columns = [
         F.col(f"`{field.name}`").cast("string") if _has_map(field.dataType) else f"`{field.name}`"
         for field in rows.schema

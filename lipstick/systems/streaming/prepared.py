@@ -1,7 +1,8 @@
 """The projections and filters that a tracked stream applies to each row of its source.
 
-The standard job reads text, parses it and only then has a time for its watermark. Spark computes
-the same of the recorded rows: its operators are put over them, and what names a row passes through.
+The standard job reads text and parses it, and only then has a time for its watermark. Spark
+recomputes the same from the recorded rows: its operators are applied to them, and the columns that
+identify a row are passed through.
 """
 
 from __future__ import annotations
@@ -28,25 +29,25 @@ if TYPE_CHECKING:
     from lipstick.dataframes.jvm import Plan
 
 RAW = "_lipstick_raw_"
-"""The prefix of the names of the source's columns, beside columns computed from them."""
+"""The prefix of source columns, which stand beside columns computed from them."""
 WATERMARK = "EventTimeWatermark"
 _HIDDEN = "__metadata_col"
-"""Spark's mark of columns of a source that are none of its data."""
+"""Spark's name prefix of a source's metadata columns."""
 TRANSPARENT = ("SubqueryAlias", "View")
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """The operators between the source of a stream and its rows.
+    """The operators between a stream's source and its rows.
 
     Parameters
     ----------
     plan
-        The uppermost of them, in the JVM.
+        The uppermost operator, in the JVM.
     schema
         Of the source.
     text
-        What they compute, the same for equal ones.
+        A canonical text of the operators.
     settings
         The settings by which it was read.
     """
@@ -57,9 +58,9 @@ class Prepared:
     settings: Mapping[str, str]
 
     def of(self, rows: DataFrame) -> DataFrame:
-        """Return the computed columns of recorded rows, which keep their own columns, too.
+        """Return the computed columns of recorded rows, beside the rows' own columns.
 
-        Columns of the source have other names then; see :data:`RAW`.
+        Columns of the source are renamed; see :data:`RAW`.
         """
         named = [F.col(f"`{name}`").alias(f"{RAW}{name}") for name in self.schema.names]
         added = [name for name in rows.columns if name not in self.schema.names]
@@ -74,14 +75,14 @@ class Prepared:
 def over_rows(
     spark: SparkSession, plan: Plan, rows: DataFrame, prefix: str, carried: Sequence[str]
 ) -> Plan:
-    """Return the projections and filters of a plan over other rows than its source has.
+    """Return the projections and filters of a plan, applied to other rows of the source's schema.
 
     Parameters
     ----------
     prefix
-        Of the names that the columns of the source have in these rows.
+        The prefix of the source's columns in these rows.
     carried
-        The columns of them that are there in the end beside the plan's.
+        Columns of the rows to pass through, beside the plan's columns.
     """
     logical = jvm_of(spark).org.apache.spark.sql.catalyst.plans.logical
     source = analysed(rows)
@@ -107,12 +108,12 @@ def over_rows(
 
 
 def check_prepared(name: str, spark: SparkSession, plan: Plan, schema: StructType) -> str:
-    """Return what projections and filters over a source, with columns of a schema, compute.
+    """Return the canonical text of projections and filters over a source with some schema.
 
     Raises
     ------
     SourceError
-        When they do not compute the same of a row each time, or a filter is above the watermark.
+        They are not deterministic, or a filter is above the watermark.
     """
     patterns = jvm_of(spark).org.apache.spark.sql.catalyst.trees.TreePattern
     texts: list[str] = []

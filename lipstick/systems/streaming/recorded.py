@@ -1,8 +1,8 @@
-"""The recorded rows of a stream: what its micro-batches read, as a relation with tokens.
+"""The recorded rows of a stream: the inputs of its micro-batches, as a relation with tokens.
 
 Every row has its token, the number of the batch that read it, and the watermark by which the batch
-dropped late rows. A row of a Parquet file has the place of the file in the stream and its own in
-the file as its token, which stays the same as the stream grows; other rows have their key.
+dropped late rows. The token of a Parquet row is the number of its file in the stream and its
+position in the file, which do not change as the stream grows; other rows have their key.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def of_stream(tracked: Tracked) -> StreamSource:
 
 
 def streamed(tracked: Tracked) -> Streamed:
-    """Return a tracked stream as the rewriter knows it."""
+    """Return a tracked stream in the rewriter's form."""
     stream = of_stream(tracked)
     row_column = ROW_COLUMN if tracked.naming is Naming.ROWS else None
     return Streamed(
@@ -53,7 +53,7 @@ def streamed(tracked: Tracked) -> Streamed:
 def track_stream(
     name: str, frame: DataFrame, key: str | Sequence[str] | None, stream: StreamSource
 ) -> tuple[Source, DataFrame, Naming, tuple[str, ...]]:
-    """Return the tracking of a stream: its source, its view, its naming and its token columns.
+    """Return the tracking of a stream: its source, view, naming and token columns.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def track_stream(
 
 
 def without_rows(spark: SparkSession, stream: StreamSource, naming: Naming) -> DataFrame:
-    """Return the recorded rows of a stream that has none; queries are read against them."""
+    """Return the recorded rows of a stream without any, against which queries are read."""
     extra = {BATCH: "int", LATE: "timestamp"}
     if naming is Naming.ROWS:
         extra[ROW_COLUMN] = "bigint"
@@ -90,7 +90,7 @@ def without_rows(spark: SparkSession, stream: StreamSource, naming: Naming) -> D
 def files_of(
     stream: StreamSource, batches: Sequence[MicroBatch], name: str
 ) -> list[tuple[FileRead, int]]:
-    """Return the files that batches read of a stream, with the number of the batch, in order.
+    """Return the files that batches read from a stream, with the number of the batch, in order.
 
     Raises
     ------
@@ -118,9 +118,9 @@ def _check_read_once(read_by_source: Sequence[Sequence[tuple[object, ...]]], nam
 def spans_of(
     batches: Sequence[MicroBatch], sources: Sequence[int], name: str
 ) -> list[tuple[int, OffsetSpan]]:
-    """Return the spans that batches read of a stream that is none of files.
+    """Return the offset spans that batches read from a stream that is not files.
 
-    ``sources`` are the numbers that it has in the checkpoint.
+    ``sources`` are the stream's numbers in the checkpoint.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def recorded(
     sources: Sequence[int] = (),
     only: int | None = None,
 ) -> Tracked:
-    """Return the relation of the rows that batches read of a stream; the session drops its view.
+    """Return the relation of the rows that batches read from a stream; the session drops its view.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def _of_files(
     late: Mapping[int, int],
     only: int | None,
 ) -> DataFrame:
-    """Return the rows of files that batches read, or one of them, as recorded ones."""
+    """Return the rows of files that batches, or one batch, read, as recorded rows."""
     stream = of_stream(tracked)
     present = ((stream.present(file), batch) for file, batch in read)
     numbered = [
@@ -214,7 +214,7 @@ def _of_files(
 def _read_again(
     spark: SparkSession, tracked: Tracked, read: Batched, late: Mapping[int, int]
 ) -> DataFrame:
-    """Return the rows that batches read of a source that is none of files, as recorded rows."""
+    """Return the rows that batches read from a source that is not files, as recorded rows."""
     stream = of_stream(tracked)
     if not read:
         return without_rows(spark, stream, tracked.naming)
@@ -229,7 +229,7 @@ def _read_again(
 
 
 def _placed(tracked: Tracked, rows: DataFrame, places: list[list[Any]]) -> DataFrame:
-    """Return rows of files with their batch, their watermark and their token.
+    """Return rows of files with their batch, watermark and token.
 
     ``places`` are the files' URIs, numbers, batches and watermarks in milliseconds.
     """
@@ -248,7 +248,7 @@ def _placed(tracked: Tracked, rows: DataFrame, places: list[list[Any]]) -> DataF
 
 
 def _is_under(file: str, path: str) -> bool:
-    """Return True if a file is one that a path, a folder or a pattern, watches."""
+    """Return True if a watched path, folder or pattern covers a file."""
     watched = re.sub("^file:/+", "/", path)
     if "://" not in watched:
         watched = str(Path(watched).absolute())
@@ -259,7 +259,7 @@ def _is_under(file: str, path: str) -> bool:
 
 
 def check_read(tracked: Tracked, batches: Sequence[MicroBatch]) -> None:
-    """Refuse files that are not what batches read of a stream of files.
+    """Refuse files of a stream that have changed since batches read them.
 
     Raises
     ------
@@ -271,7 +271,7 @@ def check_read(tracked: Tracked, batches: Sequence[MicroBatch]) -> None:
 
 
 def _check_files(name: str, files: Sequence[FileRead]) -> None:
-    """Refuse files that are not what was read; of those on no local disk nothing is known."""
+    """Refuse changed or missing files; files that are not on a local disk are not checked."""
     for file in files:
         state = local_state(file.uri)
         if state is None:

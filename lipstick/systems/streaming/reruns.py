@@ -1,7 +1,7 @@
-"""A streaming query run again over other rows than it read, with the watermarks that they give.
+"""A streaming query run again over different rows, with the watermarks that follow from them.
 
-An event that is not there, or has another time, may move a watermark: then a later row is late no
-more, or a window is not complete yet.
+Without an event, or with a different event time, a watermark may move: then a later row is no
+longer late, or a window is not yet complete.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Reruns:
-    """The watermarks that a streaming query would have had over other rows.
+    """The watermarks of a streaming query over different rows.
 
     Parameters
     ----------
@@ -53,12 +53,12 @@ class Reruns:
         self._recorded = recorded
 
     def moved(self, views: Mapping[str, str]) -> list[MicroBatch] | None:
-        """Return the batches with the watermarks of other rows; None: no watermark moves.
+        """Return the batches with the watermarks of changed rows, or None if no watermark moves.
 
         Parameters
         ----------
         views
-            By stream, the view of its rows where they are others than it had.
+            By stream with changed rows, the view of its rows.
 
         Raises
         ------
@@ -84,7 +84,7 @@ class Reruns:
     def _repeated(
         self, watermarks: Sequence[DelayedWatermark], restarts: Set[int]
     ) -> list[MicroBatch]:
-        """Return the batches with these watermarks; the last as the next one would have it."""
+        """Return the batches with these watermarks; the last one has the next batch's watermark."""
         batches = repeated(self._batches, watermarks, restarts)
         last = self._batches[-1].watermark
         if settled(self._batches, self._watermarks_of_all, restarts) == last:
@@ -103,14 +103,14 @@ class Reruns:
 
     @cached_property
     def _watermarks_of_all(self) -> list[DelayedWatermark]:
-        """The watermarks of all recorded rows."""
+        """The watermarks over all recorded rows."""
         return self._watermarks({})
 
     @cached_property
     def _restarts(self) -> list[Set[int]]:
-        """The batches that runs began with: as few, and as many, as is possible.
+        """The smallest and the largest possible sets of batches with which runs began.
 
-        All recorded rows must have the watermarks that Spark had.
+        With all recorded rows, they must yield Spark's watermarks.
         """
         known = known_restarts(self._batches)
         possible = possible_restarts(self._batches, self._watermarks_of_all)
@@ -143,7 +143,7 @@ class Reruns:
         return result
 
     def _latest(self, each: WatermarkRows, views: Mapping[str, str]) -> dict[int, int]:
-        """Return the latest event time of each batch that a watermark sees."""
+        """Return the latest event time that a watermark sees in each batch."""
         view = views.get(each.relation, self._recorded[each.relation].view)
         latest = (
             each.of(self._stream.session.spark.table(view))
@@ -160,7 +160,7 @@ def _marks(batches: Sequence[MicroBatch]) -> list[tuple[int, int]]:
 
 
 def _with_late(rows: DataFrame, late: Mapping[int, int]) -> str:
-    """Return a view of recorded rows with other watermarks of their batches."""
+    """Return a view of recorded rows with changed watermarks of their batches."""
     numbers = F.create_map(*(F.lit(value) for pair in late.items() for value in pair))
     moment = F.timestamp_millis(numbers[F.col(BATCH)].cast("bigint"))
     view = f"_lipstick_rerun_{uuid.uuid4().hex[:8]}"
@@ -170,7 +170,7 @@ def _with_late(rows: DataFrame, late: Mapping[int, int]) -> str:
 
 TIME = "_lipstick_time"
 _WITH_ID = 4
-"""So many parameters has Spark's operator in versions where the first is an identity."""
+"""Number of parameters of Spark's operator in versions where the first is an id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ class WatermarkRows:
     relation
         The stream.
     delay
-        How far the watermark is behind, in milliseconds.
+        The delay of the watermark in milliseconds.
     below
         Spark's operators below the watermark.
     time
@@ -209,9 +209,9 @@ class WatermarkRows:
 
 
 def watermark_rows(stream: AnnotatedStream) -> list[list[WatermarkRows]]:
-    """Return, for each watermark of a query, the rows that it sees at each of its places.
+    """Return, for each watermark of a query, the rows that it sees at each of its positions.
 
-    The watermark of a stream that is read several times may stand in several places of the plan.
+    The watermark of a stream that is read several times may occur several times in the plan.
 
     Raises
     ------
@@ -261,14 +261,14 @@ def _seen(stream: AnnotatedStream, watermark: Plan) -> WatermarkRows:
 
 
 _MOST_UNKNOWN = 300
-"""The most batches for which a restart is checked against the watermarks that Spark recorded."""
+"""Limit on the possible restarts that are checked against Spark's recorded watermarks."""
 Latest = Mapping[int, int]
 """The latest event time of each batch that has rows, in milliseconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True)
 class DelayedWatermark:
-    """One watermark of a query: its delay in milliseconds, and the latest times it saw."""
+    """A watermark of a query: its delay in milliseconds, and the latest times that it saw."""
 
     delay: int
     latest: Latest
@@ -279,15 +279,16 @@ def repeated(
     watermarks: Sequence[DelayedWatermark],
     restarts: Set[int] | None = None,
 ) -> list[MicroBatch]:
-    """Return the batches with the watermarks that these event times give them.
+    """Return the batches with the watermarks that follow from these event times.
 
-    Where the watermark moves, Spark runs a batch without data before the next one if no data wait
-    yet: as it did in the recording, so it would have done. A run begins with none.
+    When the watermark moves, Spark runs a batch without data before the next one if no data wait
+    yet: it is assumed to do so exactly where it did in the recording. A run begins without a
+    watermark.
 
     Parameters
     ----------
     restarts
-        The batches that a run began with; None: the ones that are known.
+        The batches with which a run began; None: the known ones.
     """
     known = known_restarts(batches)
     reset = known if restarts is None else restarts
@@ -314,7 +315,7 @@ def settled(
     watermarks: Sequence[DelayedWatermark],
     restarts: Set[int] | None = None,
 ) -> int:
-    """Return the watermark after the last batch, which the next one would have."""
+    """Return the watermark after the last batch, which the next batch would have."""
     known = known_restarts(batches) if restarts is None else restarts
     current, highest = 0, [0] * len(watermarks)
     for batch in batches:
@@ -332,10 +333,10 @@ def known_restarts(batches: Sequence[MicroBatch]) -> frozenset[int]:
 def possible_restarts(
     batches: Sequence[MicroBatch], watermarks: Sequence[DelayedWatermark]
 ) -> frozenset[int]:
-    """Return the batches that a run may have begun with, by what is known and what Spark recorded.
+    """Return the batches with which a run may have begun, given the recorded watermarks.
 
-    Restarts only lower watermarks, so that one with which they are lower than recorded was none.
-    The watermarks of any restarts among the possible ones lie between the ones of all and of none.
+    Restarts only lower watermarks, so one that makes them lower than recorded is impossible. For
+    any subset of the possible restarts, the watermarks lie between the ones of all and of none.
     """
     known = known_restarts(batches)
     unknown = [batch.number for batch in batches[1:] if batch.restarted is None]
@@ -354,7 +355,9 @@ def possible_restarts(
 def _after(
     batch: MicroBatch, watermarks: Sequence[DelayedWatermark], highest: list[int], current: int
 ) -> int:
-    """Return the watermark after a batch; advance ``highest``, the parts' watermarks, in place."""
+    """Return the watermark after a batch, and advance ``highest``, the streams' watermarks, in
+    place.
+    """
     for number, watermark in enumerate(watermarks):
         latest = watermark.latest.get(batch.number)
         if latest is not None:

@@ -49,11 +49,11 @@ Emitted = Callable[[Sequence[MicroBatch]], Emission]
 
 @checked
 class StreamResults(AnnotatedFrame):
-    """The rows of a streaming query up to a micro-batch; made by :class:`StreamRun`.
+    """The rows of a streaming query up to a micro-batch; see :class:`StreamRun`.
 
-    Everything that the answer of an ordinary query knows, they know. Annotations and analyses are
-    of the stream with its watermarks as they were. A deletion may move a watermark, so that a row
-    is late no more or a window not complete: ``what_if`` answers what the stream, run again
+    It answers the same questions as the answer of an ordinary query. Annotations and analyses are
+    about the stream with its watermarks as they were. A deletion may move a watermark, so that a
+    row is no longer late or a window not complete: ``what_if`` answers what the stream, run again
     without the events in the same micro-batches, would have emitted.
     """
 
@@ -91,7 +91,9 @@ class StreamResults(AnnotatedFrame):
         return {**self._stream.relations, **self._recorded}
 
     def _check_sources(self) -> None:
-        """Refuse what is no longer what the batches read, or would be computed otherwise now."""
+        """Refuse if inputs of the batches have changed, or batches would be computed
+        differently.
+        """
         for name in self._recorded:
             if of_stream(self._stream.relations[name]).replayed is None:
                 check_read(self._stream.relations[name], self._read_of)
@@ -118,11 +120,11 @@ class StreamResults(AnnotatedFrame):
         replace: Mapping[str, str] | None = None,
         budget: float | None = None,
     ) -> WhatIf[DataFrame]:
-        """Return what the stream would have emitted, had some events not been there.
+        """Return the output of the stream if some events had not occurred.
 
-        See :meth:`lipstick.AnnotatedFrame.what_if`. Where the deletion moves no watermark, the
-        captured annotations answer; else the query is run over what is left, with the watermarks
-        that this gives.
+        See :meth:`lipstick.AnnotatedFrame.what_if`. If the deletion moves no watermark, the
+        captured annotations answer; else the query is run over the remaining rows, with the
+        watermarks that follow from them.
 
         Raises
         ------
@@ -141,10 +143,10 @@ class StreamResults(AnnotatedFrame):
     def what_if_many(
         self, scenarios: Given, *, strict: bool = False, budget: float | None = None
     ) -> Any:
-        """Return what the stream would have emitted in each of many scenarios.
+        """Return the output of the stream in each of many scenarios.
 
-        See :meth:`lipstick.Capture.what_if_many`. Where the query depends on watermarks, each is
-        asked by itself, as :meth:`what_if` does, at the price of Spark jobs for each.
+        See :meth:`lipstick.Capture.what_if_many`. If the query depends on watermarks, each scenario
+        is answered separately, as by :meth:`what_if`, with Spark jobs for each.
         """
         if not self._reading.by_time and not self._reading.ties:
             return super().what_if_many(scenarios, strict=strict)
@@ -183,7 +185,7 @@ class StreamResults(AnnotatedFrame):
         return Reruns(self._stream, self._batches, self._recorded)
 
     def _moved(self, delete: Mapping[str, Any], cascade: Cascade | None) -> list[MicroBatch] | None:
-        """Return the batches with the watermarks of the rows left; None: no watermark moves."""
+        """Return the batches with the watermarks of the remaining rows, or None if none moves."""
         if not self._reading.by_time or not delete:
             return None
         with self._left(delete, cascade, self._recorded) as left:
@@ -196,7 +198,7 @@ class StreamResults(AnnotatedFrame):
         cascade: Cascade | None,
         relations: Mapping[str, Tracked],
     ) -> Iterator[dict[str, str]]:
-        """Make views of the rows that a deletion leaves, for a while; yield them by relation."""
+        """Create temporary views of the rows that a deletion leaves, and yield them by relation."""
         spark = self._session.spark
         deletion = self._deletion(self._hypothetical(self.root), delete, cascade)
         gone = deletion.views(spark)
@@ -212,15 +214,15 @@ class StreamResults(AnnotatedFrame):
                 spark.catalog.dropTempView(view)
 
     def _check_ties_without(self, delete: Mapping[str, Any], cascade: Cascade | None) -> None:
-        """Refuse a deletion that leaves tied rows, since Spark might have taken any."""
+        """Refuse a deletion that leaves tied rows, since Spark might have taken any of them."""
         if self._reading.ties and delete:
             with self._left(delete, cascade, self._known) as left:
                 self._check_ties({self._known[name].view: view for name, view in left.items()})
 
     def _check_ties(self, replaced: Mapping[str, str]) -> None:
-        """Refuse groups in which Spark left open which row an aggregate takes.
+        """Refuse groups in which Spark does not define the row that an aggregate takes.
 
-        ``replaced`` are views that stand for others.
+        ``replaced`` maps views to replacements.
         """
         for groups, call in self._reading.ties:
             root = _lowered(self._stream, groups, self._recorded)
@@ -235,7 +237,7 @@ class StreamResults(AnnotatedFrame):
                 )
 
     def _hypothetical(self, root: Block) -> Capture:
-        """Return a capture of a query over these rows that answers without being written."""
+        """Return an unwritten capture of a query over these rows."""
         manifest = replace(self._manifest("copy"), root=root)
         return Capture(self._session.store, manifest, self._session.spark, self._known)
 
@@ -255,7 +257,7 @@ class StreamResults(AnnotatedFrame):
         *,
         strict: bool,
     ) -> WhatIf[DataFrame]:
-        """Run the query over what is left, with other watermarks."""
+        """Run the query over the remaining rows, with different watermarks."""
         capture = self._with_watermarks(batches)
         spark = self._session.spark
         deletion = self._deletion(capture, delete, cascade)
@@ -269,7 +271,7 @@ class StreamResults(AnnotatedFrame):
         return self._compared(new)
 
     def _updated(self, update: Mapping[str, pa.Table]) -> WhatIf[DataFrame]:
-        """Run the query over rows with other values, with the watermarks that these give."""
+        """Run the query over rows with new values, with the watermarks that follow from them."""
         spark = self._session.spark
         known = {name.lower(): tracked for name, tracked in self._known.items()}
         views = {}
@@ -287,7 +289,7 @@ class StreamResults(AnnotatedFrame):
         return self._compared(new)
 
     def _with_watermarks(self, batches: Sequence[MicroBatch]) -> Capture:
-        """Return a capture of the query that answers as if the batches had these watermarks."""
+        """Return a capture of the query with these watermarks for the batches."""
         self._check_sources()
         reading = self._stream.reading(self._mode, self._emitted(batches))
         return self._hypothetical(_lowered(self._stream, reading.root, self._recorded))
@@ -320,7 +322,7 @@ def _recorded(
 def _check_sessions(
     stream: AnnotatedStream, late: Relation, relations: Mapping[str, Tracked]
 ) -> None:
-    """Refuse sessions that Spark may have emitted before one more of their rows came."""
+    """Refuse session windows that Spark may have emitted before another of their rows arrived."""
     split = stream.session.spark.sql(plain_sql(_lowered(stream, late, relations))).head()
     if split is not None:
         raise UnsupportedError(
@@ -334,7 +336,7 @@ def _check_sessions(
 def _check_order(
     stream: AnnotatedStream, undecided: Relation, relations: Mapping[str, Tracked]
 ) -> None:
-    """Refuse rows without duplicates where only Spark knows which of a batch came first."""
+    """Refuse deduplicated rows if only Spark knows which row of a batch came first."""
     groups = stream.session.spark.sql(plain_sql(_lowered(stream, undecided, relations)))
     group = groups.head()
     if group is not None:

@@ -29,7 +29,7 @@ class StreamRun:
     Parameters
     ----------
     begun
-        The number of its start, and what was written down of it.
+        The number of its start, and the start's record.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class StreamRun:
 
     @property
     def batches(self) -> Sequence[MicroBatch]:
-        """The micro-batches that were committed, ascending."""
+        """The committed micro-batches, ascending."""
         return read_checkpoint(self.checkpoint)
 
     def results(self, batch: int | None = None) -> StreamResults:
@@ -82,7 +82,7 @@ class StreamRun:
         return self._results(self._until(batch), None)
 
     def emitted(self, batch: int) -> StreamResults:
-        """Return the rows that one micro-batch handed to the sink, with their provenance.
+        """Return the rows that one micro-batch passed to the sink, with their provenance.
 
         See :meth:`results`.
         """

@@ -1,4 +1,4 @@
-"""The source of a streaming data frame: what it reads, and how that is read again."""
+"""The source of a streaming data frame: its description, and how it is read again."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PYTHON = "PythonDataSourceV2"
 _WITHIN = "DeduplicateWithinWatermark"
 _PER_ROW = (*TRANSPARENT, "Filter", "Project", WATERMARK)
 LEAVES = ("StreamingRelation", "StreamingRelationV2")
-"""The operators of Spark that read a source."""
+"""Spark's operators that read a source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Described:
 
 
 def described(frame: DataFrame) -> Described | None:
-    """Return the source of a streaming data frame; None where the frame does more to it."""
+    """Return the source of a streaming data frame, or None if the frame transforms it further."""
     return _classic(frame) if hasattr(frame, "_jdf") else _connect(frame)
 
 
@@ -152,17 +152,17 @@ class StreamSource:
     format, options, schema
         Of the reader.
     time
-        The column that a watermark is of; None: there is no watermark.
+        The column of the watermark; None: there is no watermark.
     delay
-        How far the watermark is behind the latest time, in milliseconds.
+        The delay of the watermark behind the latest time, in milliseconds.
     distinct
         The columns of ``dropDuplicates``; empty: duplicates are kept.
     within
         They are the columns of ``dropDuplicatesWithinWatermark``.
     replayed
-        How the source is read again; None: it is one of files.
+        The reader of the source's past rows; None for files.
     prepared
-        What is computed of each of its rows; None: they are rows of the stream.
+        The computation on each of its rows; None: they are the rows of the stream.
     """
 
     path: str
@@ -178,7 +178,7 @@ class StreamSource:
 
     @property
     def raw(self) -> StructType:
-        """The schema of the source, without what Spark knows of its columns in a stream."""
+        """The schema of the source, without Spark's streaming metadata of columns."""
         return _unmarked(self.schema if self.prepared is None else self.prepared.schema)
 
     @property
@@ -187,7 +187,9 @@ class StreamSource:
         return "" if self.prepared is None else RAW
 
     def of_raw(self, rows: DataFrame) -> DataFrame:
-        """Return the rows of the stream, with whatever else rows of the source have."""
+        """Return the rows of the stream from rows of the source, with the latter's other
+        columns.
+        """
         return rows if self.prepared is None else self.prepared.of(rows)
 
     @property
@@ -196,20 +198,20 @@ class StreamSource:
         return f"{self.format} stream {self.path}" if self.replayed is None else self.path
 
     def read_again(self, spark: SparkSession, read: Batched) -> DataFrame:
-        """Return the rows that micro-batches read of a source that is none of files."""
+        """Return the rows that micro-batches read from a source that is not files."""
         assert self.replayed is not None
         return self.replayed.rows(spark, self.options, self.raw, read)
 
     @property
     def archive(self) -> Path | None:
-        """The folder that Spark moves files to that were read; None: it does not."""
+        """The folder to which Spark moves files after reading them, or None."""
         if option(self.options, "cleanSource", "off").lower() != "archive":
             return None
         folder = option(self.options, "sourceArchiveDir", "")
         return local_path(folder) if folder else None
 
     def present(self, file: FileRead) -> FileRead:
-        """Return a file that was read as it is there now: in the archive, if it was moved."""
+        """Return the current location of a file: in the archive, if it was moved."""
         archive, path = self.archive, local_path(file.uri)
         if archive is None or path is None or path.exists():
             return file
@@ -217,11 +219,11 @@ class StreamSource:
         return replace(file, uri=_uri(moved)) if moved.exists() else file
 
     def empty(self, spark: SparkSession) -> DataFrame:
-        """Return no rows, with the columns of the source."""
+        """Return an empty frame with the columns of the source."""
         return spark.createDataFrame([], self.raw)
 
     def read(self, spark: SparkSession, files: list[str]) -> list[DataFrame]:
-        """Return the rows of some of its files, in a frame for each place: here and the archive."""
+        """Return the rows of some files, in one frame per location: the folder and the archive."""
         archive = "" if self.archive is None else str(self.archive.absolute())
         moved = [file for file in files if archive and f"{archive}/" in file]
         here = [file for file in files if file not in set(moved)]
@@ -236,7 +238,7 @@ class StreamSource:
 
 
 def stream_source(name: str, frame: DataFrame) -> StreamSource:
-    """Return where a streaming data frame comes from.
+    """Return the source of a streaming data frame.
 
     Raises
     ------
@@ -279,7 +281,7 @@ def stream_source(name: str, frame: DataFrame) -> StreamSource:
 
 
 def _prepared(name: str, spark: SparkSession, leaf: Described) -> Prepared | None:
-    """Return the operators of a stream over the rows of its source; None: there are none."""
+    """Return the operators between a stream and its source's rows, or None if there are none."""
     if leaf.prepared is None:
         return None
     plan, source = leaf.prepared
@@ -289,7 +291,7 @@ def _prepared(name: str, spark: SparkSession, leaf: Described) -> Prepared | Non
 
 
 def _uri(path: Path) -> str:
-    """Return the URI of a file as Spark writes it, which escapes fewer characters than others."""
+    """Return the URI of a file in Spark's form, which escapes fewer characters than others."""
     text = "".join(c if ord(c) > 127 else quote(c, safe="/!$&'()*+,;=:@~-._") for c in str(path))
     return f"file://{text}"
 
@@ -299,7 +301,7 @@ def _is_folder(path: str) -> bool:
 
 
 def _unmarked(schema: StructType) -> StructType:
-    """Return a schema without what Spark knows of its columns in a stream."""
+    """Return a schema without Spark's streaming metadata of columns."""
     bare = StructType.fromJson(schema.jsonValue())
     for field in bare.fields:
         field.metadata = {k: v for k, v in (field.metadata or {}).items() if k != _DELAY}

@@ -1,9 +1,9 @@
-"""The starts of a streaming query: the text, settings and relations that its batches ran with.
+"""The starts of a streaming query: the text, settings and relations of its runs.
 
-A query goes on where it stopped when it is started again over its checkpoint, and may then have
-another text, other settings, or other rows in the relations that it joins its streams with. Spark
-keeps none of them. ``_lipstick/starts.jsonl`` has a line for each start, and one for each state
-that a relation was seen in while a run went on.
+A query continues where it stopped when it is started again over its checkpoint, possibly with a
+different text, different settings, or different rows in the relations that it joins its streams
+with. Spark records none of these. ``_lipstick/starts.jsonl`` has a line for each start, and one for
+each changed state of a relation that was seen during a run.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _SETTINGS = {
     "spark.sql.session.collation.default": "UTF8_BINARY",
     "spark.sql.timestampType": "TIMESTAMP_LTZ",
 }
-"""Settings by which expressions have other values, with what they are where they are not known."""
+"""Settings that affect the values of expressions, with defaults for unknown ones."""
 _PREFIXES = ("spark.sql.legacy.", "spark.sql.ansi.")
-"""The prefixes of the names of other such settings."""
+"""The name prefixes of further such settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class Start:
     batch
         The first micro-batch that the run computed.
     planned
-        The run before had planned this batch, and may have written it to the sink.
+        Whether the previous run had planned this batch, and may have written it to the sink.
     query, text
-        The query: its plan in a canonical form, and what the user wrote.
+        The query's plan in a canonical form, and its text as the user wrote it.
     sources
-        The streams that it reads: by name, from where and with which watermark.
+        By name, the source and the watermark of each stream that it reads.
     mode
         Its output mode.
     settings
@@ -67,14 +67,14 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A relation that was in another state than before, while a run went on.
+    """A change of a relation's state during a run.
 
     Parameters
     ----------
     run
         The number of the start of the run, from 0.
     relation, state
-        Which, and its new state.
+        The relation, and its new state.
     after
         The last batch that surely read the old state.
     since
@@ -96,24 +96,26 @@ class History:
     changes: Sequence[Change] = ()
 
     def start_of(self, batch: int) -> Start | None:
-        """Return the start of the run that computed a batch; None: it was not recorded."""
+        """Return the start of the run that computed a batch, or None if it was not recorded."""
         runs = self._runs(batch)
         return self.starts[runs[-1]] if runs else None
 
     def disputed(self, batch: int) -> Start | None:
-        """Return the start before, whose run may have written a batch, too; None: none did."""
+        """Return the earlier start whose run may also have written a batch, or None."""
         runs = self._runs(batch)
         return self.starts[runs[0]] if len(runs) > 1 else None
 
     def states_of(self, relation: str, batch: int) -> frozenset[str]:
-        """Return the states in which a batch may have read a relation; empty: not recorded."""
+        """Return the states in which a batch may have read a relation; empty if not recorded."""
         states: frozenset[str] = frozenset()
         for run in self._runs(batch):
             states |= self._states_in(run, relation, batch)
         return states
 
     def _runs(self, batch: int) -> list[int]:
-        """Return the run that computed a batch, after the one that may have done so before it."""
+        """Return the run that computed a batch, preceded by an earlier one that may have done
+        so.
+        """
         runs = [run for run, start in enumerate(self.starts) if start.batch <= batch]
         if len(runs) > 1 and self.starts[runs[-1]].batch == batch and self.starts[runs[-1]].planned:
             return runs[-2:]
@@ -130,7 +132,9 @@ class History:
 
 
 def read_starts(checkpoint: Path) -> History:
-    """Return the recorded starts of a query; of batches run by two the last stands."""
+    """Return the recorded starts of a query; for batches computed by two runs, the last start
+    wins.
+    """
     entries, _ = read_lines(checkpoint / FILE)
     names = {field.name for field in fields(Start)}
     starts = [
@@ -143,13 +147,13 @@ def read_starts(checkpoint: Path) -> History:
 
 
 def record(checkpoint: Path, entry: Start | Change) -> None:
-    """Write down a start, or a change that was seen."""
+    """Record a start, or an observed change."""
     kind = "start" if isinstance(entry, Start) else "change"
     append_lines(checkpoint / FILE, [{kind: asdict(entry)}])
 
 
 def settings_of(spark: SparkSession) -> dict[str, str]:
-    """Return the settings of a session by which expressions have other values."""
+    """Return the settings of a session that affect the values of expressions."""
     result = {name: _setting(spark, name, otherwise) for name, otherwise in _SETTINGS.items()}
     chosen: Mapping[str, Any] = spark.conf.getAll
     result |= {n: str(value) for n, value in chosen.items() if n.startswith(_PREFIXES)}

@@ -1,9 +1,9 @@
 """Annotations as formal expressions: the input tuples that a row depends on, and how.
 
 Exact in every world: evaluated in the database without some of its tuples, an annotation gives the
-number of times that its row is in the answer, and formal values give its columns. Conditions on
-aggregated values, memberships, window functions and LIMIT are factors. Members are handled one by
-one here: the results are Python objects to be read.
+multiplicity of its row in the answer, and formal values give its columns. Conditions on aggregated
+values, memberships, window functions and LIMIT are factors. Members are processed by whole columns,
+as gates of one circuit; Python objects are built only for the annotations and values that are read.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ from semiring.value import Operand, Value
 __all__ = ["Annotation", "Formal", "PotentialRow"]
 
 _BATCH = 256
-"""So many rows are looked at together: few where few are asked for."""
+"""Number of rows checked together: small, since few rows may be wanted."""
 _FEW = 16
-"""Of fewer rows, of fewer gates than `_LARGE`, each is decided by itself whether it is possible."""
+"""Number of small rows up to which each is decided on its own."""
 _LARGE = 5_000
 
 
@@ -62,14 +62,13 @@ class PotentialRow:
     Attributes
     ----------
     values
-        Per column of the answer a plain value, or a formal one where it is not the same in all
-        worlds.
+        Per column of the answer, a plain value if it is the same in all worlds, else a formal one.
     annotation
-        How often the row is there.
+        The multiplicity of the row.
     present
         Whether it is in the answer now.
     now
-        The values that it has now; NULL where it is not in the answer.
+        Its current values; NULL if it is not in the answer.
     gate
         The annotation's gate in the circuit.
     """
@@ -82,13 +81,15 @@ class PotentialRow:
 
     @property
     def shown(self) -> tuple[Operand, ...]:
-        """The values as they are now, of a row in the answer; of others formal ones, too."""
+        """The current values of a row of the answer; for other rows, formal values where they
+        vary.
+        """
         return self.now if self.present else self.values
 
 
 @dataclass(frozen=True, slots=True)
 class PotentialGates:
-    """Rows of the answers of all worlds as gates, and perhaps rows of none.
+    """The rows of the answers of all worlds as gates; some rows may be in no answer.
 
     Attributes
     ----------
@@ -110,7 +111,7 @@ class PotentialGates:
 
 
 class Formal:
-    """The formal annotations of a capture, each made once."""
+    """The formal annotations of a capture, each built once."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -129,7 +130,7 @@ class Formal:
         self._scalars: dict[tuple[str, str], int] = {}
 
     def scalar(self, block: Block, name: str) -> int:
-        """The gate of the value of a scalar subquery, NULL where it has no row."""
+        """Return the gate of a scalar subquery's value, which is NULL if it has no row."""
         key = (block.name, name)
         if key not in self._scalars:
             places = every(self.domains.size(block.name))
@@ -143,16 +144,16 @@ class Formal:
     # -- the answer --------------------------------------------------------------------------
 
     def shown(self, positions: Array) -> list[Annotation]:
-        """The annotations of rows of the answer, as they are now; see `gates`."""
+        """Return the annotations of the answer's current rows; see `gates`."""
         row_annotations = self.reading.annotations(self.gates(positions))
         if switched_on():
             check(self, positions, row_annotations)
         return row_annotations
 
     def gates(self, positions: Array) -> Array:
-        """The gates of the annotations of rows of the answer, as they are now.
+        """Return the gates of the annotations of the answer's current rows.
 
-        A row of a LEFT JOIN with its partner is another one than the row without.
+        A row of a LEFT JOIN with its partner and the row without a partner are different rows.
         """
         name = self.engine.root.name
         gates = self.circuit.zeros(len(positions))
@@ -165,7 +166,9 @@ class Formal:
     def evaluate(
         self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]], gates: Array
     ) -> tuple[Columns[Any], Any]:
-        """Return a column of the values of annotations in a semiring, and its operations."""
+        """Return the values of annotations in a semiring as a column, and the operations on such
+        columns.
+        """
         tokens = ValuedTokens(self.tokens, semiring, valuations)
         if semiring.symbolic:
             annotations = self.reading.annotations(gates)
@@ -217,12 +220,12 @@ class Formal:
                         yield PotentialRow(own_values, annotation, present, own, gate)
 
     def potential_gates(self, columns: Sequence[str]) -> PotentialGates:
-        """Return the rows of the answers of all worlds as gates, without a look at each of them.
+        """Return the rows of the answers of all worlds as gates, without checking each one.
 
         Parameters
         ----------
         columns
-            The columns of the block of the answer whose values are wanted.
+            The columns of the answer's block to compute.
         """
         root = self.engine.root.name
         size = self.domains.size(root)
@@ -252,7 +255,7 @@ class Formal:
         )
 
     def _somewhere(self, gates: Array, wanted: Array) -> Array:
-        """Boolean array: annotations, of those wanted, that are not 0 in one of a few worlds."""
+        """Return a mask of the wanted annotations that are not 0 in one of a few sampled worlds."""
         found = np.zeros(len(gates), dtype=np.bool_)
         random = np.random.default_rng(0)
         for share in SHARES:
@@ -271,13 +274,15 @@ class Formal:
         return len(self.circuit.gates.reachable(gates)) >= _LARGE
 
     def counts(self, there: Array, gates: Array) -> Array:
-        """Return annotations in Counting, in the world of the tokens that are there by number."""
+        """Return the multiplicities of annotations in the world given by the presence of each
+        token.
+        """
         world = ArrayValues(Counting(), there.astype(np.int64))
         counts: Array = evaluate(self.circuit, Counting(), gates, world)[1]
         return counts
 
     def _now(self, positions: Array) -> list[tuple[Any, ...]]:
-        """The values of rows of the answer."""
+        """Return the current values of rows of the answer."""
         columns = self.engine.columns(self.engine.base(self.engine.root.name), positions)
         return list(zip(*(column.to_pylist() for column in columns), strict=True))
 
@@ -293,7 +298,9 @@ class Formal:
         return of_type(self.reading, column, self.columns.type(root, name))
 
     def _choices(self) -> list[dict[str, bool]]:
-        """The ways of having partners of the LEFT JOINs whose columns the answer shows, or none."""
+        """Return all choices of having a partner, or none, in the LEFT JOINs that the answer
+        shows.
+        """
         read = sorted(shown_joins(self.engine.root))
         chosen = product((True, False), repeat=len(read))
         return [dict(zip(read, choice, strict=True)) for choice in chosen]
@@ -306,11 +313,11 @@ class Formal:
         return self.tuples.members(name, positions, matched)
 
     def uncut(self, name: str, positions: Array) -> list[Annotation]:
-        """The annotations of tuples of a block before LIMIT."""
+        """Return the annotations of tuples of a block before LIMIT."""
         return self.reading.annotations(self.tuples.uncut(name, positions))
 
     def _is_now(self, positions: Array, matched: dict[str, bool]) -> Array:
-        """Boolean array: the rows of the answer that have these partners now, and lack others."""
+        """Return a mask of the rows of the answer that currently match this choice of partners."""
         held = np.ones(len(positions), dtype=np.bool_)
         members = self.domains.members(self.engine.root.name) if matched else None
         for alias, wanted in matched.items():
@@ -322,7 +329,7 @@ class Formal:
     # -- tensors -----------------------------------------------------------------------------
 
     def values(self, column: str, positions: Array) -> list[Value]:
-        """Return a column of rows of the answer, as they are now, as formal values.
+        """Return a column of the answer's current rows as formal values.
 
         A value that no deletion changes is a simple tensor 1⊗v; NULL is the tensor without terms.
 
@@ -339,7 +346,7 @@ class Formal:
         return [_formal_value(operands[position]) for position in positions.tolist()]
 
     def _now_matched(self, positions: Array) -> Iterator[tuple[Array, dict[str, bool]]]:
-        """Positions, with which partners of the outer joins that are shown they have now."""
+        """Yield positions with their current choice of partners in the shown outer joins."""
         for matched in self._choices():
             held = self._is_now(positions, matched)
             if held.any():
@@ -347,5 +354,5 @@ class Formal:
 
 
 def _formal_value(operand: Operand) -> Value:
-    """An operand as a formal value: ι(v) = 1⊗v of a plain one, which every world has."""
+    """Return an operand as a formal value; a plain value v, common to all worlds, is ι(v) = 1⊗v."""
     return operand if isinstance(operand, Value) else Tensor(MAX, [(Polynomial.one(), operand)])

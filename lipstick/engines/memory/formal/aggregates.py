@@ -1,4 +1,4 @@
-"""Aggregated values as tensors; as aggregates of formal values where their arguments are such."""
+"""Aggregated values as tensors, or as aggregates of formal values if their arguments are formal."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Aggregates:
         self._known: dict[tuple[str, str], Array] = {}
 
     def values(self, name: str, aggregate: str, positions: Array) -> Array:
-        """The gates of the values of an aggregate for some groups, or for the windows of some rows.
+        """Return the gates of an aggregate for some groups, or for the windows of some rows.
 
         Raises
         ------
@@ -103,7 +103,7 @@ class Aggregates:
         members: Array,
         factors: Array | None,
     ) -> _Terms:
-        """The annotations and arguments of members: several where one is matched, or is not."""
+        """Return the annotations and arguments of members; optional partners give several terms."""
         formal, name = self._formal, rows.block.name
         inside = formal.domains.members(name)
         read = [
@@ -134,8 +134,10 @@ class Aggregates:
         return _Terms(interleaved, beside, types)
 
     def _plain(self, terms: _Terms) -> pa.Array | list[Any] | None:
-        """The plain values beside annotations as one column, of several arguments tuples, NULL
-        where one is; None: some are formal."""
+        """Return the plain arguments of terms as one column, or None if some are formal.
+
+        Several arguments form tuples, which are NULL if one argument is.
+        """
         if not terms.columns:
             return pa.repeat(1, len(terms.gates))
         reading, kinds = self._formal.reading, self._formal.circuit.gates.kind
@@ -156,7 +158,7 @@ class Aggregates:
 
 
 def _is_shared(rows: WindowRows, aggregate: str, call: AggregateCall) -> bool:
-    """Return True if the aggregates of frames may be sums of aggregates of blocks."""
+    """Return True if frames may be aggregated from aggregates of blocks of rows."""
     kind = rows.type(aggregate)
     doubles = call.function in ("SUM", "AVG") and (kind is None or pa.types.is_floating(kind))
     return not (call.function is None or call.distinct or doubles or rows.is_rank(aggregate))

@@ -1,8 +1,8 @@
-"""Two ways to one answer, held against each other: annotations, and the tail over what is left.
+"""A self-check that compares annotations with the query's tail over the remaining members.
 
-Switched on by the environment variable ``LIPSTICK_CHECK``: whatever annotations are made, their
-rows are looked at in a few worlds too, and must be there as often as the annotations say, with the
-values that formal values have.
+Switched on by the environment variable ``LIPSTICK_CHECK``: the rows of all annotations are checked
+in a few worlds, too, and must have the multiplicities of the annotations, and the values of the
+formal values.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 SWITCH = "LIPSTICK_CHECK"
 _WORLDS = 6
 _MOST = 400
-"""Of more rows, or rows of more tokens, nothing is checked: it is a switch for small data."""
+"""Limit on checked rows, and on the tokens of a row: the check is meant for small data."""
 
 
 class InconsistentError(LipstickError):
-    """Annotations that do not say what the query does: a defect of this project."""
+    """Annotations that contradict the query: a defect of this project."""
 
 
 def switched_on() -> bool:
@@ -46,7 +46,7 @@ def switched_on() -> bool:
 
 
 def check(formal: Formal, positions: Array, annotations: Sequence[Annotation]) -> None:
-    """Hold annotations of rows of the answer against the rows that are left in some worlds.
+    """Compare annotations of rows of the answer with the remaining rows in some worlds.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def check_values(
     positions: Array,
     values: Sequence[Any],
 ) -> None:
-    """Compare rows' values in a semiring with the values that their annotations give.
+    """Compare rows' values in a semiring with the values of their annotations.
 
     Raises
     ------

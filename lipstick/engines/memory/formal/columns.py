@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class FormalColumns:
-    """The columns of the tuples of every block, their sort keys among them."""
+    """The columns of the tuples of every block, including their sort keys."""
 
     def __init__(self, formal: Formal) -> None:
         self._formal = formal
@@ -42,7 +42,7 @@ class FormalColumns:
         self._known: dict[tuple[str, str], Array] = {}
 
     def type(self, name: str, column: str) -> pa.DataType:
-        """The type of a column of a block's tuples."""
+        """Return the type of a column of a block's tuples."""
         if (name, column) not in self._types:
             kind = self._formal.engine.base(name).take(column, NOTHING).type
             self._types[name, column] = kind
@@ -51,7 +51,7 @@ class FormalColumns:
     def column(
         self, name: str, column: str, positions: Array, matched: dict[str, bool] | None = None
     ) -> Column:
-        """A column of tuples of a block.
+        """Return a column of tuples of a block.
 
         ``matched`` as in :class:`MemberScope`, for a block without grouping.
 
@@ -133,7 +133,7 @@ class FormalColumns:
 
 
 class _WindowScope:
-    """The columns of rows, and the values of window functions under the alias ``w``."""
+    """The columns of rows, with the values of window functions under the alias ``w``."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Conditions as gates: products and alternatives of comparisons, for whole columns of operands."""
+"""Conditions as gates: products and alternatives of comparisons, on whole columns of operands."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class Conditions:
         self._circuit = reading.circuit
 
     def truths(self, scope: Scope, written: Scalar) -> Array:
-        """[φ] for every row of a scope: 1 or 0 where that is known."""
+        """Return [φ] for every row of a scope: 1 or 0 if it is known."""
         return self._truths(scope, taken_apart(written))
 
     def all_true(self, scope: Scope, conditions: Sequence[Scalar]) -> Array:
-        """[φ₁]·[φ₂]·… for every row of a scope."""
+        """Return [φ₁]·[φ₂]·… for every row of a scope."""
         columns = [self.truths(scope, written) for written in conditions]
         return self._circuit.product(columns, scope.length)
 
@@ -64,7 +64,7 @@ class Conditions:
         return self.of_values(values_of(scope, wanted.scalar))
 
     def of_values(self, values: Column) -> Array:
-        """[φ] for every truth value φ."""
+        """Return [φ] for every truth value φ."""
         if not isinstance(values, pa.Array):
             return self._circuit.operands.conditions(values)
         if not pa.types.is_boolean(values.type):
@@ -84,7 +84,7 @@ class Conditions:
         return self.compared(wanted.comparison.op, left, right, negated=wanted.negated)
 
     def compared(self, op: str, left: Column, right: Column, *, negated: bool = False) -> Array:
-        """[left op right], row by row; negated: that it is not so, or unknown."""
+        """Return [left op right], row by row; negated, the condition that it is false or NULL."""
         circuit, operands = self._circuit, self._circuit.operands
         lefts, rights = (gates_of(self._reading, side) for side in (left, right))
         gates, opposite = circuit.zeros(len(lefts)), np.full(len(lefts), negated)
@@ -110,7 +110,7 @@ class Conditions:
         *,
         null_safe: bool,
     ) -> Array:
-        """[left = right], or [left <=> right], row by row."""
+        """Return [left = right], or [left <=> right], row by row."""
         op = "<=>" if null_safe else "="
         if _alike(*types):
             return self.compared(op, left, right)
@@ -120,9 +120,9 @@ class Conditions:
     def equality_codes(
         self, left: Array, right: Array, types: tuple[pa.DataType, pa.DataType], *, null_safe: bool
     ) -> Array | None:
-        """Return numbers of plain values, left before right, the same where they are equal.
+        """Return codes of plain values, left before right, that are equal iff the values are.
 
-        None where some value is not plain, or Python does not compare them as Spark does.
+        None if some value is not plain, or if Python does not compare them as Spark does.
         """
         both = np.concatenate([left, right])
         if not _alike(*types) or (self._circuit.gates.kind[both] != PLAIN).any():

@@ -1,4 +1,4 @@
-"""LIMIT and OFFSET as factors: how many of the rows that come before are there."""
+"""LIMIT and OFFSET as factors: conditions on the number of present rows that come before."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from lipstick.engines.memory.formal import Formal
 
 _NAMED = 3
-"""So many rows before another one, and terms of its sort keys, are named in a text."""
+"""Limit on the preceding rows, and on the terms of their sort keys, that a text names."""
 
 _EDGES = 1 << 20
-"""So many rows before others are looked at together."""
+"""Number of preceding rows processed together."""
 
 _KEPT = 200_000
-"""Blocks of more rows are not sorted as formal rows."""
+"""Limit on the rows of a block that are sorted as formal rows."""
 
 
 class Cuts:
@@ -51,7 +51,7 @@ class Cuts:
         self._sorted: dict[str, _Sorted] = {}
 
     def factors(self, name: str, positions: Array) -> Array:
-        """[k < offset + limit]·[k >= offset] for some tuples, where k counts the rows before."""
+        """Return [k < offset + limit]·[k >= offset] for some tuples; k counts the rows before."""
         engine = self._formal.engine
         if not conditional(engine.root) and engine.base(name).present[positions].all():
             # No deletion cuts what is shown now: rows need not be sorted to tell.
@@ -63,7 +63,7 @@ class Cuts:
 
 
 class RowsBefore(Tensor):
-    """The number of rows before one of some sort keys: a COUNT, whose text names the keys alone.
+    """The COUNT of the rows before a row with some sort keys; its text names only the keys.
 
     ``truncated(None)`` has all of the rows, as ``terms`` has.
     """
@@ -85,12 +85,12 @@ class RowsBefore(Tensor):
 
 
 class CircuitRowsBefore(CircuitTensor):
-    """The same in a circuit.
+    """`RowsBefore` in a circuit.
 
     Parameters
     ----------
     counts
-        The numbers of rows in tensors that are known, by gate.
+        A cache of numbers of rows, by tensor gate.
     """
 
     __slots__ = ("_counts", "_sort_keys")
@@ -120,7 +120,7 @@ def _called(rows: Tensor, keys: Sequence[Operand], limit: int | None, count: int
 
 
 class _Sorted:
-    """The rows of a block, before LIMIT cuts them, in its order as far as that is known."""
+    """The rows of a block before LIMIT, sorted as far as their order is known."""
 
     def __init__(self, formal: Formal, name: str) -> None:
         self._formal = formal
@@ -163,7 +163,7 @@ class _Sorted:
         self._place[self._order] = places
 
     def factors(self, positions: Array) -> Array:
-        """The factors of tuples."""
+        """Return the factors of tuples."""
         limit, circuit = self._block.limit, self._formal.circuit
         factors = circuit.ones(len(positions))
         chosen = np.arange(len(positions))
@@ -193,7 +193,7 @@ class _Sorted:
         return factors
 
     def _factors(self, positions: list[int], before: Array) -> Array:
-        """The factors of tuples, given the COUNTs of the rows that are there and come before."""
+        """Return the factors of tuples, given the COUNTs of present rows before them."""
         circuit, reading = self._formal.circuit, self._formal.reading
         for position, gate in zip(positions, before.tolist(), strict=True):
             keys = [column[position] for column in self._columns[: len(self._block.order)]]
@@ -207,7 +207,9 @@ class _Sorted:
         return factors
 
     def _before(self, position: int) -> Array:
-        """That rows are there and come before a tuple in an order that a deletion may change."""
+        """Return, row by row, the condition of being present and before a tuple in a changing
+        order.
+        """
         precedes = Precedes(self._directions, self._types)
         others = np.flatnonzero(self._gates)
         others, circuit = others[others != position], self._formal.circuit

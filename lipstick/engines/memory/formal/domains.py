@@ -1,7 +1,7 @@
-"""The tuples that a block may have in some world: captured ones, then groups of keys that change.
+"""The potential tuples of a block: captured ones, then groups under changing keys.
 
-The first positions are the positions of the block's rows without deletion. Where a deletion may
-change grouping keys, the positions after these are the groups of the other values of the keys.
+The first positions are the positions of the block's rows without deletion. If a deletion may change
+grouping keys, the positions after these are the groups for the other values of the keys.
 """
 
 from __future__ import annotations
@@ -45,14 +45,17 @@ if TYPE_CHECKING:
 Key = tuple[Any, ...]
 
 _COUNTS = 64
-"""So many COUNTs are taken to have every value up to the largest of them."""
+"""Number of COUNTs from which all values up to the largest are taken as possible."""
 _COMPARED = 20_000_000
-"""So many keys that a deletion may change are compared with keys of groups."""
+"""Limit on comparisons of changing keys with keys of groups."""
 
 
 class Grouped(NamedTuple):
-    """The members of some groups: of each its position, the place of its group, and the annotation
-    that its keys equal the group's; None: they do."""
+    """The members of some groups.
+
+    For each member: its position, the index of its group, and the condition that its keys equal the
+    group's; None: they always do.
+    """
 
     members: Array
     owners: Array
@@ -60,7 +63,7 @@ class Grouped(NamedTuple):
 
 
 class Domains:
-    """The positions that tuples and members of every block may have."""
+    """The potential positions of tuples and members of every block."""
 
     def __init__(self, formal: Formal) -> None:
         self._formal = formal
@@ -68,7 +71,7 @@ class Domains:
         self._members: dict[str, Members] = {}
 
     def size(self, name: str) -> int:
-        """The number of positions of a block's tuples."""
+        """Return the number of positions of a block's tuples."""
         rows = self._formal.engine.rows(name)
         if isinstance(rows, UnionRows):
             return sum(self.size(branch.name) for branch in rows.block.branches)
@@ -79,8 +82,10 @@ class Domains:
         return rows.base.size + len(self._others(rows))
 
     def members(self, name: str) -> Members:
-        """Return the members of a block that is not a union, and combinations with tuples that
-        only a deletion makes."""
+        """Return the members of a block other than a union, including combinations with new tuples.
+
+        New tuples are present only after a deletion.
+        """
         members = members_of(self._formal.engine.rows(name))
         assert members is not None
         if not members.references.combined:
@@ -105,7 +110,9 @@ class Domains:
         return grown
 
     def _grown(self, name: str) -> State:
-        """Return the rows of a block, then the keys of groups that only a deletion makes."""
+        """Return the rows of a block, followed by the keys of groups that appear only after a
+        deletion.
+        """
         base = self._formal.engine.base(name)
         size = self.size(name)
         if size == base.size:
@@ -123,26 +130,26 @@ class Domains:
         return State(replace(block, limit=None, offset=0), size, present, take)
 
     def member_count(self, members: Members) -> int:
-        """The number of positions of a block's members."""
+        """Return the number of positions of a block's members."""
         free = members.references.free
         if members.dataset is None and free is not None:
             return self.size(free.block.name)
         return members.count
 
     def refer(self, members: Members, lookup: Lookup, chosen: Array) -> Array:
-        """The positions of the tuples that members refer to through a lookup; -1: none."""
+        """Return the positions of the tuples that members refer to through a lookup, or -1."""
         if members.dataset is None and lookup is members.references.free:
             return chosen
         return members.references.of(lookup, chosen)
 
     def branches(self, rows: UnionRows) -> tuple[Array, Array]:
-        """The branch of every position of a union, and the position in the branch."""
+        """Return the branch of every position of a union, and the position in the branch."""
         return rows.places_of([self.size(branch.name) for branch in rows.block.branches])
 
     # -- groups ----------------------------------------------------------------------------
 
     def grouped(self, rows: GroupRows, positions: Array) -> Grouped:
-        """The members, there or not, of some groups."""
+        """Return the potential members of some groups."""
         if self._changes(rows):
             return self._of(rows).grouped(positions)
         members, owners = rows.grouping.members_of(positions)
@@ -150,7 +157,7 @@ class Domains:
         return Grouped(members[possible], owners[possible], None)
 
     def possible(self, members: Members, chosen: Array) -> Array:
-        """Boolean array: which members may be there in some world, conditions left aside."""
+        """Return a mask of the members that may be present in some world, ignoring conditions."""
         possible = np.ones(len(chosen), dtype=np.bool_)
         for lookup in members.lookups:
             possible &= self.refer(members, lookup, chosen) >= 0
@@ -161,7 +168,7 @@ class Domains:
         return possible
 
     def keys(self, rows: GroupRows, name: str, positions: Array) -> pa.Array:
-        """A key of some groups."""
+        """Return a key of some groups."""
         base = rows.base.size
         inside = positions < base
         taken = rows.base.take(name, positions[inside])
@@ -174,7 +181,7 @@ class Domains:
         return pa.concat_arrays([taken, keys]).take(pa.array(places))
 
     def _changes(self, rows: GroupRows) -> bool:
-        """Return True if a deletion may change the keys of members, or lets keys be computed."""
+        """Return True if a deletion may change the keys of members."""
         if not rows.block.keys:
             return False
         members = self.members(rows.block.name)
@@ -201,7 +208,7 @@ def _keys_shown(rows: GroupRows) -> str:
 
 
 class _Changing:
-    """The members of a grouping by values that a deletion may change."""
+    """The members of a grouping by key values that a deletion may change."""
 
     def __init__(self, formal: Formal, rows: GroupRows) -> None:
         self._formal = formal
@@ -232,7 +239,7 @@ class _Changing:
 
     @property
     def others(self) -> list[Key]:
-        """The keys that groups have in other worlds alone."""
+        """Return the keys of groups that exist only in other worlds."""
         if self._found is None:
             self._found = list(self._possible())
         return self._found
@@ -276,7 +283,7 @@ class _Changing:
         return sorted(new, key=lambda key: tuple(map(order_key, map(normal_value, key))))
 
     def _most_counted(self) -> int | None:
-        """The largest key where many members have one key each, which is a COUNT; None: others."""
+        """Return the largest key if many members have one COUNT each as their key, else None."""
         parts = [self._keys[index] for index in self._formal_keys]
         counts = [part for key in parts for part in key if isinstance(part, CircuitTensor)]
         if len(parts) < _COUNTS or len(counts) < len(parts) or len(self._rows.block.keys) > 1:
@@ -313,7 +320,9 @@ class _Changing:
             )
 
     def _equal(self, key: Key) -> tuple[Array, Array]:
-        """The members whose keys, which a deletion may change, may be a group's; that they are."""
+        """Return the members with changing keys that may equal a group's, and the condition that
+        they do.
+        """
         rest = every(len(self._formal_keys))
         held = self._formal.circuit.ones(len(rest))
         for part, value in zip(self._formal_parts, key, strict=True):

@@ -1,4 +1,4 @@
-"""The rows of generators, as formal values: an element is there where its array is long enough."""
+"""The rows of generators as formal values: an element is present if its array is long enough."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Elements:
-    """The elements that may be there in some world: present ones, then the others."""
+    """The potential elements of generators: present ones first."""
 
     def __init__(self, formal: Formal) -> None:
         self._formal = formal
@@ -40,11 +40,13 @@ class Elements:
         return self._known[rows.block.name]
 
     def size(self, rows: ElementRows) -> int:
-        """The number of positions."""
+        """Return the number of positions."""
         return len(self._of(rows).owners)
 
     def annotations(self, rows: ElementRows, positions: Array) -> Array:
-        """The annotations of elements: of the row, and that its array has so many."""
+        """Return the annotations of elements: the row's, times the condition on the array's
+        length.
+        """
         known = self._of(rows)
         owners, places = known.owners[positions], known.places[positions]
         of_rows = self._formal.tuples.of(rows.inner, owners)
@@ -52,7 +54,7 @@ class Elements:
         return self._formal.circuit.times(of_rows, factors)
 
     def column(self, rows: ElementRows, name: str, positions: Array) -> Column:
-        """A column of elements."""
+        """Return a column of elements."""
         known = self._of(rows)
         owners, places = known.owners[positions], known.places[positions]
         if name in rows.passed:
@@ -69,7 +71,7 @@ class Elements:
 
 
 class _Possible:
-    """The elements of every row of a block, and the arrays of the rows that are in some world."""
+    """The elements of every row of a block, and the arrays of potential rows."""
 
     def __init__(self, formal: Formal, rows: ElementRows) -> None:
         self._formal = formal
@@ -115,7 +117,7 @@ class _Possible:
         return max(size, 1) if self._outer else size
 
     def longer(self, owners: Array, places: Array) -> Array:
-        """[the arrays of rows have an element at some places]."""
+        """Return the conditions that the arrays of rows have an element at some positions."""
         circuit, arrays = self._formal.circuit, self.arrays[owners]
         held = circuit.zeros(len(owners))
         fixed = (circuit.gates.kind[arrays] != PLAIN) & (self._fixed is not None)
@@ -129,7 +131,7 @@ class _Possible:
 
 
 def _at_most(array: Operand) -> int | None:
-    """Return the largest length that an array may have; None: only its values decide that."""
+    """Return the largest possible length of an array, or None if only its values decide it."""
     if not isinstance(array, Value):
         return 0 if array is None else len(array)
     if isinstance(array, CircuitAggregated) and isinstance(array.function, Aggregation):
@@ -162,17 +164,17 @@ class Size:
 
 
 class Element:
-    """The element at a place of an array, or a part of it.
+    """The element at a position of an array, or a part of it.
 
     Parameters
     ----------
     place
         The place, from 0.
     part
-        The number of the element's field that is wanted, of a map the key or the value; None: the
-        place itself. NULL where the array is shorter.
+        The number of the element's field, or of a map entry's key or value; None: the position
+        itself. NULL if the array is shorter.
     whole
-        The element is not taken apart.
+        Whether to return the element as a whole.
     """
 
     def __init__(self, place: int, part: int | None, *, whole: bool) -> None:

@@ -55,7 +55,7 @@ class ScalarFunction:
 
     @cached_property
     def name(self) -> str:
-        """See :class:`semiring.circuit.operands.Function`: no name of a column is part of it."""
+        """See :class:`semiring.circuit.operands.Function`: it contains no names of columns."""
         return identity(self._template, self._types)
 
     @cached_property
@@ -70,7 +70,7 @@ class ScalarFunction:
 
     @property
     def sql(self) -> str:
-        """Its Spark SQL, with the names of columns."""
+        """The Spark SQL of the scalar, with the names of columns."""
         return self._scalar.text
 
     def steps(self, plain: Callable[[Any], Any]) -> Any | None:
@@ -87,7 +87,7 @@ class ScalarFunction:
 
     @cached_property
     def outcomes(self) -> tuple[Any, ...] | None:
-        """All values that it may have, where these are constants of CASE; None: others."""
+        """All possible values, if they are constants of a CASE, else None."""
         constants = branches(parsed(self._scalar.text))
         if not constants or any(c.columns or c.run is None for c in constants):
             return None
@@ -118,7 +118,7 @@ class ScalarFunction:
         return values
 
     def of_columns(self, columns: Sequence[pa.Array], length: int) -> pa.Array:
-        """Return its values for the rows of columns of plain values; NULL where Spark would fail.
+        """Return its values for the rows of plain columns; NULL where Spark would fail.
 
         Raises
         ------
@@ -193,7 +193,7 @@ class Aggregation:
 
     @property
     def collects(self) -> bool:
-        """True if its values are lists of at most as many elements as there are rows."""
+        """True if its values are lists with at most one element per row."""
         return self._call.anew is not None and self._call.anew.name.startswith("collect")
 
     def __call__(self, bags: Sequence[Sequence[Case]]) -> list[Any]:
@@ -225,12 +225,12 @@ def _aggregation(text: str, types: tuple[pa.DataType, ...], kind: pa.DataType) -
 
 
 def typed(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Python values as an Arrow array of a type.
+    """Return Python values as an Arrow array of a type.
 
     Raises
     ------
     NeedsSparkError
-        For values of another type, which Spark converts.
+        For values of a different type, which Spark converts.
     """
     if pa.types.is_null(kind):
         return pa.nulls(len(values))
@@ -254,7 +254,7 @@ def identity(template: Template, types: Sequence[pa.DataType]) -> str:
 
 
 def only_spark(text: str) -> CapabilityError:
-    """The error for a function whose values must be known, and that only Spark computes."""
+    """Return the error for a function that only Spark computes and whose values must be known."""
     return CapabilityError(
         f"Whether and how a row depends on {text} is only known to Spark, which computes it.\n"
         "Ask what_if() for what a deletion does, with Spark; polynomials() has the expression."

@@ -1,15 +1,15 @@
-"""Limits on the search for the input tuples that a row depends on."""
+"""Limits on the input tuples that a row may depend on."""
 
 from __future__ import annotations
 
 from semiring.errors import ExactnessError
 
 MOST = 20_000
-"""Rows on which one row may depend through an order, a window, or keys that change."""
+"""Limit on the rows that one row depends on through an order, a window, or changing keys."""
 
 
 def too_many(what: str) -> ExactnessError:
-    """The error of a row that depends on more than is looked at."""
+    """Return the error of a row that depends on too many others."""
     return ExactnessError(
         f"{what}: what the answer depends on is not written down as annotations.\n"
         "Ask what_if() for what a deletion does."

@@ -1,4 +1,4 @@
-"""Lookups of members in other blocks, as gates: memberships, partners of joins."""
+"""Lookups of members in other blocks, as gates: memberships and partners of joins."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 
 class Partners(NamedTuple):
-    """The tuples of another block that members may find, member by member.
+    """The tuples of another block that members may match.
 
     Attributes
     ----------
     owners
-        The place of each one's member, ascending.
+        The index of each partner's member, ascending.
     positions
         The positions of the tuples.
     gates
-        That the tuple is there and is the one that is found.
+        The condition that the tuple is present and matches.
     """
 
     owners: Array
@@ -38,13 +38,13 @@ class Partners(NamedTuple):
 
 
 class Matches:
-    """The tuples that memberships and outer lookups find."""
+    """The tuples that memberships and outer lookups match."""
 
     def __init__(self, formal: Formal) -> None:
         self._formal = formal
 
     def memberships(self, members: Members, chosen: Array) -> Array:
-        """The factors of members that semi joins and anti joins are."""
+        """Return the factors of members for semi joins and anti joins."""
         circuit = self._formal.circuit
         factors = []
         for membership in members.memberships:
@@ -54,11 +54,11 @@ class Matches:
         return circuit.product(factors, len(chosen))
 
     def _total(self, partners: Partners, chosen: Array) -> Array:
-        """The sums of the annotations of each member's partners."""
+        """Return the sums of the annotations of each member's partners."""
         return self._formal.circuit.sum(partners.gates, segments(partners.owners, len(chosen)))
 
     def _guarded(self, factors: Array, guard: Array | None) -> Array:
-        """Factors of the rows for which a guard holds; 1 for others."""
+        """Return factors of the rows for which a guard holds; 1 for others."""
         if guard is None:
             return factors
         circuit = self._formal.circuit
@@ -66,13 +66,13 @@ class Matches:
         return np.where(guard == 1, factors, np.where(guard == 0, 1, either)).astype(np.int32)
 
     def outer_joins(self, members: Members, chosen: Array, matched: dict[str, bool]) -> Array:
-        """The factors of members that LEFT JOINs are.
+        """Return the factors of members for LEFT JOINs.
 
         Parameters
         ----------
         matched
-            By alias, whether the members have a partner, or have none; members of other lookups may
-            have one or not.
+            By alias, whether the members have a partner; for lookups that are left out, both are
+            possible.
         """
         circuit = self._formal.circuit
         factors = []
@@ -89,7 +89,7 @@ class Matches:
         return circuit.product(factors, len(chosen))
 
     def partners(self, members: Members, membership: Membership, chosen: Array) -> Partners:
-        """The tuples that an outer lookup may find for members."""
+        """Return the tuples that an outer lookup may find for members."""
         partners = self._found(members, membership, chosen)
         guard = self._guard(members, membership, chosen)
         if guard is None:
@@ -113,8 +113,7 @@ class Matches:
         return self._compared(members, membership, chosen, self._formal.domains.size(inner.name))
 
     def is_direct(self, membership: Membership) -> bool:
-        """Return True if no deletion changes the compared values, so that the tuple found is the
-        same in all worlds."""
+        """Return True if no deletion changes the compared values, so that the match is fixed."""
         block = membership.asked.block
         stable = {output.name for output in block.outputs if output.stable} | set(block.identity)
         known = block.stable_identity and all(its in stable for _, its in membership.asked.pairs)
@@ -123,7 +122,7 @@ class Matches:
     def _compared(
         self, members: Members, membership: Membership, chosen: Array, domain: int
     ) -> Partners:
-        """Every tuple that may be equal, with the condition that it is."""
+        """Return every tuple that may match, with the condition that it does."""
         inner, null_safe = membership.asked.block, membership.asked.null_safe
         formal, conditions = self._formal, self._formal.conditions
         scope = MemberScope(formal, members, chosen)
@@ -158,12 +157,12 @@ class Matches:
 
 
 def _equal_columns(codes: Array, count: int) -> tuple[Array, Array, Array]:
-    """Find the columns of a matrix, from a place on, that are equal to those before.
+    """Match the first `count` columns of a matrix with equal columns after them.
 
     Returns
     -------
     low, high, order
-        Per column before the place: `order[low:high]` are the columns that are equal to it.
+        Per column before `count`: `order[low:high]` are the columns that equal it.
     """
     _, code = np.unique(codes, axis=1, return_inverse=True)
     code = code.reshape(-1)
@@ -174,7 +173,7 @@ def _equal_columns(codes: Array, count: int) -> tuple[Array, Array, Array]:
 
 
 def _present(owners: Array, positions: Array, gates: Array) -> Partners:
-    """Partners that are there in some world."""
+    """Return the partners that are present in some world."""
     there = gates != 0
     if there.all():
         return Partners(owners, positions, gates)

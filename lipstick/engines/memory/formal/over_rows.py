@@ -26,7 +26,7 @@ from rewriter.interpret import (
 from rewriter.scalars.text import scalar as parsed
 
 _NUMBERED = "x"
-"""The alias of the columns that the functions are over: by their numbers."""
+"""The alias of the columns, which are named by number."""
 _WORLD = "world"
 _TAKING = frozenset({"first", "first_value", "any_value", "last", "last_value", "nth_value"})
 
@@ -34,7 +34,7 @@ _TAKING = frozenset({"first", "first_value", "any_value", "last", "last_value", 
 class OverRows:
     """A window function as a function of the rows of a block.
 
-    The operands of a row are the arguments, then what rows are partitioned and sorted by.
+    The operands of a row are the arguments, then the partition and sort keys.
 
     Parameters
     ----------
@@ -62,7 +62,9 @@ class OverRows:
 
     @property
     def taken(self) -> tuple[int, ...]:
-        """The places of the operands that supply every non-NULL value, each from some row."""
+        """The positions of the operands from which every non-NULL value is taken, each from some
+        row.
+        """
         if self.call.function in ("lag", "lead"):
             return (0, 2) if len(self.call.arguments) > 2 else (0,)
         return (0,) if self.call.function in _TAKING else ()
@@ -98,14 +100,14 @@ def _over_rows(text: str, types: tuple[pa.DataType, ...]) -> OverRows:
 
 
 def operands_of(call: WindowCall) -> list[Interpreted]:
-    """Return the scalars that a window function reads, in the order of :class:`OverRows`."""
+    """Return the operands of a window function, in the order of :class:`OverRows`."""
     aggregated = call.aggregate.arguments if call.aggregate is not None else ()
     keys = (key.scalar for key in call.order)
     return [*call.arguments, *aggregated, *call.partition, *keys]
 
 
 def _over_columns(call: WindowCall) -> WindowCall:
-    """The same function over numbered columns, worlds apart."""
+    """Return the same function over numbered columns, partitioned by world."""
     numbers = iter(range(len(operands_of(call))))
 
     def column(scalar: Interpreted) -> Interpreted:

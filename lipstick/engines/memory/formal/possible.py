@@ -1,4 +1,4 @@
-"""The plain values that a formal value may take."""
+"""The possible plain values of a formal value."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ from semiring.token import normal_value, order_key
 from semiring.value import Operand, Value, tokens_of
 
 _ENUMERATED = 12
-"""Worlds of so many tokens are looked at one by one."""
+"""Number of tokens up to which worlds are enumerated."""
 _MANY = 2_000
-"""A value may be one of so many, at most."""
+"""Limit on the possible values of an operand."""
 _BOUNDED = ("SUM", "MIN", "MAX", "COUNT")
-"""Aggregates with values that follow from what each row may bring."""
+"""Aggregates whose possible values follow from the contributions of each row."""
 _SUMMED = 24
-"""Sums of so many values that may change are bounded by what each of them may be."""
+"""Number of changing values from which sums are only bounded, by the bounds of each value."""
 SHARES = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1)
-"""The shares of tuples that are there in the worlds in which most rows are."""
+"""The shares of present tuples in the sampled worlds."""
 _DRAWN = 40
 _DECISIONS = 300
-"""The number of tuples that may be decided to show that no world has a row."""
+"""Limit on the tuples decided to show that no world has a row."""
 
 
 def possible(operand: Operand, there: Annotation = ALGEBRA.one) -> list[Any]:
-    """The values of an operand in the worlds in which an annotation is not 0, each once.
+    """Return the distinct values of an operand in the worlds in which an annotation is not 0.
 
-    Where these worlds are many, values may be among them that it takes in none.
+    For many worlds, the result may include values that occur in none.
 
     Raises
     ------
@@ -65,8 +65,10 @@ def possible(operand: Operand, there: Annotation = ALGEBRA.one) -> list[Any]:
 
 
 def covering(operand: Operand, there: Annotation) -> list[Any] | None:
-    """Return values that include all that `possible` returns, where no world need be looked at:
-    of a function of a MIN or MAX over the rows that the annotation adds up. None: of others."""
+    """Return a superset of the values of `possible` without enumerating worlds, or None.
+
+    It exists for a function of a MIN or MAX over the rows that the annotation adds up.
+    """
     if not isinstance(operand, Value):
         return [operand]
     if not isinstance(operand, CircuitApplied) or len(operand.operands) != 1:
@@ -112,7 +114,7 @@ def _few(operand: Value, values: list[Any]) -> list[Any]:
 
 
 def _of_aggregate(aggregated: CircuitAggregated) -> list[Any]:
-    """Return the possible values of an aggregate: each row may contribute its values, or not."""
+    """Return the possible values of an aggregate, where each row may contribute or not."""
     name = aggregated.function.label
     if name == "COUNT":
         return list(range(sum(most(k) for k, _ in aggregated.terms) + 1))
@@ -170,7 +172,7 @@ def is_possible(annotation: Annotation, *, sampled: bool = False) -> bool:
     Parameters
     ----------
     sampled
-        It is 0 in worlds in which most annotations are not.
+        Whether it was found to be 0 in sampled worlds, in which most annotations are not.
     """
     if isinstance(annotation, Polynomial):
         return not annotation.is_zero

@@ -16,12 +16,12 @@ from semiring.circuit.scalars import is_simple
 
 
 class Precedes:
-    """The function that is true if a row comes before another: of its sort keys, then the other's.
+    """The function that is true if a row comes before another row, by the sort keys of both.
 
     Parameters
     ----------
     keys
-        How they are sorted.
+        The directions of the sort keys.
     types
         The types of the keys.
     """
@@ -64,8 +64,9 @@ class Precedes:
         return [bool(a < b) for a, b in zip(places[:count], places[count:], strict=True)]
 
     def of_operands(self, column: Callable[[int], Array]) -> list[bool]:
-        """Return its values for columns of operands, by their places: key after key, for the rows
-        that the keys before leave equal."""
+        """Return its values for columns of operands, one key after another for the rows still
+        tied.
+        """
         half = len(self._types)
         left = np.arange(len(column(0)))
         result = np.zeros(len(left), dtype=np.bool_)

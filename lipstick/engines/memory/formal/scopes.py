@@ -1,4 +1,4 @@
-"""The columns that scalars of a block read, as formal values, at some members, groups or tuples."""
+"""The columns read by scalars of a block, as formal values, for some members, groups or tuples."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Column: TypeAlias = pa.Array | Array
 
 
 class Scope(Protocol):
-    """The rows that scalars are computed over."""
+    """The rows over which scalars are computed."""
 
     reading: CircuitReading
 
@@ -40,14 +40,14 @@ class Scope(Protocol):
         """The number of rows."""
 
     def column(self, alias: str, name: str) -> Column:
-        """The values of a column."""
+        """Return the values of a column."""
 
     def type(self, alias: str, name: str) -> pa.DataType:
-        """The type of a column."""
+        """Return the type of a column."""
 
 
 def values_of(scope: Scope, scalar: Interpreted) -> Column:
-    """Return a scalar row by row: plain values where all that it reads is known to be plain.
+    """Return a scalar row by row, with plain values if all columns that it reads are plain.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def values_of(scope: Scope, scalar: Interpreted) -> Column:
 
 
 def applied(reading: CircuitReading, function: ScalarFunction, columns: Sequence[Column]) -> Array:
-    """Return the gates of a function of the rows of columns.
+    """Return the gates of a function applied to the rows of columns.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def gates_of(reading: CircuitReading, column: Column) -> Array:
 
 
 def of_type(reading: CircuitReading, column: Column, kind: pa.DataType) -> Column:
-    """Return a column with its plain values in a type."""
+    """Return a column with its plain values converted to a type."""
     if isinstance(column, pa.Array):
         return column if column.type == kind else typed(column.to_pylist(), kind)
     operands, is_plain = reading.circuit.operands, reading.circuit.gates.kind[column] == PLAIN
@@ -103,7 +103,9 @@ def of_type(reading: CircuitReading, column: Column, kind: pa.DataType) -> Colum
 def assembled(
     reading: CircuitReading, length: int, parts: Sequence[tuple[Array, Column]]
 ) -> Column:
-    """Return a column of a length from columns and the places of their values; NULL elsewhere."""
+    """Return a column of some length from parts with the positions of their values; NULL
+    elsewhere.
+    """
     columns = [column for _, column in parts if len(column)]
     kinds = {column.type if isinstance(column, pa.Array) else None for column in columns}
     if len(kinds) == 1 and None not in kinds:
@@ -116,7 +118,7 @@ def assembled(
 
 
 def scalar_type(scope: Scope, scalar: Interpreted) -> pa.DataType:
-    """The type of a scalar.
+    """Return the type of a scalar.
 
     Raises
     ------
@@ -137,7 +139,7 @@ class MemberScope:
     Parameters
     ----------
     chosen
-        Their positions.
+        The positions of the members.
     sets
         The numbers of the grouping sets that they take part in, if there are any.
     matched

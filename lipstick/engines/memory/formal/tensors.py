@@ -1,4 +1,4 @@
-"""Columns of an answer by their names, and which of them are aggregates alone."""
+"""Columns of an answer by name, and the ones that are plain aggregates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from semiring.base import Array
 
 
 def column_number(engine: Engine, column: str) -> int:
-    """Return the place of a column of the answer, by its name in any case.
+    """Return the index of a column of the answer, given its name in any case.
 
     Raises
     ------
@@ -32,7 +32,7 @@ def column_number(engine: Engine, column: str) -> int:
 
 
 def check_aggregate(engine: Engine, column: str, positions: Array) -> str:
-    """The name of the output that a column of the answer is, which must be an aggregate.
+    """Return the name of the output behind a column of the answer, which must be an aggregate.
 
     Raises
     ------
@@ -61,7 +61,10 @@ def check_aggregate(engine: Engine, column: str, positions: Array) -> str:
 
 
 def made_by(engine: Engine, output: str, positions: Array) -> tuple[str, str, Array]:
-    """The block that computes an output which others only pass on, and its rows' positions."""
+    """Return the block and the output that compute an output, and the positions of its rows there.
+
+    Blocks on the way only pass the output on.
+    """
     name = engine.root.name
     while True:
         block, members = engine.blocks[name], members_of(engine.rows(name))

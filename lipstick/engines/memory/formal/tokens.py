@@ -45,7 +45,7 @@ class TokenNumbers:
         return int(self._starts[-1])
 
     def of_members(self, members: Members, number: int, chosen: Array) -> Array:
-        """The numbers of the tokens of members in one scan; -1: a member did not use it."""
+        """Return the numbers of members' tokens in one scan; -1 for members without."""
         token = members.block.tokens[number]
         assert members.dataset is not None
         columns = [members.dataset.take(name, chosen) for name in token.columns]
@@ -55,7 +55,7 @@ class TokenNumbers:
         return numbers if absent is None else np.where(absent[chosen], -1, numbers)
 
     def scans(self, numbers: Array) -> list[TokenScan]:
-        """The keys of tokens by relation, of ascending numbers."""
+        """Return the keys of tokens with ascending numbers, by relation."""
         places = np.searchsorted(numbers, self._starts).tolist()
         scans = []
         for number, (start, stop) in enumerate(pairwise(places)):
@@ -69,7 +69,7 @@ class TokenNumbers:
         return scans
 
     def number(self, token: Token) -> int:
-        """The number of a token."""
+        """Return the number of a token."""
         part = self._parts[token.relation]
         key = stored_key(self._engine.manifest.relations[token.relation].naming, token.key)
         columns = [
@@ -79,7 +79,7 @@ class TokenNumbers:
         return int(start + part.numbers(columns, 1)[0])
 
     def tokens(self, numbers: Array) -> list[Token]:
-        """The tokens of some numbers."""
+        """Return the tokens with some numbers."""
         named: list[Token] = []
         relations = np.searchsorted(self._starts, numbers, side="right") - 1
         order = np.argsort(relations, kind="stable")
@@ -107,7 +107,9 @@ class ValuedTokens:
         self._valuations = valuations
 
     def columns(self, numbers: Array) -> tuple[Columns[Any], Any]:
-        """The operations of the semiring, and the values of some tokens in their form."""
+        """Return the operations of the semiring on columns, and the values of some tokens as
+        one.
+        """
         scans = {scan.relation: scan for scan in self._tokens.scans(numbers)}
         sources: dict[Hashable, Source] = {
             name: Source(valuation, partial(scans.__getitem__, name))
@@ -122,14 +124,14 @@ class ValuedTokens:
         return columns, columns.concatenate(parts) if parts else columns.zeros(0)
 
     def elements(self, numbers: Array) -> Array:
-        """The values of some tokens, of ascending numbers, as an array of elements."""
+        """Return the values of tokens with ascending numbers, as an array of elements."""
         parts = [self._semiring.zeros(0)]
         for scan in self._tokens.scans(numbers):
             parts.append(self._valuations[scan.relation].lookup(scan.columns, scan.length))
         return np.concatenate(parts)
 
     def of(self, token: Token) -> Any:
-        """The value of a token."""
+        """Return the value of a token."""
         number = np.array([self._tokens.number(token)])
         return self._semiring.unpack(self.elements(number))[0]
 
@@ -157,7 +159,7 @@ class _Keys:
         return len(self.columns[0])
 
     def numbers(self, columns: Sequence[pa.Array], length: int) -> Array:
-        """The places of some keys."""
+        """Return the positions of some keys."""
         if self._places:
             keys = zip(*(column.to_pylist() for column in columns), strict=True)
             # Members that lack the tuple have no place here.
@@ -168,6 +170,6 @@ class _Keys:
         return self._index.find(columns, length)
 
     def keys(self, places: Array) -> list[tuple[object, ...]]:
-        """The keys at some places."""
+        """Return the keys at some positions."""
         chosen = pa.array(places)
         return list(zip(*(column.take(chosen).to_pylist() for column in self.columns), strict=True))

@@ -1,4 +1,4 @@
-"""Annotations of tuples and of members as gates, each made once."""
+"""Annotations of tuples and of members as gates, each built once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Tuples:
         self._members: dict[tuple[str, tuple[tuple[str, bool], ...]], Array] = {}
 
     def of(self, name: str, positions: Array) -> Array:
-        """The annotations of tuples of a block."""
+        """Return the annotations of tuples of a block."""
         if not self._formal.engine.blocks[name].limited:
             return self.uncut(name, positions)
 
@@ -43,7 +43,7 @@ class Tuples:
         return remembered(self._tuples, name, positions, make)
 
     def uncut(self, name: str, positions: Array) -> Array:
-        """The annotations of tuples of a block before LIMIT."""
+        """Return the annotations of tuples of a block before LIMIT."""
         return remembered(self._uncut, name, positions, lambda new: self._make(name, new))
 
     def _make(self, name: str, positions: Array) -> Array:
@@ -82,7 +82,9 @@ class Tuples:
         return circuit.times(gates, self._formal.conditions.all_true(scope, block.having))
 
     def of_groups(self, rows: GroupRows, positions: Array) -> tuple[Array, Array]:
-        """The annotations of the members of some groups, and the place of each one's group."""
+        """Return the annotations of the members of some groups, and the index of each one's
+        group.
+        """
         grouped = self._formal.domains.grouped(rows, positions)
         annotations = self.members(rows.block.name, grouped.members)
         if grouped.factors is not None:
@@ -90,7 +92,9 @@ class Tuples:
         return annotations, grouped.owners
 
     def _differences(self, rows: GroupRows, positions: Array) -> Array:
-        """The differences of the sums of two sides' members, of EXCEPT ALL and INTERSECT ALL."""
+        """Return the annotations of EXCEPT ALL and INTERSECT ALL: differences of two sums of
+        members.
+        """
         difference, circuit = rows.block.difference, self._formal.circuit
         assert difference is not None
         annotations, owners = self.of_groups(rows, positions)
@@ -108,7 +112,7 @@ class Tuples:
     # -- members ---------------------------------------------------------------------------
 
     def members(self, name: str, chosen: Array, matched: dict[str, bool] | None = None) -> Array:
-        """The annotations of members of a block: the products of their factors.
+        """Return the annotations of members of a block: the products of their factors.
 
         ``matched`` as in :class:`MemberScope`.
         """
@@ -165,7 +169,7 @@ def segments(owners: Array, count: int) -> Array:
 def remembered(
     known: dict[K, Array], key: K, positions: Array, make: Callable[[Array], Array]
 ) -> Array:
-    """Return the gates at some positions, each made once."""
+    """Return the gates at some positions, cached."""
     size = int(positions.max(initial=-1)) + 1
     before = known.get(key)
     if before is None or len(before) < size:

@@ -1,4 +1,4 @@
-"""Window functions as formal values: of a row among the rows that may be there."""
+"""Window functions as formal values: of a row among the potential rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Windows:
-    """The values of window functions, which share the rows that they are over."""
+    """The values of window functions, which share their rows."""
 
     def __init__(self, formal: Formal) -> None:
         self._formal = formal
@@ -32,7 +32,7 @@ class Windows:
         self._values: dict[tuple[str, str], Array] = {}
 
     def type(self, rows: WindowRows, call: WindowCall) -> pa.DataType:
-        """The type of a window function's values."""
+        """Return the type of a window function's values."""
         return self._function(rows, call).type
 
     def _function(self, rows: WindowRows, call: WindowCall) -> OverRows:
@@ -45,7 +45,7 @@ class Windows:
         return self._functions[key]
 
     def values(self, rows: WindowRows, call: WindowCall, positions: Array) -> Array:
-        """The gates of the values of a window function for some rows of a block."""
+        """Return the gates of a window function's values for some rows of a block."""
         name = rows.block.name
         domain = every(self._formal.domains.size(name))
         known = self._values.setdefault((name, call.text), np.full(len(domain), -1, np.int32))
@@ -56,7 +56,7 @@ class Windows:
         return known[positions]
 
     def _partition(self, rows: WindowRows, call: WindowCall) -> Array | None:
-        """The number of every row's partition; None where a deletion may change it."""
+        """Return the number of every row's partition, or None if a deletion may change it."""
         key = (rows.block.name, call.text)
         if key not in self._partitions:
             self._partitions[key] = self._numbered(rows, call)
@@ -75,7 +75,7 @@ class Windows:
         return distinct(columns, size)[0]
 
     def _compute(self, rows: WindowRows, call: WindowCall, chosen: Array, values: Array) -> None:
-        """Set the values of the rows of a partition, of those in no world NULL."""
+        """Set the values of the rows of a partition; NULL for rows that are in no world."""
         name, reading = rows.block.name, self._formal.reading
         if len(chosen) > MOST:
             raise too_many(f"{call.text} in {name} is over {len(chosen):,} rows")

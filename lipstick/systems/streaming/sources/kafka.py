@@ -1,7 +1,7 @@
-"""Topics of Kafka: the batch reader reads what the offsets of the micro-batches enclose.
+"""Kafka topics: the batch reader reads the records between the offsets of the micro-batches.
 
-A row is named by topic, partition and offset, which also say which micro-batch read it. An offset
-of Spark's is, by topic and partition, the first record that was not read yet.
+A row is identified by topic, partition and offset, which also determine the micro-batch that read
+it. Spark's offset is, by topic and partition, the first record that was not read yet.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ _OF_STREAMS = (
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The records of a partition that a micro-batch read: from one up to, without, another."""
+    """The records of a partition that a micro-batch read: from one offset up to, but not
+    including, another.
+    """
 
     topic: str
     partition: int
@@ -52,7 +54,7 @@ class Range:
 
 
 class Kafka:
-    """Reads topics again, for as long as they keep the records."""
+    """Reads topics again, as long as they retain the records."""
 
     token: tuple[str, ...] = ("topic", "partition", "offset")
 
@@ -69,7 +71,7 @@ class Kafka:
 
 
 def ranges(read: Batched) -> list[Range]:
-    """Return the records that micro-batches read.
+    """Return the ranges of records that micro-batches read.
 
     Raises
     ------
@@ -80,9 +82,9 @@ def ranges(read: Batched) -> list[Range]:
 
 
 def reader_options(options: Mapping[str, str], read: list[Range]) -> dict[str, str]:
-    """Return the options of a batch reader of all records that micro-batches read.
+    """Return the options of a batch reader for all records that micro-batches read.
 
-    Records that the topic no longer has are an error.
+    Records that the topic no longer has raise an error.
     """
     kept = {name: value for name, value in options.items() if name.lower() not in _OF_STREAMS}
     starts: Offsets = {}
@@ -126,7 +128,7 @@ def _ranges(batch: int, span: OffsetSpan) -> Iterator[Range]:
 
 
 def _initial(span: OffsetSpan) -> Offsets:
-    """Return the offsets that the query began at, which Spark keeps for itself."""
+    """Return the initial offsets of the query, which Spark stores separately."""
     file = span.log / "0"
     try:
         return _offsets(json.loads(file.read_text(encoding="utf-8").splitlines()[-1]))

@@ -1,6 +1,6 @@
-"""A data source that reads again what micro-batches read of another, on the workers.
+"""A data source that reads again, on the workers, the rows that micro-batches read.
 
-It travels to them by value: they need not have this project.
+It is sent to them by value: they need not have this project.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def replaying(
     spans: Sequence[tuple[int, Any, Any]],
     row_bits: int,
 ) -> type[DataSource]:
-    """Return a data source, by its name, of the rows that micro-batches read.
+    """Return a named data source of the rows that micro-batches read.
 
     Parameters
     ----------
     source, options, schema
-        The class of the streaming source, and what its reader is made with.
+        The class of the streaming source, and the arguments of its reader.
     placed
         The schema with two columns more: the number of the micro-batch, and the row's place, which
         is the number of its partition shifted by ``row_bits`` bits, and its number in that.
@@ -104,7 +104,7 @@ class _Reader(DataSourceReader):
 
 
 def _with_places(rows: Any, batch: int, first: int) -> Any:
-    """Return a record batch of Arrow with the two columns more."""
+    """Return a record batch of Arrow with the two added columns."""
     import pyarrow as pa
 
     batches = pa.array([batch] * rows.num_rows, pa.int32())

@@ -20,7 +20,7 @@ _SECONDS = {
 
 
 def option(options: Mapping[str, str], name: str, otherwise: str) -> str:
-    """Return the value of an option, whose name is in any case."""
+    """Return the value of an option, given its name in any case."""
     by_lower_name = {key.lower(): value for key, value in options.items()}
     return by_lower_name.get(name.lower(), otherwise)
 
@@ -31,7 +31,7 @@ def seconds_of(duration: str) -> int:
     Raises
     ------
     SourceError
-        When it is none of Spark's.
+        Spark does not accept the duration.
     """
     matched = re.fullmatch(r"(\d+)\s*([a-z]*)", duration.strip().lower())
     if matched is None or matched[2] not in _SECONDS:

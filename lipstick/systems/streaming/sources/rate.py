@@ -1,9 +1,9 @@
-"""The sources ``rate`` and ``rate-micro-batch``, which count.
+"""The counting sources ``rate`` and ``rate-micro-batch``.
 
 The offsets of ``rate`` are seconds since the query first began, which its checkpoint records. The
-numbers of a micro-batch have times spread evenly over its seconds, as Spark spreads them
-(``RateStreamMicroBatchStream``). The micro-batches of ``rate-micro-batch`` have so many numbers
-each, all of one time.
+numbers of a micro-batch have times spread evenly over its seconds, as in Spark
+(``RateStreamMicroBatchStream``). Each micro-batch of ``rate-micro-batch`` has a fixed count of
+numbers, all with the same time.
 """
 
 from __future__ import annotations
@@ -56,10 +56,11 @@ def numbers(batch: int, span: OffsetSpan, rows_per_second: int, ramp: int) -> Nu
 
 
 def numbers_until(second: int, rows_per_second: int, ramp: int) -> int:
-    """Return how many numbers come before a second.
+    """Return the count of numbers before a second.
 
-    While the rate rises, each second has ``rows_per_second // (ramp + 1)`` more than the one before
-    (``RateStreamProvider.valueAtSecond``).
+    While the rate rises, each second has ``rows_per_second
+
+    (ramp + 1)`` more than the one before (``RateStreamProvider.valueAtSecond``).
     """
     if second > ramp:
         whole = (second - ramp) * rows_per_second
@@ -78,7 +79,7 @@ def _seconds(offset: Any) -> int:
 
 
 def _began(span: OffsetSpan) -> int:
-    """Return when the query first began, in milliseconds since 1970."""
+    """Return the first start of the query, in milliseconds since 1970."""
     file = span.log / "0"
     try:
         return int(file.read_text(encoding="utf-8").splitlines()[-1])
@@ -90,12 +91,12 @@ def _began(span: OffsetSpan) -> int:
 
 
 _MOST = 1 << 16
-"""So many numbers are made of one row."""
+"""Count of numbers generated from one row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """The numbers that a micro-batch read, and the times of them.
+    """The numbers that a micro-batch read, and their times.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ class Numbers:
     first, after
         The first number, and the one after the last.
     time, step
-        The time of the first, and how much later each other is, in milliseconds.
+        The time of the first number, and the step between times, in milliseconds.
     """
 
     batch: int

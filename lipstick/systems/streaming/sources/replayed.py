@@ -1,4 +1,4 @@
-"""The protocol of sources that are not files: they give the rows between two offsets again."""
+"""The protocol of sources that are not files: they return the rows between two offsets again."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PythonSource:
 
     @staticmethod
     def registered(spark: SparkSession, name: str) -> PythonSource:
-        """Return the source that is registered under a name in a classic session.
+        """Return the source registered under a name in a classic session.
 
         Raises
         ------
@@ -71,14 +71,14 @@ BATCH = "_lipstick_batch"
 
 @dataclass(frozen=True, slots=True)
 class OffsetSpan:
-    """The rows that a micro-batch read of a source, from one offset up to another.
+    """The rows that a micro-batch read from a source, from one offset up to another.
 
     Parameters
     ----------
     start, end
         The documents of the offsets in the checkpoint. ``start`` None: the source's first offset.
     log
-        The folder of the checkpoint where the source keeps what it knows of itself.
+        The folder of the checkpoint with the source's own metadata.
     """
 
     start: Any
@@ -87,7 +87,7 @@ class OffsetSpan:
 
 
 Batched: TypeAlias = Sequence[tuple[int, OffsetSpan]]
-"""The numbers of micro-batches, ascending, and what they read of one source."""
+"""The numbers of micro-batches, ascending, and their spans of one source."""
 
 
 class Replayed(Protocol):
@@ -95,7 +95,9 @@ class Replayed(Protocol):
 
     @property
     def token(self) -> tuple[str, ...]:
-        """The columns that name a row; empty: its place does, an added ``_lipstick_row``."""
+        """The columns that identify a row; empty: the added ``_lipstick_row``, its position,
+        does.
+        """
         ...
 
     def rows(
@@ -121,7 +123,7 @@ class Replayed(Protocol):
 
 
 def replayed_source(spark: SparkSession, format: str, *, python: bool) -> Replayed | None:
-    """Return how a source is read again; None if that is not known of a format.
+    """Return the reader of a source's past rows, or None if none is known for its format.
 
     Parameters
     ----------
