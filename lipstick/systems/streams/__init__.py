@@ -1,16 +1,16 @@
-"""Provenance of streams: which input events a result was made of, while the stream runs.
+"""Provenance of streams: the input events behind a result, while the stream runs.
 
 A `Graph` has sources and operators over their streams. A `Runner` runs it in memory, `start` on
-Structured Streaming. Recorded, by `Assertions` in a store or `InMemory`, are the keys of all events
-and the content of source events; no edge is. `ancestors` and `descendants` find the rest by
-reverse mapping, from keys and the operators' parameters alone; `trace` gives every step as a table,
-`provenance_graph` a graph to zoom, delete in and evaluate, and `replay` runs what was recorded
-again, also with events corrected, removed or added. A `Property` travels with the events and needs
-no recording.
+Structured Streaming. `Assertions` in a store, or `InMemory`, record the keys of all events and the
+content of source events, but no edges. `ancestors` and `descendants` find the rest by reverse
+mapping, from keys and the operators' parameters alone; `trace` returns every step as a table,
+`provenance_graph` a graph to zoom, delete in and evaluate, and `replay` runs the recording again,
+also with events corrected, removed or added. A `Property` travels with the events and needs no
+recording.
 
 Source: Sansrimahachai, *Tracing Fine-Grained Provenance in Stream Processing Systems using A
 Reverse Mapping Method*, 2012. Where its definitions are not exact (delays of joins, equal times,
-buffers that consumers share), what is here differs, and is exact.
+buffers that consumers share), this implementation differs, and is exact.
 
 Examples
 --------
@@ -106,7 +106,7 @@ _ON_SPARK = ("RunningGraph", "ancestors_frame", "start")
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name that needs PySpark when it is asked for."""
+    """Import names that need PySpark lazily."""
     if name in _ON_SPARK:
         from lipstick.systems.streams import structured
 

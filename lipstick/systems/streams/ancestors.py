@@ -1,7 +1,7 @@
-"""Ancestors and descendants by reverse mapping: no edge is stored, each is computed from keys.
+"""Ancestors by reverse mapping: no edge is stored, each is computed from keys.
 
-Source: the thesis, section 4.1.2 (``retrieveAncestors``). Its worklist of single keys is here one
-step for each stream, backwards along the graph, over the union of the ranges asked for; each event
+Source: the thesis, section 4.1.2 (``retrieveAncestors``). Its worklist of single keys is replaced
+by one step per stream, backwards along the graph, over the union of the wanted ranges; each event
 is visited once, and sources end the walk whether named or not.
 """
 
@@ -30,7 +30,7 @@ from semiring.segments import expand
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EventRanges:
-    """Ranges of events of a stream, by time: each has an owner, the question that it answers.
+    """Ranges of events of a stream by time, each with an owner, the question that it belongs to.
 
     Parameters
     ----------
@@ -49,14 +49,14 @@ class EventRanges:
 
     @staticmethod
     def of(keys: Keys, owner: Array | None = None) -> EventRanges:
-        """A range for each key; without owners all are of one question."""
+        """Return a range for each key; without owners all belong to one question."""
         owner = np.zeros(len(keys), dtype=np.int64) if owner is None else owner
         return EventRanges(owner, keys.code, keys.t, keys.t)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Visited:
-    """Events of a stream that a walk came to.
+    """The events of a stream that a walk reached.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Visited:
     high: Array
 
     def events(self) -> tuple[Keys, Array]:
-        """The keys, and the owner of each; ascending for each owner."""
+        """Return the keys, and the owner of each; ascending for each owner."""
         places, ranges = expand(self.low, self.high)
         if len(self.owner) and not self.owner.any():
             return self.keys.take(places), np.zeros(len(places), dtype=np.int64)
@@ -81,7 +81,7 @@ class Visited:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StreamLink:
-    """Direct dependencies between two streams: output i was made of the positions of range i."""
+    """Direct dependencies between two streams: output i derives from the positions of range i."""
 
     sid: str
     source: str
@@ -94,18 +94,18 @@ class StreamLink:
 
 @checked
 def ancestors(recording: Recording, events: Events, within: Iterable[str] | None = None) -> Found:
-    """The events that some events were made of.
+    """Return the ancestors of some events.
 
     Parameters
     ----------
     within
-        The streams to look in (the *scope*): the walk ends where none of them is left further up,
-        and at sources, which are named where it comes to them. None: sources.
+        The streams to search (the *scope*): the walk ends at sources, which are reported when
+        reached, and where none of these streams is further up. None: sources.
 
     Raises
     ------
     UnknownStreamError
-        A stream or event that there is not.
+        The recording has no such stream or event.
 
     Notes
     -----
@@ -121,13 +121,13 @@ def ancestors(recording: Recording, events: Events, within: Iterable[str] | None
 def ancestors_of_each(
     recording: Recording, events: Events, within: Iterable[str] | None = None
 ) -> tuple[Keys, dict[str, tuple[Keys, Array]]]:
-    """The ancestors of each event by itself.
+    """Return the ancestors of each event separately.
 
     Returns
     -------
     keys, found
-        The events asked about, and by stream the keys found and for each the position among
-        `keys` of the event that it is an ancestor of.
+        The events in question, and by stream the ancestors' keys, each with the position in `keys`
+        of its descendant.
     """
     keys = resolve(recording, events)
     ranges = EventRanges.of(keys, np.arange(len(keys), dtype=np.int64))
@@ -181,7 +181,7 @@ def walk_back(
 
 
 def _distinct(visited: dict[str, Visited]) -> dict[str, Visited]:
-    """The same events without regard to owners."""
+    """Return the same events without distinguishing owners."""
     result = {}
     for name, seen in visited.items():
         zero = np.zeros(len(seen.owner), dtype=np.int64)
@@ -195,7 +195,7 @@ def _targets(recording: Recording, within: Iterable[str] | None) -> frozenset[st
 
 
 def _with_targets_above(graph: Graph, targets: frozenset[str]) -> set[str]:
-    """The streams that are made of some target, directly or not."""
+    """Return the streams that derive from some target, directly or indirectly."""
     above: set[str] = set()
     for name, node in graph.nodes.items():
         if any(source in targets or source in above for source in node.inputs):
@@ -204,7 +204,7 @@ def _with_targets_above(graph: Graph, targets: frozenset[str]) -> set[str]:
 
 
 def _located(recording: Recording, sid: str, ranges: list[EventRanges]) -> Visited:
-    """Ranges by time as disjoint ranges of positions among the keys that are loaded for them."""
+    """Return ranges by time as disjoint ranges of positions among the loaded keys."""
     owner = np.concatenate([each.owner for each in ranges])
     low = np.concatenate([each.low for each in ranges])
     high = np.concatenate([each.high for each in ranges])
@@ -219,7 +219,7 @@ def _located(recording: Recording, sid: str, ranges: list[EventRanges]) -> Visit
 def step_back(
     recording: Recording, node: Node, here: Visited, links: list[StreamLink] | None
 ) -> list[tuple[str, EventRanges]]:
-    """From outputs of an operator to ranges of its inputs.
+    """Return the ranges of inputs behind outputs of an operator.
 
     Parameters
     ----------

@@ -19,10 +19,10 @@ from semiring.token import Token
 class Annotation(Property):
     """Annotations in a semiring.
 
-    An output of map, filter, merge or aggregate has its ancestor's; a window's is that of the
-    trigger times δ of the sum of all in the window, since it is emitted when the trigger is there;
-    a join's is the sum of the events at its tick times δ of the sum, over the pairs that matched,
-    of their products.
+    An output of map, filter, merge or aggregate has its ancestor's annotation. A window's is the
+    trigger's times δ of the sum over the window, since the window is emitted if the trigger is
+    present. A join's is the sum over the events at its tick, times δ of the sum, over matching
+    pairs, of their products.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Annotation(Property):
 
 
 def tokens(sid: str, keys: Keys, codes: KeyCodes) -> list[Token]:
-    """The tokens of events: the stream, and the number, after the key where there is one."""
+    """Return the tokens of events: the stream, and the number, after the key if there is one."""
     numbers = keys.n.tolist()
     if keys.code is None:
         return [Token(sid, (n,)) for n in numbers]

@@ -1,7 +1,7 @@
-"""Provenance assertions in a store: one append for each batch, exactly once, and no edge.
+"""Provenance assertions in a store: one append for each batch, exactly once, and no edges.
 
-Recorded *optimised* a source's events have keys and content, all others keys alone; *full*, all
-have content (thesis, sections 3.4.1 and 6.3).
+An *optimised* recording has keys and content of source events, and only keys of all others; a
+*full* one has the content of all (thesis, sections 3.4.1 and 6.3).
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from semiring.door import checked
 
 @checked
 class Assertions(RecordedQuery):
-    """A recorder into a store, to be used as a context; it goes on from what is there.
+    """A recorder into a store, to be used as a context; it continues an existing recording.
 
     Parameters
     ----------
     path
         Of the store: made if it is not there.
     full
-        Keep the content of all streams, not of sources alone.
+        Whether to record the content of all streams, not only of sources.
     block
         Events of a part: what is read at least for a question.
     """

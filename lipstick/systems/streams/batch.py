@@ -13,12 +13,12 @@ from semiring.base import Array
 from semiring.segments import bounds, expand
 
 LIST = "events"
-"""The column that a list of events is in, where content is such a list."""
+"""The column with a list of events, for content that is such a list."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lists:
-    """Content that is a list of events each: ranges of rows of one table.
+    """Content that is a list of events for each event: ranges of rows of one table.
 
     Parameters
     ----------
@@ -39,11 +39,11 @@ class Lists:
         return len(self.low)
 
     def take(self, positions: Array) -> Lists:
-        """The lists at positions."""
+        """Return the lists at positions."""
         return Lists(self.members, self.low[positions], self.high[positions], self.newest_first)
 
     def table(self) -> pa.Table:
-        """The lists as one column named ``events``, of structs of the members' columns."""
+        """Return the lists as one column named ``events``, of structs of the members' columns."""
         if self.newest_first:  # the list from its last row down
             rows, _ = expand(-self.high + 1, -self.low + 1)
             rows = -rows
@@ -82,11 +82,11 @@ class Batch:
         return len(self.keys)
 
     def table(self) -> pa.Table:
-        """The content, a row for each event."""
+        """Return the content, a row for each event."""
         return self.content.table() if isinstance(self.content, Lists) else self.content
 
     def take(self, positions: Array) -> Batch:
-        """The events at ascending positions."""
+        """Return the events at ascending positions."""
         if is_each(positions, len(self)):
             return self
         content = self.content
@@ -99,17 +99,17 @@ class Batch:
         return Batch(self.keys.take(positions), taken, properties)
 
     def rows(self) -> Batch:
-        """The same with content as rows."""
+        """Return the same batch with content as rows."""
         return Batch(self.keys, self.table(), self.properties)
 
 
 def is_each(positions: Array, count: int) -> bool:
-    """Return True if positions are the positions of all rows, in their order."""
+    """Return True if positions are 0, 1, ... for all rows."""
     return len(positions) == count and bool((positions == np.arange(count)).all())
 
 
 def concat_batches(parts: Sequence[Batch]) -> Batch:
-    """Put batches of one stream together, their content as rows."""
+    """Concatenate batches of one stream, with their content as rows."""
     filled = [part for part in parts if len(part)]
     if not filled:
         return parts[0].rows()

@@ -22,7 +22,7 @@ from semiring.door import checked
 from semiring.segments import others
 
 Name = int | tuple[Any, int]
-"""An event of a source: its number, or with a key the key's value and the number."""
+"""An event of a source: its number, or for a stream with a key, the key's value and the number."""
 
 
 @checked
@@ -33,12 +33,12 @@ class Changes:
     Parameters
     ----------
     corrected
-        By event, the columns that have another value. Times and keys stay.
+        By event, the columns with new values. Times and keys cannot change.
     removed
-        Events that did not come.
+        Events to leave out.
     added
-        A table of events that came too late or not at all, as the source has them: each gets the
-        first free tick from its time on, after the events that are there.
+        A table of events that were late or missing, in the form of the source: each gets the first
+        free tick from its time on, after existing events.
     """
 
     corrected: Mapping[str, Mapping[Name, Mapping[str, Any]]] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Changes:
     added: Mapping[str, pa.Table] = field(default_factory=dict)
 
     def check(self, graph: Graph) -> None:
-        """Raise `UnknownStreamError` where a change is of a stream that is not a source."""
+        """Raise `UnknownStreamError` if a change is of a stream that is not a source."""
         for sid in [*self.corrected, *self.removed, *self.added]:
             if sid not in graph.sources:
                 raise UnknownStreamError(
@@ -56,12 +56,12 @@ class Changes:
 
 
 def first_change(changes: Changes, recording: Recording, sid: str) -> int:
-    """The time of the first event of a source that is changed or removed; `INFINITE` if none is.
+    """Return the time of the first changed or removed event of a source; `INFINITE` if none.
 
     Raises
     ------
     UnknownStreamError
-        When there is no such event.
+        The recording has no such event.
     """
     names = [*changes.corrected.get(sid, {}), *changes.removed.get(sid, ())]
     if not names:
@@ -78,14 +78,14 @@ def first_change(changes: Changes, recording: Recording, sid: str) -> int:
 def changed_batch(
     changes: Changes, sid: str, batch: Batch, graph: Graph, codes: KeyCodes, until: int
 ) -> Batch:
-    """The events of a source with its changes.
+    """Return the events of a source with its changes applied.
 
     Raises
     ------
     UnknownStreamError
-        When a change is of an event that there is not, or that is after what is replayed.
+        A change is of an unknown event, or of one after the replayed span.
     ReplayError
-        When a column to correct is not there, or is the time or the key of the source.
+        A column to correct is unknown, or is the time or the key of the source.
     """
     changes.check(graph)
     source = graph.node(sid).source

@@ -1,4 +1,4 @@
-"""Values of keys as numbers, in the order they were met."""
+"""Codes of key values: numbers in the order of first occurrence."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from semiring.base import Array
 
 
 class KeyCodes:
-    """The values of the keys of a graph's streams; the code of a value is its place among them."""
+    """The key values of a graph's streams; the code of a value is its index among them."""
 
     def __init__(self, values: pa.Array | None = None) -> None:
         self._values: pa.Array | None = values
 
     def restore(self, values: pa.Array) -> None:
-        """Go on from the values of an earlier run."""
+        """Continue from the values of an earlier run."""
         self._values = None if pa.types.is_null(values.type) else values
 
     def __len__(self) -> int:
@@ -25,16 +25,16 @@ class KeyCodes:
 
     @property
     def values(self) -> pa.Array:
-        """The values by code."""
+        """Return the values by code."""
         return pa.array([], pa.null()) if self._values is None else self._values
 
     def encode(self, column: pa.Array | pa.ChunkedArray) -> Array:
-        """The codes of values, int64; new ones are added.
+        """Return the codes of values, int64, adding new values.
 
         Raises
         ------
         StreamError
-            A NULL among them: no stream has it as its key.
+            A value is NULL, which no key may be.
         """
         if column.null_count:
             raise StreamError(
@@ -59,7 +59,7 @@ class KeyCodes:
         return numbers
 
     def find(self, value: object) -> int | None:
-        """The code of a value; None if it was never met."""
+        """Return the code of a value, or None if it never occurred."""
         if self._values is None:
             return None
         try:
@@ -70,5 +70,5 @@ class KeyCodes:
         return None if code < 0 else int(code)
 
     def decode(self, codes: Array) -> pa.Array:
-        """The values of codes."""
+        """Return the values of codes."""
         return self.values.take(pa.array(codes))

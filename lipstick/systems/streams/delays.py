@@ -1,4 +1,4 @@
-"""Delays of outputs: fixed, measured, given by a function, or recorded."""
+"""Delays of outputs: fixed, measured, from a function, or recorded."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from semiring.door import checked
 
 @checked
 class Delays(ABC):
-    """Gives every output its delay: the ticks from the trigger until it is emitted."""
+    """A source of delays: the ticks from an output's trigger to its emission."""
 
     deterministic: bool = True
     """True if a run of the same input has the same delays."""
 
     @abstractmethod
     def of(self, sid: str, code: Array | None, trigger: Array, elapsed: int) -> Array:
-        """The delays of outputs of a stream, int64, 0 or more.
+        """Return the delays of outputs of a stream, int64, 0 or more.
 
         Parameters
         ----------
         elapsed
-            Ticks that the operator took for the batch, as measured.
+            The measured ticks that the operator took for the batch.
         """
 
 
 @checked
 @dataclass(frozen=True, slots=True)
 class Fixed(Delays):
-    """The same delay always: a logical clock, which a run repeats.
+    """A constant delay per stream: a logical clock, which every run repeats.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Fixed(Delays):
 @checked
 @dataclass(frozen=True, slots=True)
 class Measured(Delays):
-    """The time that the operator took from receipt of the batch, as in the thesis."""
+    """The time from receipt of the batch to the operator's output, as in the thesis."""
 
     deterministic = False
 
@@ -65,7 +65,7 @@ class Measured(Delays):
 @checked
 @dataclass(frozen=True, slots=True)
 class Given(Delays):
-    """Delays by a function of stream, codes and trigger times."""
+    """Delays from a function of stream, codes and trigger times."""
 
     function: Callable[[str, Array | None, Array], Array]
 
@@ -80,7 +80,7 @@ class Given(Delays):
 
 
 class Recorded(Delays):
-    """The delays that outputs had when they were recorded, found by their triggers; else 0."""
+    """The recorded delays of outputs, found by their triggers; else 0."""
 
     def __init__(self, recorded: Mapping[str, Keys]) -> None:
         self._recorded = recorded

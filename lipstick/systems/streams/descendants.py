@@ -1,4 +1,4 @@
-"""Descendants: the outputs that have one of some events as an ancestor, found along the graph."""
+"""Descendants: the outputs with some events among their ancestors, found along the graph."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from semiring.door import checked
 
 @checked
 def descendants(recording: Recording, events: Events, within: Iterable[str] | None = None) -> Found:
-    """The events that were made of some events, directly or not.
+    """Return the direct and indirect descendants of some events.
 
     Parameters
     ----------
     within
-        The streams to look in; None: the streams that nothing is made of.
+        The streams to search; None: the streams without consumers.
     """
     graph = recording.graph
     keys = resolve(recording, events)
@@ -53,7 +53,7 @@ def descendants(recording: Recording, events: Events, within: Iterable[str] | No
 
 
 def _step_forth(recording: Recording, node: Node, which: int, given: Keys) -> Keys:
-    """The outputs of an operator that have one of some events of an input as an ancestor."""
+    """Return the outputs of an operator that derive directly from some events of an input."""
     operator = node.operator
     assert operator is not None
     keyed = recording.graph.node(node.inputs[which]).keyed
@@ -81,7 +81,7 @@ def _step_forth(recording: Recording, node: Node, which: int, given: Keys) -> Ke
 
 
 def _last_trigger(recording: Recording, sid: str, given: Keys, reach: Reach) -> Array:
-    """The latest time at which what is triggered may still have each event of a stream."""
+    """Return, for each event, the latest time of a trigger whose output may still include it."""
     if reach.count is None:
         return given.t + reach.time
     # From the event on that comes so many places later, windows of a length are without it.
@@ -98,7 +98,7 @@ def _last_trigger(recording: Recording, sid: str, given: Keys, reach: Reach) -> 
 
 
 def _triggered_within(outputs: Keys, codes: Array | None, first: Array, last: Array) -> Array:
-    """The outputs whose trigger is in one of some closed intervals, which ascend for each code."""
+    """Return the outputs triggered in any of some closed intervals, which ascend per code."""
     own_codes = None if codes is None else outputs.code
     index = search(codes, first, own_codes, outputs.trigger, "right") - 1
     near = np.flatnonzero(index >= 0)
@@ -111,7 +111,7 @@ def _triggered_within(outputs: Keys, codes: Array | None, first: Array, last: Ar
 
 
 def covering(spans: Spans, positions: Array) -> Array:
-    """Return the indices of the ranges that have at least one of some positions, ascending.
+    """Return the indices of the ranges that include at least one of some positions, ascending.
 
     Parameters
     ----------

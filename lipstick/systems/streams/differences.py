@@ -1,4 +1,6 @@
-"""Differences of two runs of a stream: triggers match the events, whose content is compared."""
+"""Differences of two runs of a stream: events are matched by trigger, and their content
+compared.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from semiring.segments import ascending, bounds
 
 
 def matched(keys: Keys, other_keys: Keys, rank: Array | None = None) -> tuple[Array, Array]:
-    """Return the places of the events of one run in another, by trigger and order.
+    """Return the positions of the events of one run in the other, by trigger and order.
 
     Parameters
     ----------
@@ -50,7 +52,7 @@ def differing_rows(table: pa.Table, other: pa.Table) -> Array:
 def differing_content(
     recording: Recording, keys: Keys, other: Recording, other_keys: Keys, sid: str
 ) -> Array:
-    """Return the mask of the events with other content in another run, one for one."""
+    """Return the mask of the events whose content differs in the other run, one for one."""
     if isinstance(recording, InMemory) and isinstance(other, InMemory):
         lists, other_lists = recording.lists(sid, keys), other.lists(sid, other_keys)
         if lists is not None and other_lists is not None:
@@ -61,9 +63,9 @@ def differing_content(
 
 
 def _differing_ranges(lists: Lists, other: Lists) -> Array | None:
-    """Return the mask of the lists that differ; None: members cannot be compared once each.
+    """Return the mask of the lists that differ, or None if members cannot be compared once each.
 
-    Members of both runs are in the same order, the first of one at some place among the other's.
+    Members of both runs must be in the same order, with one constant shift of positions.
     """
     lengths, other_lengths = lists.high - lists.low, other.high - other.low
     shared = (lengths == other_lengths) & (lengths > 0)
@@ -114,7 +116,7 @@ def _differing(left: pa.Array, right: pa.Array) -> Array:
 
 
 def _differing_lists(left: pa.Array, right: pa.Array) -> Array:
-    """Return the mask of the lists that differ in length or in a value, all compared at once."""
+    """Return the mask of the lists that differ in length or in a value, compared all at once."""
     lengths = [
         pc.list_value_length(each).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
         for each in (left, right)

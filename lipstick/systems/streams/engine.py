@@ -1,4 +1,4 @@
-"""A graph at work in memory, batch by batch: nothing but the operators' own code."""
+"""The execution of a graph in memory, batch by batch: only the operators' own code."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from lipstick.systems.streams.source import Disorder
 from semiring.door import checked
 
 TICK = 1_000
-"""Nanoseconds of a tick, where times are measured: microseconds."""
+"""Nanoseconds per tick of measured times: microseconds."""
 
 CODES = "/codes"
-"""The name of the values of keys in the state: no stream has it."""
+"""The name of the key values in the state, which no stream can have."""
 
 
 @checked
@@ -39,13 +39,13 @@ class Pushed:
     Parameters
     ----------
     number
-        Of the batch, from 0.
+        The number of the batch, from 0.
     streams
         The new events of every stream that is recorded, sources included.
     disorder
-        By source, what was not as it should be.
+        By source, the counts of irregular events.
     frontiers
-        By stream, the time up to which nothing comes any more.
+        By stream, the time up to which it is complete.
     """
 
     number: int
@@ -55,18 +55,18 @@ class Pushed:
 
 
 class Recorder(Protocol):
-    """A recorder, which keeps the events of a run."""
+    """A recorder of the events of a run."""
 
     def begin(self, graph: Graph, codes: KeyCodes) -> tuple[int, Mapping[str, StageState]]:
-        """Get ready, and return the number of the next batch and the state before it."""
+        """Prepare, and return the number of the next batch and the state before it."""
 
     def write(self, pushed: Pushed, state: Callable[[], Mapping[str, StageState]]) -> None:
-        """Keep what a batch made."""
+        """Record the results of a batch."""
 
 
 @dataclass(slots=True)
 class _At:
-    """One stream at work."""
+    """One stream of a running graph."""
 
     node: Node
     stage: Stage | None
@@ -75,18 +75,18 @@ class _At:
 
 @checked
 class Runner:
-    """A graph at work.
+    """A running graph.
 
     Parameters
     ----------
     graph
         Not to be changed any more.
     delays
-        Where outputs get their delays from; by default 0, a logical clock.
+        The source of outputs' delays; by default 0, a logical clock.
     properties
-        What travels with the events.
+        Properties that travel with the events.
     recorders
-        What keeps them: none for a plain run, an `InMemory`, an `Assertions` of a store.
+        Recorders of the events: none for a plain run, an `InMemory`, an `Assertions` of a store.
     clock
         The time of arrival in ticks, for sources without a time.
 
@@ -138,7 +138,7 @@ class Runner:
         return node.operator.stage(keyed, self.codes)
 
     def subscribe(self, sid: str, function: Callable[[Batch], None]) -> None:
-        """Have a function called with the new events of a stream, properties and all.
+        """Call a function with the new events of a stream, including their properties.
 
         Raises
         ------
@@ -149,7 +149,9 @@ class Runner:
 
     @property
     def number(self) -> int:
-        """The number of the next batch: of a run that goes on, those before are stored."""
+        """The number of the next batch; when a recording is continued, earlier batches are
+        stored.
+        """
         return self._number
 
     def push(
@@ -159,24 +161,24 @@ class Runner:
         watermark: int | None = None,
         final: bool = False,
     ) -> Pushed:
-        """Take the next batch of input and let all operators fire.
+        """Process the next batch of input.
 
         Parameters
         ----------
         inputs
             By source, a table of new rows; sources may be left out.
         watermark
-            A time before which no source gets anything any more.
+            A time before which all sources are complete.
         final
-            Whether this is the end: what was held back is let go.
+            Whether this is the end of the input: events held back are released.
 
         Raises
         ------
         StreamError
-            After the end; a table that does not fit its source; a function of the user's that gives
-            something else than it should.
+            The input has ended; a table does not fit its source; or a user's function returns a
+            wrong result.
         UnknownStreamError
-            Rows for what is not a source.
+            The rows are for an unknown source.
         """
         if self._closed:
             raise StreamError(f"Graph {self.graph.name} was closed: make another Runner.")
@@ -212,11 +214,11 @@ class Runner:
         return self.push(final=True)
 
     def held(self) -> int:
-        """Return the number of events that all operators and sources hold for later."""
+        """Return the number of events that all operators and sources buffer."""
         return sum(self.held_by_stream().values())
 
     def held_by_stream(self) -> dict[str, int]:
-        """Return, by stream, the number of events that its operator or source holds for later."""
+        """Return, by stream, the number of events that its operator or source buffers."""
         held = {sid: source.held() for sid, source in self._sources.items()}
         return held | {
             sid: at.stage.held() for sid, at in self._streams.items() if at.stage is not None
@@ -228,9 +230,9 @@ class Runner:
         return {sid: source.frontier for sid, source in self._sources.items()}
 
     def advance(self, frontiers: Mapping[str, int]) -> None:
-        """Take over the frontiers of sources when this run has some of their keys.
+        """Take over the frontiers of sources, for a run over a part of their keys.
 
-        The next batch lets go the events that are held back.
+        The next batch releases the events that are held back.
         """
         for sid, frontier in frontiers.items():
             self._sources[sid].advance(frontier)
@@ -266,7 +268,7 @@ class Runner:
         batches_made[sid] = Batch(keys, fired.content, values)
 
     def _fired(self, sid: str, stage: Stage, batches: Sequence[Batch], upto: list[int]) -> Fired:
-        """Let an operator fire."""
+        """Fire an operator."""
         return stage.push(batches, upto)
 
     def _save(self) -> dict[str, StageState]:

@@ -1,4 +1,4 @@
-"""Errors of streams: each names the problem, its place and the remedy."""
+"""Errors of streams."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from lipstick.systems.errors import StreamError
 
 
 class UnknownStreamError(StreamError):
-    """A name of a stream, or a key of an event, that there is not."""
+    """An unknown name of a stream, or key of an event."""
 
 
 class ReplayError(StreamError):
-    """A replay that cannot be done, or an operator that does not repeat its output."""
+    """An impossible replay, or an operator that does not repeat its output."""

@@ -1,4 +1,4 @@
-"""Events that a question is about, and events that an answer names."""
+"""Events of questions and of answers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Events:
 
 
 def resolve(recording: Recording, events: Events) -> Keys:
-    """The recorded keys of events, ascending.
+    """Return the recorded keys of events, ascending.
 
     Raises
     ------
@@ -106,16 +106,16 @@ def _codes(recording: Recording, events: Events, count: int) -> Array:
 @checked
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """Events of some streams: the answer of a question.
+    """Events of some streams: the answer to a question.
 
     Parameters
     ----------
     recording
-        What they are of.
+        The recording of the events.
     streams
         Their keys, by stream.
     notes
-        Where the answer may be not the whole truth, and why.
+        Limitations of the answer, with reasons.
     """
 
     recording: Recording
@@ -123,7 +123,7 @@ class Found:
     notes: tuple[str, ...] = ()
 
     def numbers(self, sid: str) -> list[Any]:
-        """Return the sequence numbers found in a stream; with a key, pairs of value and number.
+        """Return the sequence numbers of a stream's events; with a key, pairs of value and number.
 
         Raises
         ------
@@ -137,7 +137,7 @@ class Found:
         return list(zip(values, keys.n.tolist(), strict=True))
 
     def content(self, sid: str) -> pa.Table:
-        """Return the content of the events found in a stream, where it was recorded.
+        """Return the content of the events of a stream, if it was recorded.
 
         Raises as :meth:`numbers`.
         """
@@ -156,7 +156,7 @@ class Found:
         return keys
 
     def table(self) -> pa.Table:
-        """All as one table: stream, key (as text), n, t, d."""
+        """Return all events as one table: stream, key (as text), n, t, d."""
         tables = [key_table(self.recording, sid, keys) for sid, keys in self.streams.items()]
         return pa.concat_tables(tables) if tables else _no_keys()
 
@@ -171,7 +171,7 @@ def _no_keys() -> pa.Table:
 
 
 def key_table(recording: Recording, sid: str, keys: Keys) -> pa.Table:
-    """Keys as a table: stream, key (as text), n, t, d."""
+    """Return keys as a table: stream, key (as text), n, t, d."""
     count = len(keys)
     values = pa.nulls(count, pa.string())
     if keys.code is not None and count:

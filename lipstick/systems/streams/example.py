@@ -26,7 +26,7 @@ _BEGIN = 1_700_000_000_000
 
 
 def graph() -> Graph:
-    """Readings by sensor, means of half a second, and alarms."""
+    """Return the graph of readings by sensor, means of half a second, and alarms."""
     sensors = Graph("sensors")
     readings = sensors.source("readings", time="ts", key="sensor", disorder=2 * STEP)
     recent = readings.time_window(500, name="recent")
@@ -36,7 +36,7 @@ def graph() -> Graph:
 
 
 def readings(count: int, seed: int = 0, size: int = 10) -> Iterator[pa.Table]:
-    """Tables of `size` readings of every sensor, `count` of each in all; a little out of order."""
+    """Return tables of `size` readings of every sensor, `count` in all, a little out of order."""
     chance = np.random.default_rng(seed)
     for first in range(0, count, size):
         number = np.repeat(np.arange(first, min(first + size, count)), len(SENSORS))

@@ -1,8 +1,8 @@
 """Events of a recorded stream as rows that other stores may import.
 
-No edge of a recording is stored, but what crosses between stores has to be nodes. With an export,
-the events up to then of the stream, and of all that it is made of, become nodes of the recording's
-own store: each event once, so that later exports go on from these.
+A recording stores no edges, but rows that cross between stores have to be nodes. With an export,
+the events so far of the stream, and of all streams behind it, become nodes of the recording's own
+store: each event once, so that later exports continue from these.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from lipstick.tracking.naming import free_name
 from semiring.base import Array
 
 RECORD = "events of streams/"
-"""Records that say which events of a query are nodes, and which of them were exported."""
+"""Records of the events of a query that are nodes, and of the exported ones."""
 
 KEY, NUMBER, TIME = "event_key", "event", "event_time"
-"""The columns that name a row's event."""
+"""The columns that identify a row's event."""
 
 
 def export_stream(
@@ -42,12 +42,12 @@ def export_stream(
     *,
     query: str | None = None,
 ) -> str:
-    """Export the events of a recorded stream that were not exported before under a name.
+    """Export the events of a recorded stream that are new since earlier exports under this name.
 
     Parameters
     ----------
     store
-        Of the recording; nobody else may write to it meanwhile.
+        The store of the recording; nobody else may write to it meanwhile.
     sid
         The stream.
     name, version
@@ -57,7 +57,7 @@ def export_stream(
         A new one, for the rows as a Parquet file with the manifest beside it: the columns `event`,
         `event_time` and `event_key`, and the content of the events where it was recorded.
     query
-        The name of the graph that was run; None where the store has one alone.
+        The name of the recorded graph; None if the store has only one.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def export_stream(
     UnknownStreamError
         There is no such stream or query.
     graphquery.federation.CrossingError
-        The folder has something in it, or the version was exported with other data.
+        The folder is not empty, or the version was exported with different data.
 
     Notes
     -----
@@ -105,7 +105,7 @@ class _Known:
     pieces
         By stream, how many of its recorded parts each piece has, how many events, its segments.
     exported
-        By name of a dataset and segment, from which part to which.
+        By name of a dataset and segment, the range of parts.
     streams
         By name of a dataset, the stream.
     """
@@ -128,7 +128,7 @@ class _Known:
 
 @dataclass(slots=True)
 class _Added:
-    """A transaction as a sink of nodes."""
+    """A sink of nodes that adds them to a transaction."""
 
     transaction: Transaction
     taken: set[str]
@@ -153,7 +153,7 @@ class _Added:
 def _add(
     writer: Writer, recording: Stored, known: _Known, sid: str, name: str, segment: str
 ) -> None:
-    """Make nodes of all events up to now, and a segment of the events new to a dataset."""
+    """Add nodes for all events so far, and a segment of the events new to a dataset."""
     if known.streams.setdefault(name, sid) != sid:
         raise StreamError(
             f"{name} was exported of the stream {known.streams[name]}.\nGive another name."
@@ -198,7 +198,7 @@ def _upstream(recording: Stored, sid: str) -> list[str]:
 
 
 def _pieces(recording: Stored, known: _Known) -> dict[str, list[Piece]]:
-    """The pieces that there are, with their keys."""
+    """Return the existing pieces, with their keys."""
     pieces: dict[str, list[Piece]] = {}
     for sid, documents in known.pieces.items():
         start = 0
@@ -217,7 +217,7 @@ def _pieces(recording: Stored, known: _Known) -> dict[str, list[Piece]]:
 
 
 def _grow(nodes: StreamNodes, known: _Known, sid: str, *, outward: bool) -> None:
-    """Make nodes of the events of a stream that are none."""
+    """Add nodes for the events of a stream that have none."""
     recording = nodes.recording
     first, last = known.parts(sid), len(recording.parts(sid))
     nodes.pieces.setdefault(sid, [])
@@ -243,7 +243,7 @@ def _grow(nodes: StreamNodes, known: _Known, sid: str, *, outward: bool) -> None
 
 
 def _add_version(nodes: StreamNodes, sid: str, keys: Keys, segment: str) -> None:
-    """Add the segment that is exported: a node for each of some events."""
+    """Add the exported segment: a node for each of some events."""
     names = pa.table(_names(nodes.recording, keys))
     key = (KEY, NUMBER) if keys.code is not None else (NUMBER,)
     exported = Segment(segment, Kind.DERIVED, "+", len(keys), relation=sid, key=key, file="")
@@ -266,7 +266,7 @@ def _names(recording: Any, keys: Keys) -> Mapping[str, Any]:
 
 
 def _rows(recording: Stored, sid: str, keys: Keys) -> pa.Table:
-    """Return the rows of exported events: names, and content where it was recorded."""
+    """Return the rows of exported events: names, and content if it was recorded."""
     table = pa.table(_names(recording, keys))
     if not recording.has_content(sid):
         return table

@@ -67,12 +67,12 @@ class Graph:
         late: str = "drop",
         sequence: str | None = None,
     ) -> Stream:
-        """Add a first input; see :class:`lipstick.systems.streams.source.Source`."""
+        """Add a source; see :class:`lipstick.systems.streams.source.Source`."""
         source = Source(time, key, identity, disorder, late, sequence)
         return self._add(Node(sid, source=source, keyed=key is not None, module=sid))
 
     def stream(self, sid: str) -> Stream:
-        """The stream of a name.
+        """Return the stream with a name.
 
         Raises
         ------
@@ -83,7 +83,7 @@ class Graph:
         return Stream(self, sid)
 
     def node(self, sid: str) -> Node:
-        """The node of a name; raises as `stream`."""
+        """Return the node with a name; raises as `stream`."""
         if sid not in self.nodes:
             raise UnknownStreamError(
                 f"Graph {self.name} has no stream {sid!r}.\nIt has {', '.join(self.nodes)}."
@@ -97,15 +97,15 @@ class Graph:
 
     @property
     def recorded(self) -> tuple[str, ...]:
-        """The streams that a recording has keys of: all but twins."""
+        """The streams whose keys a recording has: all but twins."""
         return tuple(sid for sid, node in self.nodes.items() if node.twin is None)
 
     def original(self, sid: str) -> str:
-        """The stream that has the events of a stream: itself unless it is a twin."""
+        """Return the stream with the events of a stream: itself unless it is a twin."""
         return self.node(sid).twin or sid
 
     def consumers(self, sid: str) -> tuple[str, ...]:
-        """The streams that are made of a stream directly."""
+        """Return the streams that derive directly from a stream."""
         return tuple(other for other, node in self.nodes.items() if sid in node.inputs)
 
     def apply(self, operator: Operator, *inputs: str, sid: str | None = None) -> Stream:
@@ -114,7 +114,7 @@ class Graph:
         Raises
         ------
         StreamError
-            A number of inputs it does not have, or streams with and without a key together.
+            The operator does not take this number of inputs, or only some streams have a key.
         """
         nodes = [self.node(name) for name in inputs]
         wanted = operator.inputs
@@ -142,14 +142,14 @@ class Graph:
         )
 
     def compose(self, name: str, build: Callable[..., Stream], *inputs: Stream) -> Stream:
-        """Add an operator of one's own, made of others: its ancestor function follows from theirs.
+        """Add an operator composed of other operators; its ancestor function follows from theirs.
 
         Parameters
         ----------
         name
             Of the operator, and of the stream that it makes.
         build
-            Gets the input streams and returns the output; what it adds is inside the operator.
+            Maps the input streams to the output; streams that it adds are inside the operator.
         """
         outer = self._module
         self._module = outer or name
@@ -182,12 +182,14 @@ class Graph:
         }
 
     def fingerprint(self) -> str:
-        """Return a checksum of the topology, to detect that another graph has written a store."""
+        """Return a checksum of the topology, to detect a store that a different graph has
+        written.
+        """
         text = json.dumps(self.topology(), sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def check_recorded(self, recorded: Graph) -> None:
-        """Raise `ReplayError` when this is not the graph that was recorded."""
+        """Raise `ReplayError` unless this is the recorded graph."""
         if self.fingerprint() != recorded.fingerprint():
             raise ReplayError(
                 f"Graph {self.name} is not the one that was recorded: streams, operators or "
@@ -216,7 +218,7 @@ class Graph:
 @checked
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A stream of a graph; each operator on it adds another. Several may read one (fan-out)."""
+    """A stream of a graph, to which operators are added. Several may read one stream (fan-out)."""
 
     graph: Graph = field(repr=False)
     sid: str
@@ -276,11 +278,13 @@ class Stream:
         return self.graph.apply(LengthJoin(left, right, on), self.sid, other.sid, sid=name)
 
     def merge(self, *streams: Stream, name: str | None = None) -> Stream:
-        """All events of streams; see :class:`lipstick.systems.streams.operators.Merge`."""
+        """Merge the events of streams; see :class:`lipstick.systems.streams.operators.Merge`."""
         return self.graph.apply(Merge(), self.sid, *(other.sid for other in streams), sid=name)
 
     def twin(self, name: str) -> Stream:
-        """The same events under another name, as the thesis has for each of several consumers."""
+        """Return the same events under a new name, as the thesis has for each of several
+        consumers.
+        """
         graph = self.graph
         node = graph.node(self.sid)
         original = graph.original(self.sid)

@@ -1,4 +1,4 @@
-"""A source at work: rows get their times and numbers, and disorder is treated by its policy."""
+"""The intake of a source: rows get times and numbers, and disorder is handled by its policy."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Numbering:
         self._last_n = np.zeros(0, dtype=np.int64)
 
     def keys(self, trigger: Array, code: Array | None, n: Array | None, delays: Array) -> Keys:
-        """Give outputs their keys.
+        """Return the keys of outputs.
 
         Parameters
         ----------
@@ -66,7 +66,7 @@ class Numbering:
         return Keys(t, n, t - trigger, code)
 
     def resume(self, keys: Keys) -> None:
-        """Go on after recorded events of the stream."""
+        """Continue after recorded events of the stream."""
         starts = segment_starts(keys.code, len(keys))
         if not len(starts):
             return
@@ -77,16 +77,18 @@ class Numbering:
         self._last_n[codes] = keys.n[ends]
 
     def last(self, codes: Array) -> tuple[Array, Array]:
-        """The time and number of the last event of each code; far back and 0 if there was none."""
+        """Return the time and number of the last event of each code; far back and 0 if there is
+        none.
+        """
         self._grow(int(codes.max(initial=-1)) + 1)
         return self._last_t[codes], self._last_n[codes]
 
     def save(self) -> pa.Table:
-        """The counters as a table."""
+        """Return the counters as a table."""
         return pa.table({"t": self._last_t, "n": self._last_n})
 
     def load(self, table: pa.Table) -> None:
-        """Go on from counters."""
+        """Continue from saved counters."""
         self._last_t = table.column("t").to_numpy().copy()
         self._last_n = table.column("n").to_numpy().copy()
 
@@ -99,7 +101,7 @@ class Numbering:
 
 
 def _increasing(t: Array, code: Array | None, starts: Array, last: Array) -> Array:
-    """The least strictly increasing times for each code that are not before `t`."""
+    """Return, per code, the least strictly increasing times that are not before `t`."""
     good = bool((t[starts] > last).all())
     if good and len(t) > 1:
         rising = t[1:] > t[:-1]
@@ -138,9 +140,9 @@ class Ingested:
     batch
         With their keys.
     frontier
-        The time up to which nothing comes any more.
+        The time up to which the source is complete.
     disorder
-        What was not as it should be.
+        The counts of irregular events.
     """
 
     batch: Batch
@@ -149,7 +151,7 @@ class Ingested:
 
 
 class SourceStage:
-    """A source at work."""
+    """The intake of one source."""
 
     def __init__(self, sid: str, source: Source, codes: KeyCodes, clock: Callable[[], int]) -> None:
         self._sid = sid
@@ -164,7 +166,7 @@ class SourceStage:
         self._sequence = np.zeros(0, dtype=np.int64)
 
     def take(self, table: pa.Table | None, watermark: int | None, final: bool) -> Ingested:
-        """Take rows in, and return the rows that are next.
+        """Take rows in, and return the events that are next in order.
 
         Parameters
         ----------
@@ -178,7 +180,7 @@ class SourceStage:
         Raises
         ------
         StreamError
-            A column that there is not, or a time that is NULL or no time.
+            A column is missing, or a time is NULL or of a wrong type.
         """
         late = duplicates = 0
         if table is not None and table.num_rows:
@@ -265,7 +267,7 @@ class SourceStage:
         return table.filter(pa.array(due)) if bool(due.any()) else None
 
     def _forget(self) -> None:
-        """Let go of identities that are too far behind to come again."""
+        """Drop identities that are too old to be delivered again."""
         if self._seen is not None:
             times = self._seen.column("time").to_numpy()
             bound = max(self._frontier, NEVER + self._source.disorder) - self._source.disorder
@@ -277,7 +279,7 @@ class SourceStage:
         return self._frontier
 
     def advance(self, frontier: int) -> None:
-        """Take over the frontier of a source that this one has some keys of."""
+        """Take over the frontier of a source, for an intake of a part of its keys."""
         self._frontier = max(self._frontier, frontier)
         self._forget()
 
@@ -299,7 +301,7 @@ class SourceStage:
         return Batch(keys, content), collisions, missing
 
     def _missing(self, table: pa.Table, code: Array | None) -> int:
-        """Return how many of the sender's numbers between these and earlier ones did not come."""
+        """Return the number of gaps in the sender's numbers up to these."""
         if self._source.sequence is None:
             return 0
         numbers = table.column(self._source.sequence).cast(pa.int64()).to_numpy()
@@ -334,7 +336,7 @@ class SourceStage:
         return 0 if self._held is None else self._held.num_rows
 
     def save(self) -> StageState:
-        """The state, to go on from after a restart."""
+        """Return the state, to continue from after a restart."""
         tables = {
             "numbering": self._numbering.save(),
             "times": pa.table({"frontier": [self._frontier], "last": [self._last]}),
@@ -347,7 +349,7 @@ class SourceStage:
         return StageState(tables)
 
     def load(self, state: StageState) -> None:
-        """Go on from a state that `save` gave."""
+        """Continue from a saved state."""
         self._numbering.load(state.tables["numbering"])
         times = state.tables["times"].to_pylist()[0]
         self._frontier, self._last = times["frontier"], times["last"]

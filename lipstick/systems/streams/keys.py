@@ -15,9 +15,9 @@ import numpy as np
 from semiring.base import Array
 
 INFINITE = np.iinfo(np.int64).max
-"""A time after all others: nothing is still to come."""
+"""A time after all others: the stream is complete."""
 NEVER = np.iinfo(np.int64).min
-"""A time before all others: anything may still come."""
+"""A time before all others: nothing is complete yet."""
 _SPAN = 1 << 62
 
 
@@ -48,33 +48,33 @@ class Keys:
 
     @property
     def trigger(self) -> Array:
-        """The times of the events that made these: ``t - d``."""
+        """The times of the triggers of these events: ``t - d``."""
         return self.t - self.d
 
     def take(self, positions: Array) -> Keys:
-        """The keys at positions, which must ascend."""
+        """Return the keys at positions, which must ascend."""
         code = None if self.code is None else self.code[positions]
         return Keys(self.t[positions], self.n[positions], self.d[positions], code)
 
     def slice(self, start: int, stop: int) -> Keys:
-        """The keys from a position up to another, without a copy."""
+        """Return the keys from a position up to another, without a copy."""
         code = None if self.code is None else self.code[start:stop]
         return Keys(self.t[start:stop], self.n[start:stop], self.d[start:stop], code)
 
     @staticmethod
     def empty(keyed: bool) -> Keys:
-        """No keys."""
+        """Return no keys."""
         none = np.zeros(0, dtype=np.int64)
         return Keys(none, none, none, none if keyed else None)
 
 
 def concat_keys(parts: Sequence[Keys]) -> tuple[Keys, Array | None]:
-    """Put keys of one stream together.
+    """Concatenate keys of one stream.
 
     Returns
     -------
     keys, order
-        `order` has the place of each of `keys` in the concatenation; None for all in order.
+        `order` has the index of each of `keys` in the concatenation; None if they are in order.
     """
     parts = [part for part in parts if len(part)] or [parts[0]]
     if len(parts) == 1:
@@ -93,7 +93,7 @@ def concat_keys(parts: Sequence[Keys]) -> tuple[Keys, Array | None]:
 
 
 def whole_order(code: Array | None, t: Array) -> Array:
-    """The positions of events in the order (code, t), stable."""
+    """Return the positions of events in the order (code, t), stable."""
     if code is None:
         return np.argsort(t, kind="stable")
     return np.lexsort((t, code))
@@ -102,14 +102,14 @@ def whole_order(code: Array | None, t: Array) -> Array:
 def search(
     code: Array | None, t: Array, codes: Array | None, times: Array, side: str = "left"
 ) -> Array:
-    """Positions of (code, time) pairs in events sorted by (code, t).
+    """Return the positions of (code, time) pairs in events sorted by (code, t).
 
     Parameters
     ----------
     code, t
         Of the events, as in `Keys`.
     codes, times
-        What is looked for, in any order.
+        The pairs to search, in any order.
     side
         ``left``: the first event that is not before; ``right``: the first that is after.
 
@@ -152,7 +152,7 @@ def _is_strict(code: Array | None, t: Array) -> bool:
 
 
 def _halving(t: Array, start: Array, stop: Array, times: Array, side: str) -> Array:
-    """Binary search of each time in its own range of `t`."""
+    """Search each time in its own range of `t`, by bisection."""
     start, stop = start.copy(), stop.copy()
     while True:
         open_ = np.flatnonzero(start < stop)
@@ -165,7 +165,7 @@ def _halving(t: Array, start: Array, stop: Array, times: Array, side: str) -> Ar
 
 
 def first_of_time(code: Array | None, t: Array) -> Array:
-    """The first position of every (code, time), of keys in whole order."""
+    """Return the first position of every (code, time), of keys in whole order."""
     first = np.ones(len(t), dtype=np.bool_)
     first[1:] = t[1:] != t[:-1]
     if code is not None:
@@ -174,14 +174,14 @@ def first_of_time(code: Array | None, t: Array) -> Array:
 
 
 def distinct_keys(parts: Sequence[Keys]) -> Keys:
-    """Put keys of one stream together, in whole order, each once."""
+    """Merge keys of one stream, in whole order, without duplicates."""
     keys, _ = concat_keys(parts)
     keys = keys.take(whole_order(keys.code, keys.t))
     return keys.take(first_of_time(keys.code, keys.t))
 
 
 def segment_starts(code: Array | None, count: int) -> Array:
-    """The first position of every run of one code."""
+    """Return the first position of every run of one code."""
     if not count:
         return np.zeros(0, dtype=np.int64)
     if code is None:
@@ -190,18 +190,18 @@ def segment_starts(code: Array | None, count: int) -> Array:
 
 
 def first_of_code(code: Array | None, count: int) -> Array:
-    """For every position, the first position of the same code."""
+    """Return, for every position, the first position with the same code."""
     starts = segment_starts(code, count)
     return np.repeat(starts, np.diff(np.append(starts, count)))
 
 
 def rank_in_code(code: Array | None, count: int) -> Array:
-    """For every position, how many of the same code are before it."""
+    """Return, for every position, the number of positions before it with the same code."""
     return np.arange(count) - first_of_code(code, count)
 
 
 def last_of_code(code: Array | None, count: int) -> Array:
-    """For every position, the position after the last of the same code."""
+    """Return, for every position, the position after the last one with the same code."""
     starts = segment_starts(code, count)
     if not count:
         return starts
@@ -212,8 +212,8 @@ def last_of_code(code: Array | None, count: int) -> Array:
 def merge_ranges(owner: Array, low: Array, high: Array) -> tuple[Array, Array, Array]:
     """Return the union of ranges ``[low, high)`` of each owner, as disjoint ranges in order.
 
-    Empty ranges are dropped. Ranges that only touch stay apart: between them there may be a change
-    of the key, or events that were not loaded. O(r · log r).
+    Empty ranges are dropped. Adjacent ranges are not joined: between them the key may change, or
+    events may not be loaded. O(r · log r).
     """
     kept = low < high
     owner, low, high = owner[kept], low[kept], high[kept]

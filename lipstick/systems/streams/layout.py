@@ -1,7 +1,8 @@
-"""Layout of the keys of a batch in a store: columns, and blocks with the ranges of keys.
+"""The layout of a batch's keys in a store: columns, and blocks with ranges of keys.
 
-What is constant or follows is not stored: numbers of a stream without key are consecutive, times
-are differences. It has numpy and pyarrow alone, since workers of Spark do it too.
+Constant or implied columns are not stored: numbers of a stream without key are consecutive, and
+times are stored as differences. The module only needs numpy and pyarrow, since Spark's workers run
+it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from semiring.segments import ascending
 
 
 def key_columns(keys: Keys) -> tuple[pa.Table, int | None]:
-    """Keys as the columns that are stored, and the delay if it is one for all."""
+    """Return keys as the stored columns, and the delay if all events share it."""
     columns: dict[str, Array] = {"t": np.diff(keys.t, prepend=keys.t[:1])}
     constant = bool((keys.d == keys.d[0]).all())
     if not constant:
@@ -31,7 +32,7 @@ def key_columns(keys: Keys) -> tuple[pa.Table, int | None]:
 
 
 def column_names(keyed: bool, d: int | None) -> list[str]:
-    """The columns that `key_columns` stores of keys with so a delay."""
+    """Return the columns that `key_columns` stores for keys with this delay."""
     return ["t", *(["d"] if d is None else []), *(["n", "code"] if keyed else [])]
 
 
@@ -45,7 +46,7 @@ def keys_of(table: pa.Table, first_t: int, first_n: int, d: int | None, codes: i
     d
         The delay of all; None: a column.
     codes
-        What is added to codes.
+        The offset to add to codes.
     """
 
     def column(name: str) -> Array:
@@ -63,7 +64,7 @@ def keys_of(table: pa.Table, first_t: int, first_n: int, d: int | None, codes: i
 
 @dataclass(frozen=True, slots=True)
 class EventBlock:
-    """Consecutive events of a batch, and what they are found by.
+    """Consecutive events of a batch, and the ranges by which they are found.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ class EventBlock:
 
 
 def blocks(keys: Keys, size: int) -> Iterator[EventBlock]:
-    """Cut a batch into blocks of about so many events."""
+    """Split a batch into blocks of about `size` events."""
     # Outputs of one trigger are told apart by their order: they stay together.
     groups = first_of_time(keys.code, keys.trigger)
     places = np.arange(0, len(keys), size)
@@ -89,7 +90,7 @@ def blocks(keys: Keys, size: int) -> Iterator[EventBlock]:
 
 
 def ranges_of(keys: Keys) -> dict[str, Any]:
-    """The ranges of a `EventBlock`; keys are not empty."""
+    """Return the ranges of a non-empty `EventBlock`."""
     ranges: dict[str, Any] = {"rows": len(keys)}
     for name, values in (("t", keys.t), ("trigger", keys.trigger), ("n", keys.n)):
         ranges |= {f"first_{name}": int(values.min()), f"last_{name}": int(values.max())}
@@ -99,7 +100,7 @@ def ranges_of(keys: Keys) -> dict[str, Any]:
 
 
 def packed(state: Mapping[str, StageState]) -> pa.Table:
-    """A state as one table: a row for each table in it."""
+    """Return a state as one table, with a row for each of its tables."""
     rows: list[dict[str, Any]] = []
     for stream, stage in state.items():
         for name, table in stage.tables.items():
@@ -112,7 +113,7 @@ def packed(state: Mapping[str, StageState]) -> pa.Table:
 
 
 def unpacked(table: pa.Table) -> dict[str, StageState]:
-    """The inverse of `packed`."""
+    """Return the inverse of `packed`."""
     tables: dict[str, dict[str, pa.Table]] = {}
     for row in table.to_pylist():
         with pa.ipc.open_stream(row["table"]) as reader:

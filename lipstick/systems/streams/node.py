@@ -1,4 +1,4 @@
-"""A stream of a graph, and what makes it."""
+"""A stream of a graph, and its origin."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from lipstick.systems.streams.source import Source
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A stream, and the operator that makes it.
+    """A stream, and the operator or source behind it.
 
     Parameters
     ----------
     sid
         The name of the stream.
     source
-        How its events come in, for a source.
+        The settings of the source, for a source.
     operator, inputs
-        The operator that makes it and the streams that this reads, for all others.
+        The operator and its input streams, for all others.
     keyed
         Whether the stream has a key.
     module
         The composed operator that it is inside of, or its own name.
     twin
-        The stream that has the same events under another name: nothing is recorded for this one.
+        The stream with the same events under another name; nothing is recorded for this one.
     """
 
     sid: str

@@ -19,18 +19,18 @@ _PROPERTY = "__property_"
 
 @dataclass(frozen=True, slots=True)
 class StageState:
-    """Tables by name: events that are held, and counters."""
+    """Tables by name: buffered events, and counters."""
 
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
 
 
 def batch_to_table(batch: Batch) -> pa.Table:
-    """A batch as one table.
+    """Return a batch as one table.
 
     Raises
     ------
     StreamError
-        A property whose values are not numbers: it cannot be stored.
+        A property has values that are not numbers, which cannot be stored.
     """
     table = batch.table()
     keys = batch.keys
@@ -48,7 +48,7 @@ def batch_to_table(batch: Batch) -> pa.Table:
 
 
 def batch_of_table(table: pa.Table) -> Batch:
-    """The inverse of `batch_to_table`."""
+    """Return the inverse of `batch_to_table`."""
     arrays: dict[str, Array] = {}
     properties: dict[str, Array] = {}
     content = []

@@ -1,7 +1,7 @@
-"""The pairs of events that a join matched, found by running it again over what it looked back at.
+"""The matching pairs of a join, found by running it again over the events behind its outputs.
 
-Keys say which windows an output was made of, not what matched in them: that is up to the join's
-condition and the content, which is there again when the sources are replayed.
+Keys determine the windows of an output, not the pairs that matched in them: that depends on the
+join's condition and the content, which a replay of the sources restores.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from semiring.segments import expand
 
 @checked
 def matched_pairs(graph: Graph, recording: Recording, events: Events) -> pa.Table:
-    """The pairs that matched in outputs of a join.
+    """Return the matching pairs in outputs of a join.
 
     Parameters
     ----------
     graph
-        The one that was run.
+        The recorded graph.
     events
-        Of a stream that a join makes.
+        Events of a join's output stream.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def matched_pairs(graph: Graph, recording: Recording, events: Events) -> pa.Tabl
     StreamError
         When the stream is not made by a join.
     ReplayError
-        When the graph is another one, or the outputs do not come out again.
+        The graph is not the recorded one, or the outputs are not reproduced.
 
     Notes
     -----

@@ -1,7 +1,7 @@
 """The cost of a run, by formulas and as measured: bytes in a store, events in memory.
 
-Source: the thesis, sections 6.3 and 6.5. Its formula of memory has ``c * w * AS``, for c operators
-that hold the events of a window of w ticks each; here the parameters of each operator decide.
+Source: the thesis, sections 6.3 and 6.5. Its formula for memory is ``c * w * AS``, for c operators
+that buffer a window of w ticks each; here the parameters of each operator are used.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from semiring.door import checked
 @checked
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """Bytes that a recording takes.
+    """The bytes of a recording.
 
     Parameters
     ----------
     full
         With the content of all streams: ``SC_unopt``.
     optimised
-        With that of sources alone: ``SC_opt``.
+        With the content of sources only: ``SC_opt``.
     """
 
     full: float
@@ -34,13 +34,13 @@ class Storage:
 
     @property
     def saved(self) -> float:
-        """The share that the optimised form saves, of 1: ``SS``."""
+        """The share, from 0 to 1, that the optimised form saves: ``SS``."""
         return (self.full - self.optimised) / self.full if self.full else 0.0
 
 
 @checked
 def storage(events: int, sources: int, derived: int, key: float, content: float) -> Storage:
-    """The thesis's formulas: every stream has so many events.
+    """Return the thesis's estimate, for equally many events in every stream.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def storage(events: int, sources: int, derived: int, key: float, content: float)
 
 @dataclass(frozen=True, slots=True)
 class StreamSpace:
-    """The space that a stream takes in a store.
+    """The space of a stream in a store.
 
     Parameters
     ----------
@@ -85,12 +85,12 @@ class StreamSpace:
     rate: float
 
     def predicted(self, events: int) -> int:
-        """The bytes of the stream when the sources have so many events together."""
+        """Return the bytes of the stream for a total number of events of the sources."""
         return round(events * self.rate * (self.bytes_per_event or 0.0))
 
 
 def measured(recording: Stored) -> list[StreamSpace]:
-    """Return the space that every recorded stream takes, in the order of the graph."""
+    """Return the space of every recorded stream, in the order of the graph."""
     graph = recording.graph
     counts = {sid: int(recording.parts(sid).rows.sum()) for sid in graph.recorded}
     total = sum(counts[sid] for sid in graph.sources)
@@ -103,11 +103,11 @@ def measured(recording: Stored) -> list[StreamSpace]:
 
 
 def held(graph: Graph, rates: Mapping[str, float], keys: float = 1.0) -> dict[str, float]:
-    """Return the number of events in memory for each stream, held by the operator that makes it.
+    """Return the number of events in memory for each stream, in the buffer of its operator.
 
-    A time window holds the events of its width, a length window one less than its length of every
-    key, a join the events of both windows, a source the events to be put in order. Inputs of a
-    join or merge are taken to be at the same pace: what waits for another input comes on top.
+    A time window buffers the events of its width, a length window one less than its length per key,
+    a join the events of both windows, a source the events to be put in order. Inputs of a join or
+    merge are assumed to keep pace; events waiting for another input are not included.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def held(graph: Graph, rates: Mapping[str, float], keys: float = 1.0) -> dict[st
 
 
 def predicted_held(recording: Stored) -> dict[str, float]:
-    """`held` by the rates that recorded streams had on the whole."""
+    """Return `held` for the average rates of the recorded streams."""
     rates = {}
     for sid in recording.graph.recorded:
         parts = recording.parts(sid)
@@ -161,4 +161,4 @@ def held_in(recording: Stored) -> dict[str, int]:
 
 
 _COUNTERS = ("numbering", "times", "sequence", "seen", "done")
-"""Tables of a state that have no events."""
+"""Tables of a state without events."""

@@ -1,8 +1,9 @@
-"""From where on a graph must be run again for some results: the bounded prefix of a replay.
+"""The bounded prefix of a replay: the times from which a graph must be run again.
 
-An operator looks back no further than its window, so events before have no part in a result. Two
-bounds are kept of each stream: all its events from a time on are needed, and these have triggers
-from a time on. Walking back along the graph, triggers less the window are the times of inputs.
+An operator looks back no further than its window, so earlier events do not affect a result. Each
+stream has two bounds: the time from which all its events are needed, and the time from which these
+have their triggers. Walking back along the graph, the times of inputs are those of triggers, less
+the window.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from lipstick.systems.streams.recording import Recording
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """The beginning of a replay, by stream; a stream not needed begins at `INFINITE`.
+    """The beginning of a replay, by stream; an unneeded stream begins at `INFINITE`.
 
     Parameters
     ----------
     times
-        From which time on the events of a stream are right.
+        By stream, the time from which its events are correct.
     triggers
-        From which trigger's time on its outputs are run.
+        By stream, the time of triggers from which its outputs are computed.
     """
 
     times: Mapping[str, int]
@@ -36,7 +37,7 @@ class Prefix:
 
 
 def whole(graph: Graph, names: Iterable[str]) -> Prefix:
-    """Of everything that some streams are made of, from the beginning."""
+    """Return the prefix that replays some streams and all their ancestors from the beginning."""
     begins = dict.fromkeys(graph.nodes, INFINITE) | dict.fromkeys(names, NEVER)
     for name in reversed(list(graph.nodes)):
         if begins[name] == NEVER:
@@ -45,15 +46,15 @@ def whole(graph: Graph, names: Iterable[str]) -> Prefix:
 
 
 def prefix_of(recording: Recording, first: Mapping[str, int], *, counted: bool) -> Prefix:
-    """Return the beginning of a replay for the events of some streams from given times on.
+    """Return the beginning of a replay of the events of some streams from given times on.
 
     Parameters
     ----------
     first
-        By stream, the time of the first event that is asked about.
+        By stream, the time of the first event in question.
     counted
-        Whether windows of a length may be found by the recorded numbers. They may not where events
-        are removed, or come to be: then such a window has others that were before it.
+        Whether length windows may be found by the recorded numbers. They may not if events are
+        removed or added: then such a window includes earlier events.
     """
     graph = recording.graph
     times = dict.fromkeys(graph.nodes, INFINITE) | dict(first)
@@ -72,7 +73,7 @@ def prefix_of(recording: Recording, first: Mapping[str, int], *, counted: bool) 
 
 
 def _first_trigger(recording: Recording, sid: str, time: int) -> int:
-    """A time that no trigger of an event from a time on is before."""
+    """Return a lower bound on the triggers of events from a time on."""
     parts = recording.parts(sid)
     later = parts.first_trigger[parts.last_t >= time]
     return min(time, int(later.min(initial=time)))
@@ -81,7 +82,7 @@ def _first_trigger(recording: Recording, sid: str, time: int) -> int:
 def _first_time(
     recording: Recording, sid: str, trigger: int, reach: Reach, *, counted: bool
 ) -> int:
-    """The time of the first event that what is triggered from a time on may look back at."""
+    """Return a lower bound on the times of events behind outputs triggered from a time on."""
     if trigger == NEVER:
         return NEVER
     if reach.count is None:
@@ -92,7 +93,7 @@ def _first_time(
 
 
 def _first_counted(recording: Recording, sid: str, trigger: int, reach: Reach) -> int:
-    """The least time of the last so many events of any key before a trigger."""
+    """Return the least time among each key's last `reach.count` events before a trigger."""
     assert reach.count is not None
     keyed = recording.graph.node(sid).keyed
     if keyed:

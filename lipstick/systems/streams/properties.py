@@ -1,7 +1,7 @@
-"""Properties that travel with events (thesis, chapter 5): known as soon as a result is there.
+"""Properties that travel with events (thesis, chapter 5): known as soon as a result is.
 
-Where an operator holds events for its windows, it holds their properties with them, for each
-consumer its own, and lets go of both by the watermark.
+An operator that buffers events for its windows also buffers their properties, separately for each
+consumer, and releases both by the watermark.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ JOINS = ("time_join", "length_join")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """Outputs whose properties are asked for.
+    """Outputs whose properties are to be computed.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Step:
     keys
         Of the outputs.
     fired
-        What they were made of; None for a source.
+        The fired outputs with their parents; None for a source.
     content
         Of the outputs of a source, else None.
     codes
@@ -53,7 +53,7 @@ class Step:
 
     @property
     def parents(self) -> Sequence[Parents]:
-        """The parents of the outputs, for each input that has a part in any."""
+        """Yield the parents of the outputs, for each input with any."""
         if self.fired is None:
             return ()
         return [
@@ -83,7 +83,7 @@ class Property(ABC):
 
 
 def reduced(function: np.ufunc, start: int, parents: Parents, name: str) -> Array:
-    """A reduction of the values in each output's range; `start` where it is empty.
+    """Return a reduction of the values in each output's range; `start` for empty ranges.
 
     Arrays of two dimensions are reduced along the first.
     """
@@ -115,7 +115,7 @@ def reduced(function: np.ufunc, start: int, parents: Parents, name: str) -> Arra
 class TotalDelay(Property):
     """The ticks spent on an event: its own delay and the delays of its ancestors.
 
-    Of a join the greatest one of the ancestors counts, else their sum (thesis, section 5.4).
+    For a join, the greatest delay of the ancestors counts, else their sum (thesis, section 5.4).
     """
 
     name: str = "total_delay"
@@ -147,7 +147,7 @@ class Count(Property):
 
 @checked
 class _Names(Property):
-    """Sets of names of streams, a bit for each."""
+    """Sets of stream names, a bit for each."""
 
     def __init__(self, name: str, streams: Sequence[str]) -> None:
         self.name = name
@@ -171,7 +171,7 @@ class _Names(Property):
         return result
 
     def decode(self, values: Array) -> list[tuple[str, ...]]:
-        """The names in each set, in the order of the graph."""
+        """Return the names in each set, in the order of the graph."""
         bits = np.unpackbits(
             np.ascontiguousarray(values).view(np.uint8), axis=1, bitorder="little"
         ).astype(np.bool_)
@@ -183,12 +183,12 @@ class _Names(Property):
 
 @checked
 class ProcessingPath(_Names):
-    """The streams that an event came through, itself included.
+    """The streams that an event passed through, including its own.
 
     Parameters
     ----------
     streams
-        All that are of interest, such as ``graph.recorded``.
+        The streams to include, such as ``graph.recorded``.
     """
 
     def __init__(self, streams: Sequence[str]) -> None:
@@ -197,7 +197,7 @@ class ProcessingPath(_Names):
 
 @checked
 class SourceSet(_Names):
-    """The sources that an event came from.
+    """The sources of an event.
 
     Parameters
     ----------
@@ -212,17 +212,17 @@ class SourceSet(_Names):
 @checked
 @dataclass(frozen=True, slots=True)
 class Custom(Property):
-    """A property by functions of the user's, one event at a time.
+    """A property by a user's functions, one event at a time.
 
     Parameters
     ----------
     name
         Of the property.
     first
-        The value of a source's event: of its stream, its time and its content as a dictionary.
+        Maps the stream, time and content (a dictionary) of a source event to its value.
     fold
-        The value of an output: of its stream, its delay, and the values of its ancestors by
-        time, the first input's before the second's.
+        Maps the stream and delay of an output, and the values of its ancestors by time, the first
+        input's before the second's, to its value.
     """
 
     name: str
@@ -249,7 +249,9 @@ class Custom(Property):
 
 @checked
 def coverage(column: str, name: str = "coverage") -> Custom:
-    """The distinct values of a column of the source events, in order: an area that is covered."""
+    """Return the distinct values of a column of the source events, in order, such as a covered
+    area.
+    """
 
     def first(sid: str, t: int, row: dict[str, Any]) -> tuple[Any, ...]:
         if column not in row:

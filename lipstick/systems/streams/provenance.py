@@ -1,4 +1,4 @@
-"""The ancestors of events as a table of steps, and as a graph with a node an event."""
+"""The ancestors of events as a table of steps, and as a graph with a node per event."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Sink(Protocol):
     """A destination of segments and edges."""
 
     def name(self, wanted: str) -> str:
-        """A name of a segment that is free, as near to one as there is."""
+        """Return a free name for a segment, as similar as possible to the given one."""
         ...
 
     def segment(self, segment: Segment, values: pa.Table | None = None) -> None:
@@ -45,16 +45,16 @@ class Sink(Protocol):
 
 @dataclass(slots=True)
 class Piece:
-    """Some events of a stream, and the segments that have their nodes.
+    """Some events of a stream, and the segments with their nodes.
 
     Parameters
     ----------
     keys
         Of the events; node i of each segment is event i.
     inside, outside
-        As the module has made them, and as they leave it; None: they do not.
+        The events inside the module, and as they leave it; None: they do not.
     inputs
-        By module, as they enter it.
+        By module, the events as they enter it.
     """
 
     keys: Keys
@@ -72,7 +72,7 @@ class StreamNodes:
     invocations
         By module, the segment of its one invocation.
     pieces
-        By stream, what there is of it.
+        By stream, its pieces.
     """
 
     recording: Recording
@@ -81,7 +81,7 @@ class StreamNodes:
     pieces: dict[str, list[Piece]] = field(default_factory=dict)
 
     def add(self, node: Node, keys: Keys, links: Sequence[StreamLink], *, outward: bool) -> Piece:
-        """Add events of a stream, and what they were made of directly.
+        """Add events of a stream, and their direct ancestors.
 
         Parameters
         ----------
@@ -136,7 +136,7 @@ class StreamNodes:
                 self._edges(node, link, (link.low, link.high), derived)
 
     def _delta(self, node: Node, link: StreamLink, derived: str) -> None:
-        """δ of the sum of a window's events, as a factor of its output."""
+        """Add δ of the sum of a window's events, as a factor of its output."""
         count = len(link.outputs)
         name = self._derived(f"{derived}.δ{link.which}", "δ", count, node.module)
         self._edges(node, link, (link.low, link.high), name)
@@ -152,7 +152,9 @@ class StreamNodes:
     def located(
         self, sid: str, code: Array | None, t: Array
     ) -> Iterator[tuple[Piece, Array, Array]]:
-        """The pieces that have some events: the ordinals there, and the places among the events."""
+        """Yield the pieces with some events: the ordinals there, and the positions among the
+        events.
+        """
         for piece in self.pieces[sid]:
             positions = search(piece.keys.code, piece.keys.t, code, t)
             there = positions < len(piece.keys)
@@ -164,7 +166,9 @@ class StreamNodes:
                 yield piece, positions[chosen], chosen
 
     def _input(self, node: Node, source: str, piece: Piece) -> str:
-        """The segment that an operator reads a piece from: of its module's inputs, or inside."""
+        """Return the segment from which an operator reads a piece: an input of its module, or
+        inside.
+        """
         graph = self.recording.graph
         if graph.node(source).module == node.module and graph.node(source).inputs:
             return piece.inside
@@ -256,14 +260,14 @@ def _steps(recording: Recording, link: StreamLink) -> pa.Table:
 
 
 def _rows(keys: Keys, places: Array) -> Keys:
-    """Keys at any places, also several times: for tables alone."""
+    """Return keys at any positions, possibly repeated, for tables only."""
     code = None if keys.code is None else keys.code[places]
     return Keys(keys.t[places], keys.n[places], keys.d[places], code)
 
 
 @checked
 def provenance_graph(recording: Recording, events: Events) -> ProvenanceGraph:
-    """All that some events were made of, as a graph to zoom, delete in, evaluate and export.
+    """Return the ancestors of some events as a graph to zoom, delete in, evaluate and export.
 
     Events of sources are tokens (``readings:2``), every operator or composed operator is a module
     with one invocation, and the events that leave it are its outputs (``alarms#1/alarms:3``).
@@ -302,11 +306,11 @@ class _Built:
     tables: dict[str, pa.Table] = field(default_factory=dict)
 
     def column(self, file: str, name: str) -> pa.ChunkedArray:
-        """Return a column of a table that a store would have as a file."""
+        """Return a column of a table that stands for a file of a store."""
         return self.tables[file].column(name)
 
     def name(self, wanted: str) -> str:
-        """See `Sink`: a stream has one piece, so that names are free."""
+        """See `Sink`: a stream has one piece, so the name is free."""
         return wanted
 
     def segment(self, segment: Segment, values: pa.Table | None = None) -> None:

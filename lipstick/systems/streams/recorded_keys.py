@@ -1,4 +1,4 @@
-"""The recorded keys that outputs may have been made of: no more of a stream is read than that."""
+"""The recorded keys that may be ancestors of outputs: only these parts of a stream are read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from semiring.segments import ascending, bounds
 
 
 def within_reach(recording: Recording, sid: str, outputs: Keys, reach: Reach) -> Keys:
-    """The recorded keys of an input that outputs may have been made of, and some more."""
+    """Return a superset of the recorded keys of an input behind some outputs."""
     parts = recording.parts(sid)
     trigger = outputs.trigger
     if not len(trigger) or not len(parts):
@@ -25,7 +25,7 @@ def within_reach(recording: Recording, sid: str, outputs: Keys, reach: Reach) ->
 
 
 def _last_before(recording: Recording, sid: str, outputs: Keys, count: int) -> Keys:
-    """The keys of a stream with the last `count` events up to each trigger."""
+    """Return keys that include the last `count` events up to each trigger."""
     keyed = recording.graph.node(sid).keyed
     parts = recording.parts(sid)
     chosen = np.arange(len(parts))
@@ -50,9 +50,9 @@ def _last_before(recording: Recording, sid: str, outputs: Keys, count: int) -> K
 
 
 def _covered(first: Array, last: Array, count: int, *, gaps: bool) -> Array:
-    """The positions in some closed ranges; without gaps, also those between the ranges.
+    """Return the positions in some closed ranges; without `gaps`, also the positions between them.
 
-    A key's events in an earlier part are not its last ones if another part with some was left out.
+    If a part between were left out, a key's events in an earlier part might not be its last ones.
     """
     if not gaps and len(first):
         first, last = first.min(keepdims=True), last[-1:]
@@ -63,7 +63,7 @@ def _covered(first: Array, last: Array, count: int, *, gaps: bool) -> Array:
 
 
 def _enough(keys: Keys, outputs: Keys, count: int) -> bool:
-    """Return True if every output has so many events before it, or all that its key ever had."""
+    """Return True if every output has `count` events before it, or all that its key ever had."""
     high = search(keys.code, keys.t, outputs.code, outputs.trigger, "right")
     assert outputs.code is not None
     assert keys.code is not None

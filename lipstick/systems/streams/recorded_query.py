@@ -1,4 +1,4 @@
-"""A query's records in a store: what it is, its batches, each stored once, and where to go on."""
+"""A query's records in a store: its topology, its batches, each stored once, and its state."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from semiring.door import checked as checked_arguments
 
 @checked_arguments
 class RecordedQuery:
-    """The records of one graph in a store, to be used as a context; it goes on from what is there.
+    """The records of one graph in a store, to be used as a context; it continues existing ones.
 
     Parameters
     ----------
     path
         Of the store: made if it is not there.
     full
-        Keep the content of all streams, not of sources alone.
+        Whether to record the content of all streams, not only of sources.
     block
         Events of a part: what is read at least for a question.
 
@@ -68,7 +68,7 @@ class RecordedQuery:
         self._writer.__exit__(*error)
 
     def register(self, graph: Graph, partitions: int | None = None) -> Mapping[str, Any] | None:
-        """Make the query known, and return the record of its state, if it has any batch.
+        """Register the query, and return the record of its state, if it has any batch.
 
         Parameters
         ----------
@@ -119,24 +119,24 @@ class RecordedQuery:
         return state
 
     def bind(self, origin: str) -> None:
-        """Say whose batches are recorded, such as by the identity of a checkpoint.
+        """Bind the records to an origin of batches, such as the identity of a checkpoint.
 
         Raises
         ------
         StreamError
-            When the batches in the store are of another origin.
+            The batches in the store have a different origin.
         """
         self._origin = origin
         assert self._graph is not None
         self._check_origin(self._writer.record(state_record(self._graph.name), None))
 
     def check_last(self, number: int) -> None:
-        """Check that a batch that comes again is the last one that is stored.
+        """Check that a repeated batch is the last one stored.
 
         Raises
         ------
         StreamError
-            When it is an earlier one, or has other `offsets` than the stored one.
+            It is an earlier batch, or has different `offsets`.
         """
         assert self._graph is not None
         state = self._writer.record(state_record(self._graph.name), None)
@@ -168,12 +168,12 @@ class RecordedQuery:
         disorder: Mapping[str, Disorder],
         state: Mapping[str, Any],
     ) -> None:
-        """Store a batch, and the state after it; all of it is there after this, or nothing.
+        """Store a batch, and the state after it, atomically.
 
         Parameters
         ----------
         state
-            What the record of the state has beside the number of the next batch.
+            The fields of the state's record, beside the number of the next batch.
 
         Raises
         ------

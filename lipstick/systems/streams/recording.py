@@ -25,7 +25,7 @@ from semiring.segments import ascending
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parts:
-    """The parts that a stream was recorded in, an entry of each array for one part.
+    """The parts in which a stream was recorded, with one array element per part.
 
     Parameters
     ----------
@@ -50,12 +50,12 @@ class Parts:
         return len(self.rows)
 
     def take(self, positions: Array) -> Parts:
-        """The parts at positions."""
+        """Return the parts at positions."""
         return Parts(*(getattr(self, each.name)[positions] for each in fields(Parts)))
 
     @staticmethod
     def of(ranges: Iterable[Mapping[str, int]]) -> Parts:
-        """Of the numbers above by name for each part; codes that are left out are 0."""
+        """Return parts from the numbers above, by name, for each part; missing codes are 0."""
         names = [each.name for each in fields(Parts)]
         rows = [[given.get(name) or 0 for name in names] for given in ranges]
         array = np.array(rows, dtype=np.int64).reshape(-1, len(names))
@@ -69,9 +69,9 @@ class Parts:
         Parameters
         ----------
         codes
-            What the key of such an event may be; None: anything.
+            The possible key codes of such an event; None: any.
         of
-            ``t``, ``trigger`` or ``n``: what is meant by a time.
+            ``t``, ``trigger`` or ``n``: the quantity that the intervals are about.
         """
         met = self._meet(of, *_united(low, high))
         if codes is not None:
@@ -79,12 +79,14 @@ class Parts:
         return np.flatnonzero(met)
 
     def has_code(self, codes: Array) -> Array:
-        """Return the mask of the parts that may have an event of some codes."""
+        """Return the mask of the parts that may have an event with some codes."""
         codes = ascending(codes)
         return self._meet("code", codes, codes)
 
     def _meet(self, of: str, starts: Array, ends: Array) -> Array:
-        """Return the mask of the parts with a range that meets some disjoint intervals in order."""
+        """Return the mask of the parts with a range that meets some disjoint ascending
+        intervals.
+        """
         first = getattr(self, f"first_{of}")
         last = getattr(self, f"last_{of}")
         index = np.searchsorted(ends, first, "left")
@@ -94,7 +96,7 @@ class Parts:
 
 
 def _united(low: Array, high: Array) -> tuple[Array, Array]:
-    """The union of closed intervals, as disjoint ones in order."""
+    """Return the union of closed intervals, as disjoint ones in order."""
     order = np.argsort(low, kind="stable")
     low, high = low[order], np.maximum.accumulate(high[order])
     fresh = np.ones(len(low), dtype=np.bool_)
@@ -105,7 +107,7 @@ def _united(low: Array, high: Array) -> tuple[Array, Array]:
 
 @checked
 class Recording(ABC):
-    """A run as recorded: what questions and replays read.
+    """A recorded run: the input of questions and replays.
 
     Attributes
     ----------
@@ -120,15 +122,15 @@ class Recording(ABC):
 
     @abstractmethod
     def parts(self, sid: str) -> Parts:
-        """The parts of a stream."""
+        """Return the parts of a stream."""
 
     @abstractmethod
     def load(self, sid: str, parts: Array) -> Keys:
-        """The keys in some parts of a stream."""
+        """Return the keys in some parts of a stream."""
 
     @abstractmethod
     def load_content(self, sid: str, parts: Array) -> Batch:
-        """The events in some parts of a stream, with content.
+        """Return the events in some parts of a stream, with content.
 
         Raises
         ------
@@ -142,15 +144,15 @@ class Recording(ABC):
 
     @abstractmethod
     def disorder(self) -> Mapping[str, Disorder]:
-        """By source, what was not as it should be in all batches together."""
+        """Return, by source, the counts of irregular events in all batches together."""
 
     def whole(self, sid: str) -> Keys:
-        """All keys of a stream; raises as `Graph.stream`."""
+        """Return all keys of a stream; raises as `Graph.stream`."""
         sid = self.graph.original(sid)
         return self.load(sid, np.arange(len(self.parts(sid))))
 
     def content(self, sid: str, keys: Keys) -> pa.Table:
-        """The content of recorded events, a row for each key; raises as `load_content`."""
+        """Return the content of recorded events, a row for each key; raises as `load_content`."""
         sid = self.graph.original(sid)
         batch = self.load_content(sid, self.parts(sid).within(keys.t, keys.t, keys.code))
         index = search(batch.keys.code, batch.keys.t, keys.code, keys.t)
@@ -158,7 +160,7 @@ class Recording(ABC):
         return table if is_each(index, table.num_rows) else table.take(pa.array(index))
 
     def notes(self) -> tuple[str, ...]:
-        """Return sentences about the differences between what was sent and what is recorded."""
+        """Return sentences about the differences between the sent and the recorded events."""
         notes = []
         for sid, disorder in self.disorder().items():
             policy = self.graph.node(sid).source
@@ -184,7 +186,7 @@ class Recording(ABC):
 
 
 def no_content(sid: str) -> StreamError:
-    """The error for content that was not recorded."""
+    """Return the error for content that was not recorded."""
     return StreamError(
         f"The content of stream {sid} was not recorded, only its keys.\nReplay it, or record with"
         " full=True."
@@ -192,7 +194,7 @@ def no_content(sid: str) -> StreamError:
 
 
 def added(total: Mapping[str, Disorder], new: Mapping[str, Disorder]) -> dict[str, Disorder]:
-    """Sums of counts by source."""
+    """Return sums of counts by source."""
     result = dict(total)
     for sid, disorder in new.items():
         before = result.get(sid, Disorder())
@@ -203,7 +205,7 @@ def added(total: Mapping[str, Disorder], new: Mapping[str, Disorder]) -> dict[st
 
 @checked
 class InMemory(Recording):
-    """A recorder that keeps all in memory, for small data and tests.
+    """A recorder in memory, for small data and tests.
 
     Parameters
     ----------
@@ -259,9 +261,9 @@ class InMemory(Recording):
         return concat_batches(batches)
 
     def lists(self, sid: str, keys: Keys) -> Lists | None:
-        """Return the content of events as lists, which are not written out; None: it is none.
+        """Return the content of events as lists without expanding them, or None if it is no list.
 
-        That of several batches is written out, see `content`.
+        Content of several batches is expanded, see `content`.
         """
         sid = self.graph.original(sid)
         parts = self.parts(sid).within(keys.t, keys.t, keys.code)
@@ -279,12 +281,12 @@ class InMemory(Recording):
         return self._disorder
 
     def property(self, sid: str, name: str) -> Array:
-        """The values of a property of all events of a stream, in the order of its keys.
+        """Return the values of a property for all events of a stream, in the order of its keys.
 
         Raises
         ------
         StreamError
-            When the run did not follow it.
+            The run did not compute it.
         """
         batches = self._batches[self.graph.original(sid)]
         if batches and name not in batches[0].properties:

@@ -1,10 +1,10 @@
-"""Replay: the graph run again over recorded sources, as they were or with changes.
+"""Replay: the graph run again over recorded sources, unchanged or with changes.
 
-Source: the thesis, section 4.2 (``replayExec``). Outputs get the delays that were recorded for
-their triggers, so that they have the recorded keys. Where it feeds the source ancestors of one
-result, here all recorded events are fed from the first to the last that results asked about can
-look back at (`lipstick.systems.streams.prefix`): what else would have come out of filters and
-windows in between then comes out as it did.
+Source: the thesis, section 4.2 (``replayExec``). Outputs get the delays recorded for their
+triggers, so that they have the recorded keys. The thesis feeds the source ancestors of one result;
+here all recorded events are fed from the first to the last behind the results
+(`lipstick.systems.streams.prefix`), so that all other outputs of filters and windows in between are
+reproduced, too.
 """
 
 from __future__ import annotations
@@ -37,14 +37,16 @@ from semiring.door import checked
 
 
 class _RecordedSource(SourceStage):
-    """Gives the engine the recorded events of a source, as they are."""
+    """A source that feeds its recorded events unchanged."""
 
     def __init__(self, sid: str, source: Source, codes: KeyCodes, batch: Batch) -> None:
         super().__init__(sid, source, codes, lambda: 0)
         self._batch = batch
 
     def take(self, table: pa.Table | None, watermark: int | None, final: bool) -> Ingested:
-        """All events at once; see :meth:`lipstick.systems.streams.ingest.SourceStage.take`."""
+        """Return all events at once; see
+        :meth:`lipstick.systems.streams.ingest.SourceStage.take`.
+        """
         return Ingested(self._batch, INFINITE, Disorder())
 
 
@@ -56,7 +58,7 @@ class ReplayedSpan:
     until: int
 
     def first_trigger(self, sid: str) -> int:
-        """Return the trigger's time from which a stream is replayed; `INFINITE`: it is not."""
+        """Return the trigger time from which a stream is replayed; `INFINITE` if it is not."""
         return self.prefix.triggers[sid]
 
     def keys(self, recording: Recording, sid: str) -> Keys:
@@ -69,7 +71,9 @@ class ReplayedSpan:
         return recording.load(sid, which)
 
     def before(self, recording: Recording, sid: str) -> Keys:
-        """The recorded keys before, among them the last of every key: counts go on from them."""
+        """Return the recorded keys before the span, including every key's last: counts continue
+        from it.
+        """
         first = self.first_trigger(sid)
         keyed = recording.graph.node(sid).keyed
         if first in (NEVER, INFINITE):
@@ -79,7 +83,7 @@ class ReplayedSpan:
         return keys.take(np.flatnonzero(keys.trigger < first))
 
     def replayed(self, recording: Recording, sid: str) -> Keys:
-        """The keys of outputs whose triggers are in what is replayed."""
+        """Return the keys of outputs whose triggers are in the span."""
         keys = self.keys(recording, sid)
         trigger = keys.trigger
         there = (trigger >= self.first_trigger(sid)) & (trigger <= self.until)
@@ -87,7 +91,7 @@ class ReplayedSpan:
 
 
 class Replayer(Runner):
-    """A runner over recorded events, from where a prefix begins."""
+    """A runner over recorded events, from the beginning of a prefix."""
 
     def __init__(
         self,
@@ -114,7 +118,7 @@ class Replayer(Runner):
         self.push(final=True)
 
     def _fired(self, sid: str, stage: Stage, batches: Sequence[Batch], upto: list[int]) -> Fired:
-        """Leave out outputs before the prefix: what they were made of is not all there."""
+        """Leave out outputs before the prefix, whose ancestors are incomplete."""
         first = self._span.first_trigger(sid)
         if first == INFINITE:
             batches = [batch.take(np.zeros(0, dtype=np.int64)) for batch in batches]
@@ -127,7 +131,7 @@ class Replayer(Runner):
 
 
 def read_sources(graph: Graph, recording: Recording, span: ReplayedSpan) -> dict[str, Batch]:
-    """Return what was recorded of the sources in a span."""
+    """Return the recorded events of the sources in a span."""
     sources = {}
     for sid in graph.sources:
         first, until = span.prefix.times[sid], span.until
@@ -149,14 +153,14 @@ def run(
     read: Mapping[str, Batch] | None = None,
     fired: dict[str, Fired] | None = None,
 ) -> InMemory:
-    """Run a graph over a span of its recorded sources, with changes if there are any.
+    """Run a graph over a span of its recorded sources, with optional changes.
 
     Parameters
     ----------
     read
         What :func:`read_sources` returned, if it was called.
     fired
-        Gets what every operator made, if it is given.
+        Collects the outputs of every operator, if given.
     """
     results = InMemory(full=True)
     replayer = Replayer(graph, recording, span, results, fired)
@@ -196,7 +200,7 @@ class ReplayOutcome:
 
     @property
     def identical(self) -> bool:
-        """Return True if all that was asked about came out as it was recorded."""
+        """Return True if all results in question were reproduced exactly."""
         return not (len(self.changed) or len(self.gone) or len(self.appeared))
 
 
@@ -209,25 +213,25 @@ def replay(
     period: tuple[int, int] | None = None,
     changes: Changes | None = None,
 ) -> ReplayOutcome:
-    """Run a graph again over what was recorded of its sources, and compare.
+    """Run a graph again over its recorded sources, and compare.
 
     Parameters
     ----------
     graph
-        The one that was run.
+        The recorded graph.
     events
-        The results to compare; None: all of the streams that nothing is made of.
+        The results to compare; None: all events of streams without consumers.
     period
         The times from and to, both closed, of the results to compare, instead.
     changes
-        What is different in the sources; None: nothing is.
+        Changes of the sources; None: no changes.
 
     Raises
     ------
     ReplayError
-        When the graph is another one, or both events and a period are given.
+        The graph is not the recorded one, or both events and a period are passed.
     UnknownStreamError
-        When there are no such events, or a change is of an event that there is not.
+        There are no such events, or a change is of an unknown event.
 
     Notes
     -----
@@ -307,7 +311,7 @@ def _has_all(recording: Recording) -> bool:
 
 
 def _rank(keys: Keys, recorded: Keys) -> Array:
-    """Return the number of recorded events before each that have the same trigger."""
+    """Return the number of recorded events before each with the same trigger."""
     index = search(recorded.code, recorded.t, keys.code, keys.t)
     rank: Array = trigger_rank(recorded)[index]
     return rank
@@ -316,7 +320,7 @@ def _rank(keys: Keys, recorded: Keys) -> Array:
 def _compare(
     before: InMemory, after: InMemory, sid: str, keys_asked: Keys, rank: Array
 ) -> tuple[Keys, Keys, Keys]:
-    """Return the recorded events that are the same, changed and gone."""
+    """Return the recorded events that are unchanged, changed and gone."""
     index, there = matched(keys_asked, after.whole(sid), rank)
     gone = keys_asked.take(np.flatnonzero(~there))
     kept = keys_asked.take(np.flatnonzero(there))
@@ -353,7 +357,7 @@ def _appeared(
 def _not_deterministic(
     graph: Graph, recording: Recording, replayed: InMemory, other: Recording, span: ReplayedSpan
 ) -> tuple[str, ...]:
-    """The streams that differ between runs or from the recording, while their inputs do not."""
+    """Return the streams that differ between runs or from the recording, with equal inputs."""
     differing: set[str] = set()
     causes = []
     for sid, node in graph.nodes.items():

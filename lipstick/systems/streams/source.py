@@ -1,7 +1,7 @@
-"""First inputs: how events get their times and numbers, and what becomes of disorder.
+"""Sources: how events get their times and numbers, and how disorder is handled.
 
-The model needs times that are unique and increasing in a stream. What arrives otherwise is treated
-as follows, and counted, so that an answer can say where it is not exact:
+The model needs times that are unique and increasing in a stream. Irregular arrivals are handled as
+follows, and counted, so that an answer can state where it is not exact:
 
 - *out of order*, within `disorder` ticks: held back and put in order;
 - *late*, beyond that: dropped, or taken as if it happened now (``late="admit"``);
@@ -23,7 +23,7 @@ from semiring.base import Array
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A first input.
+    """A source of a graph.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ class Source:
         remembered for `disorder` ticks behind what is still expected: of events that are later
         still, dropped ones need no memory, and admitted ones may be taken twice.
     disorder
-        How many ticks an event may be behind the latest one and still be put in order.
+        The ticks that an event may be behind the latest one and still be put in order.
     late
-        ``drop`` or ``admit``: what becomes of events that are further behind.
+        ``drop`` or ``admit``: the treatment of events that are further behind.
     sequence
         A column of the sender's numbers, whose gaps are counted.
     """
@@ -79,7 +79,7 @@ class Disorder:
     collisions
         Events whose time was taken: they are some ticks later.
     missing
-        Numbers of the sender that did not come, by the `sequence` column.
+        Missing numbers of the sender, by the `sequence` column.
     """
 
     late: int = 0
@@ -92,7 +92,7 @@ class Disorder:
 
 
 def ticks_of(column: pa.ChunkedArray, sid: str) -> Array:
-    """Times as int64 ticks.
+    """Return times as int64 ticks.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A recording in a store, asked without Spark: only the parts that a question needs are read."""
+"""A recording in a store, queried without Spark: only the needed parts are read."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ from semiring.errors import LipstickError
 
 
 def graph_of(name: str, topology: Mapping[str, Any]) -> Graph:
-    """The graph of a recorded topology, the inverse of :meth:`Graph.topology`.
+    """Return the graph of a recorded topology, the inverse of :meth:`Graph.topology`.
 
     Raises
     ------
@@ -111,24 +111,24 @@ def _condition(recorded: Any) -> Condition:
 
 
 _CACHED = 1 << 23
-"""The number of events whose keys are kept in memory after they were read."""
+"""Number of events whose keys are cached in memory."""
 
 
 @checked_arguments
 class Stored(Recording):
-    """A query that was recorded by `Assertions`, as it is in the newest version of a store.
+    """A query recorded by `Assertions`, at the newest version of a store.
 
     Parameters
     ----------
     path
-        Of the store; or a snapshot of it, to ask of that version.
+        The path of the store; or a snapshot, to query its version.
     query
-        The name of the graph that was run; None where the store has one alone.
+        The name of the recorded graph; None if the store has only one.
 
     Attributes
     ----------
     batches
-        How many batches were recorded.
+        The number of recorded batches.
     ended
         Whether its input was closed.
 
@@ -194,13 +194,13 @@ class Stored(Recording):
         self._ranges = {sid: Parts.of(map(_ranges, each)) for sid, each in self._parts.items()}
 
     def states(self) -> list[dict[str, StageState]]:
-        """The state after the last batch, of each partition if keys are divided."""
+        """The state after the last batch, or the state of each partition of keys."""
         record = self._snapshot.records.get(state_record(self.graph.name))
         files = [] if record is None else state_files(record)
         return [unpacked(self._snapshot.read(file)) for file in files]
 
     def _restore_codes(self) -> None:
-        """Read the values of keys; codes of a partition come after codes of earlier ones."""
+        """Read the values of keys; codes of a partition follow the codes of earlier ones."""
         values: list[pa.Array] = []
         starts = [0]
         for tables in self.states():
@@ -248,7 +248,7 @@ class Stored(Recording):
         return self._disorder
 
     def bytes_of(self, sid: str) -> float:
-        """The bytes of a stream's events; of files that have several streams, by rows."""
+        """Return the bytes of a stream's events; files with several streams are divided by rows."""
         files = self._snapshot.files
         total = 0.0
         for part in self._parts[self.graph.original(sid)]:
@@ -257,7 +257,7 @@ class Stored(Recording):
         return total
 
     def placed(self, sid: str) -> list[tuple[Path, BatchPart]]:
-        """The parts of a stream, each with its file, which is held against its checksum."""
+        """Return the parts of a stream, each with its file, verified against its checksum."""
         parts = self._parts[self.graph.original(sid)]
         return [(self._snapshot.path(part.file), part) for part in parts]
 
@@ -282,12 +282,12 @@ class Stored(Recording):
 
 
 def _ranges(part: BatchPart) -> dict[str, int]:
-    """The numbers that `Parts` has of a part."""
+    """Return the numbers of a part that `Parts` holds."""
     return {each.name: getattr(part, each.name) for each in fields(Parts)}
 
 
 def _shifted(part: BatchPart, codes: int) -> BatchPart:
-    """A part of a stream with a key, whose codes are so many greater."""
+    """Return a part of a stream with its codes shifted."""
     if part.first_code is None or part.last_code is None:
         return part
     return replace(part, first_code=part.first_code + codes, last_code=part.last_code + codes)

@@ -26,7 +26,7 @@ from semiring.segments import bounds
 
 FUNCTIONS = ("count", "sum", "mean", "min", "max", "first", "last")
 AggregateFunction = Callable[[pa.Table], Any]
-"""From a table with the lists in column ``events`` to a table with a row for each."""
+"""Maps a table with lists in the column ``events`` to a table with a row for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Aggregate(OfTrigger):
 
     @staticmethod
     def of(columns: Mapping[str, tuple[str, str | None]]) -> Aggregate:
-        """Make one of ``{"avg": ("mean", "temperature")}``."""
+        """Return an aggregate from a specification such as ``{"avg": ("mean", "temperature")}``."""
         return Aggregate(tuple((name, *given) for name, given in columns.items()))
 
     def stage(self, keyed: bool, codes: KeyCodes) -> Stage:
@@ -71,7 +71,7 @@ class Aggregate(OfTrigger):
 
 @dataclass(frozen=True, slots=True)
 class AggregateBy(OfTrigger):
-    """As `Aggregate`, by a function of the user's over the lists."""
+    """`Aggregate` by a user's function over the lists."""
 
     function: AggregateFunction
     kind: ClassVar[str] = "aggregate_by"
@@ -100,7 +100,7 @@ class _AggregateStage(Stage):
 
 
 def _lists(batch: Batch) -> Lists:
-    """The lists of a batch, also where they came as a column."""
+    """Return the lists of a batch, also if they arrived as a column."""
     if isinstance(batch.content, Lists):
         return batch.content
     table = batch.content
@@ -124,7 +124,7 @@ def aggregated(lists: Lists, columns: Sequence[tuple[str, str, str | None]]) -> 
     Raises
     ------
     StreamError
-        A column that there is not, values that cannot be added, a sum beyond 64 bits.
+        A column is missing, values cannot be added, or a sum exceeds 64 bits.
     """
     names = lists.members.column_names
     for name, _, column in columns:
@@ -167,7 +167,7 @@ def _masked(values: pa.Array, absent: pa.Array | None) -> pa.Array:
 
 
 def _numbers(values: pa.Array, column: str) -> Array:
-    """Values as int64 or float64, 0 for NULL."""
+    """Return values as int64 or float64, with 0 for NULL."""
     kind = values.type
     if pa.types.is_boolean(kind) or pa.types.is_integer(kind):
         return values.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
@@ -191,7 +191,7 @@ def _check_sums(numbers: Array, counts: Array, column: str) -> None:
 
 
 def _added(values: Array, low: Array, high: Array) -> Array:
-    """Sums over ranges: of integers by differences, of floats by adding each range."""
+    """Return sums over ranges: of integers by differences, of floats by adding each range."""
     if values.dtype.kind == "i":
         # Differences are exact also where the running total wraps around.
         totals = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(values)))
@@ -201,7 +201,7 @@ def _added(values: Array, low: Array, high: Array) -> Array:
 
 
 def _reduced(function: np.ufunc, values: Array, low: Array, high: Array) -> Array:
-    """A reduction over ranges, none of them empty."""
+    """Return a reduction over non-empty ranges."""
     if not len(low):
         return values[:0]
     bounds = np.empty(2 * len(low), dtype=np.int64)
@@ -214,7 +214,9 @@ def _reduced(function: np.ufunc, values: Array, low: Array, high: Array) -> Arra
 def _extreme(
     values: pa.Array, present: Array | None, kind: str, low: Array, high: Array
 ) -> pa.Array:
-    """The least or greatest value of each range, by the ranks of values; NaN is the greatest."""
+    """Return the least or greatest value of each range, by the ranks of values; NaN is the
+    greatest.
+    """
     function = np.minimum if kind == "min" else np.maximum
     array = values.to_numpy(zero_copy_only=False) if present is None else None
     if array is not None and array.dtype.kind in "iu":

@@ -1,4 +1,4 @@
-"""Operators of a stream graph: how they fire, and their ancestor functions."""
+"""Operators of a stream graph: their execution, and their ancestor functions."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Spans = tuple[Array, Array]
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The distance back from a trigger that an operator looks into an input.
+    """The distance from a trigger back to the events of an input that an operator uses.
 
     Parameters
     ----------
     time
-        Ticks before the trigger, which count too.
+        Ticks before the trigger, inclusive.
     count
         The number of last events, instead; None: `time` counts.
     """
@@ -39,7 +39,7 @@ class Reach:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parents:
-    """The events of one input that the outputs of a step were made of.
+    """The events of one input behind the outputs of a step.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ class Parents:
     low, high
         The range of them for every output.
     triggered
-        Of joins: for which outputs the last of the range is what triggered them.
+        For joins, the outputs triggered by the last event of the range.
     aligned
-        Whether output i was made of event i alone.
+        Whether output i derives from event i only.
     """
 
     properties: Mapping[str, Array]
@@ -67,9 +67,9 @@ class Parents:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """The pairs of events that a join matched: output i has pairs ``offsets[i]`` to the next.
+    """The matching pairs of a join: output i has pairs ``offsets[i]`` to the next.
 
-    `left` and `right` are positions among the events at hand of both inputs.
+    `left` and `right` are positions among the buffered events of both inputs.
     """
 
     offsets: Array
@@ -86,7 +86,7 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fired:
-    """The outputs of a step of an operator, before they have their own times and numbers.
+    """The outputs of a step of an operator, before they have times and numbers of their own.
 
     Parameters
     ----------
@@ -97,9 +97,9 @@ class Fired:
     content
         Of the outputs.
     parents
-        What they were made of, one for each input.
+        The parents of the outputs, one for each input.
     pairs
-        Of joins, what matched.
+        For joins, the matching pairs.
     code
         Of the outputs, if the stream has a key.
     """
@@ -112,7 +112,7 @@ class Fired:
     code: Array | None = None
 
     def take(self, positions: Array) -> Fired:
-        """The outputs at ascending positions."""
+        """Return the outputs at ascending positions."""
         rows = pa.array(positions)
         content = self.content
         return Fired(
@@ -126,37 +126,37 @@ class Fired:
 
 
 class Stage(ABC):
-    """An operator at work, with its state: the events that it may still need."""
+    """A running operator, with its state: the events that it may still need."""
 
     @abstractmethod
     def push(self, batches: Sequence[Batch], frontiers: Sequence[int]) -> Fired:
-        """Take the next events of every input, and fire.
+        """Process the next events of every input.
 
         Parameters
         ----------
         batches
             One for each input, ascending by (code, t), after all that came before.
         frontiers
-            For each input a time up to which nothing comes any more.
+            For each input, the time up to which it is complete.
         """
 
     def save(self) -> StageState:
-        """The state, to go on from after a restart."""
+        """Return the state, to continue from after a restart."""
         return StageState()
 
     def load(self, state: StageState) -> None:  # noqa: B027 - stateless stages have nothing to load
-        """Go on from a state that `save` gave."""
+        """Continue from a saved state."""
 
     def held(self) -> int:
-        """Return the number of events that are held for later."""
+        """Return the number of buffered events."""
         return 0
 
 
 class Operator(ABC):
     """An operator of a stream graph; immutable.
 
-    Every operator's outputs obey ``t = t_trigger + d``: which events an output was made of follows
-    from its key, the recorded keys of the inputs, and the operator's parameters alone.
+    Every operator's outputs obey ``t = t_trigger + d``: the ancestors of an output follow from its
+    key, the recorded keys of the inputs, and the operator's parameters alone.
     """
 
     kind: ClassVar[str]
@@ -169,9 +169,9 @@ class Operator(ABC):
     def spans(
         self, outputs: Keys, inputs: Sequence[Keys], which: int, rank: Array | None = None
     ) -> Spans:
-        """The stream ancestor function: for every output its ancestors in one input.
+        """Return the ancestors of every output in one input: the stream ancestor function.
 
-        Both bounds ascend with the outputs, where the ranges are not empty.
+        Both bounds ascend with the outputs, for non-empty ranges.
 
         Parameters
         ----------
@@ -180,9 +180,9 @@ class Operator(ABC):
         inputs
             Recorded keys of the inputs: all, or at least those within `reach` of the triggers.
         which
-            Which of the inputs.
+            The number of the input.
         rank
-            How many outputs before each have the same trigger; None: `outputs` are all there are.
+            The number of earlier outputs with the same trigger; None: `outputs` are all outputs.
         """
 
     @abstractmethod
@@ -191,7 +191,7 @@ class Operator(ABC):
 
     @abstractmethod
     def stage(self, keyed: bool, codes: KeyCodes) -> Stage:
-        """Begin to work.
+        """Return a running operator.
 
         Parameters
         ----------
@@ -206,12 +206,12 @@ class Operator(ABC):
         return {}
 
     def scaled(self, factor: int) -> Operator:
-        """The same operator where a tick is divided into `factor` ticks."""
+        """Return the same operator for ticks divided into `factor` ticks."""
         return self
 
 
 class OfTrigger(Operator):
-    """An operator whose every output is made of the event that triggered it (``Map_OA``).
+    """An operator whose every output derives from the event that triggered it (``Map_OA``).
 
     That is the event with ``t_i = t - d``, whatever the keys: times of an input are unique.
     """
@@ -226,7 +226,9 @@ class OfTrigger(Operator):
 
 
 def at_trigger(outputs: Keys, inputs: Keys) -> Spans:
-    """The event that triggered each output, as ``delayedExactly``; empty where there is none."""
+    """Return the event that triggered each output, as ``delayedExactly``; empty if there is
+    none.
+    """
     codes = None if inputs.code is None else outputs.code
     low = search(inputs.code, inputs.t, codes, outputs.trigger, "left")
     high = search(inputs.code, inputs.t, codes, outputs.trigger, "right")
@@ -234,20 +236,20 @@ def at_trigger(outputs: Keys, inputs: Keys) -> Spans:
 
 
 def within_time(outputs: Keys, inputs: Keys, width: int) -> Spans:
-    """The events at most `width` ticks before the trigger: ``TScope(t - d, t - d - w)``."""
+    """Return the events at most `width` ticks before the trigger: ``TScope(t - d, t - d - w)``."""
     trigger = outputs.trigger
     low = search(inputs.code, inputs.t, outputs.code, trigger - width, "left")
     return low, search(inputs.code, inputs.t, outputs.code, trigger, "right")
 
 
 def last_events(outputs: Keys, inputs: Keys, length: int) -> Spans:
-    """The last `length` events up to the trigger: ``NScope`` from ``upperBound``."""
+    """Return the last `length` events up to the trigger: ``NScope`` from ``upperBound``."""
     high = search(inputs.code, inputs.t, outputs.code, outputs.trigger, "right")
     return last_of(inputs.code, outputs.code, high, length), high
 
 
 def last_of(code: Array | None, codes: Array | None, high: Array, length: int) -> Array:
-    """The lower ends of the `length` events before positions, of one code each."""
+    """Return the lower ends of the `length` events before positions, within one code."""
     start: Array | int = 0
     if code is not None and codes is not None:
         start = np.searchsorted(code, codes, "left")
@@ -256,6 +258,6 @@ def last_of(code: Array | None, codes: Array | None, high: Array, length: int) -
 
 
 def each(count: int) -> Spans:
-    """The range of position i for output i."""
+    """Return the range of position i for output i."""
     low = np.arange(count, dtype=np.int64)
     return low, low + 1

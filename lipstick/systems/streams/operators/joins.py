@@ -1,4 +1,4 @@
-"""Joins of two streams by the windows that both have at every event of either."""
+"""Joins of two streams by the windows of both at every event of either."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ Condition = Callable[[pa.Table, pa.Table], Any] | tuple[tuple[str, str], ...] | 
 that are equal; None: all pairs match."""
 
 PAIRS = 1 << 20
-"""Pairs that are looked at in one step."""
+"""Number of pairs tested in one step."""
 
 
 def condition_parameters(condition: Condition) -> Any:
-    """A condition as JSON."""
+    """Return a condition as JSON."""
     if condition is None:
         return None
     return (
@@ -61,8 +61,8 @@ def condition_parameters(condition: Condition) -> Any:
 class TimeJoin(Operator):
     """At every event of either stream at τ, the pairs of events within [τ - w, τ] that match.
 
-    Events of both streams at one time are one tick. An output is emitted where a pair matches;
-    its content is the list of pairs, its delay is the whole one from the tick.
+    Events of both streams at one time are one tick. An output is emitted if a pair matches; its
+    content is the list of pairs, its delay the whole one from the tick.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class TimeJoin(Operator):
     def spans(
         self, outputs: Keys, inputs: Sequence[Keys], which: int, rank: Array | None = None
     ) -> Spans:
-        """``TScope(t - d, t - d - w, S)`` of either side."""
+        """Return ``TScope(t - d, t - d - w, S)`` of either side."""
         return within_time(outputs, inputs[which], self._width(which))
 
     def reach(self, which: int) -> Reach:
@@ -107,12 +107,12 @@ class TimeJoin(Operator):
 
 @dataclass(frozen=True, slots=True)
 class LengthJoin(Operator):
-    """At every event of either stream, the pairs among the last events of both that match.
+    """At every event of either stream, the matching pairs among the last events of both.
 
     Parameters
     ----------
     left, right
-        How many last events of either side.
+        The number of last events of either side.
     condition
         See `Condition`.
     """
@@ -130,7 +130,7 @@ class LengthJoin(Operator):
     def spans(
         self, outputs: Keys, inputs: Sequence[Keys], which: int, rank: Array | None = None
     ) -> Spans:
-        """``NScope(ub, ub - l + 1, S)`` with ub the greatest n of t ≤ t - d, on either side."""
+        """Return ``NScope(ub, ub - l + 1, S)`` of either side, ub the greatest n with t ≤ t - d."""
         return last_events(outputs, inputs[which], self._length(which))
 
     def reach(self, which: int) -> Reach:
@@ -172,7 +172,7 @@ class _JoinStage(Stage):
         return fired
 
     def _ticks(self, sides: Sequence[Batch], safe: int) -> tuple[Array | None, Array]:
-        """The times of events of either side that are not done and may be."""
+        """Return the times of due events of either side."""
         times, codes = [], []
         for side in sides:
             keys = side.keys
@@ -193,7 +193,7 @@ class _JoinStage(Stage):
 
     @abstractmethod
     def _needed(self, keys: Keys, safe: int, size: int) -> Array:
-        """Return the mask of the events that a later tick may have in its window."""
+        """Return the mask of the events that a later tick's window may include."""
 
     def _fire(
         self,
@@ -299,7 +299,7 @@ class _LengthJoinStage(_JoinStage):
 
 
 def _steps(sizes: Array) -> list[tuple[int, int]]:
-    """Ranges of ticks with about `PAIRS` pairs each."""
+    """Yield ranges of ticks with about `PAIRS` pairs each."""
     ends = np.cumsum(sizes)
     if not len(sizes) or not int(ends[-1]):
         return []
@@ -309,7 +309,9 @@ def _steps(sizes: Array) -> list[tuple[int, int]]:
 
 
 def _pairs_table(a: pa.Table, b: pa.Table, left: Array, right: Array) -> pa.Table:
-    """A row for each pair: the columns of both sides, with ``left_`` and ``right_`` before."""
+    """Return a row for each pair: the columns of both sides, prefixed by ``left_`` and
+    ``right_``.
+    """
     a, b = a.take(pa.array(left)), b.take(pa.array(right))
     names = [f"left_{name}" for name in a.column_names]
     names += [f"right_{name}" for name in b.column_names]

@@ -1,4 +1,4 @@
-"""Map and filter: one event in, one or none out."""
+"""Map and filter: at most one output per event."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Predicate: TypeAlias = Callable[[pa.Table], Any] | pc.Expression
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """The place of a function of the user's, where a graph was read from a store.
+    """The placeholder of a user's function in a graph read from a store.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Absent:
 
 
 def name_of(function: object) -> str:
-    """Return a function's name for people, by which a replay notices another function."""
+    """Return a function's readable name, by which a replay detects a different function."""
     if isinstance(function, Absent):
         return function.name
     if isinstance(function, pc.Expression):
@@ -62,7 +62,7 @@ class Map(OfTrigger):
     Parameters
     ----------
     function
-        From a table of the events' content to a table, or a mapping of columns, with as many rows.
+        Maps a table of the events' content to a table, or a mapping of columns, with as many rows.
     """
 
     function: MapFunction
@@ -94,7 +94,7 @@ def checked_table(given: Any, count: int, what: str) -> pa.Table:
     Raises
     ------
     StreamError
-        When it is not a table, or has other rows.
+        The result is not a table, or has a different number of rows.
     """
     if not isinstance(given, pa.Table):
         try:
@@ -119,8 +119,8 @@ class Filter(OfTrigger):
     Parameters
     ----------
     predicate
-        From a table of the events' content to a Boolean for each; or an expression of Arrow. NULL
-        is false.
+        Maps a table of the events' content to a Boolean for each; or an Arrow expression. NULL is
+        false.
     """
 
     predicate: Predicate
@@ -164,7 +164,7 @@ def checked_mask(given: Any, count: int, what: str) -> Array:
     Raises
     ------
     StreamError
-        When it is not one Boolean for each event.
+        The result is not one Boolean for each event.
     """
     if isinstance(given, pa.ChunkedArray):
         given = given.combine_chunks()

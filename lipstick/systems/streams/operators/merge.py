@@ -34,7 +34,7 @@ class Merge(Operator):
     def spans(
         self, outputs: Keys, inputs: Sequence[Keys], which: int, rank: Array | None = None
     ) -> Spans:
-        """Return the event at the trigger's time, if by its rank the output is of this input."""
+        """Return the event at the trigger's time, if the output's rank selects this input."""
         trigger = outputs.trigger
         rank = trigger_rank(outputs) if rank is None else rank
         there = np.zeros(len(outputs), dtype=np.int64)
@@ -55,7 +55,7 @@ class Merge(Operator):
 
 
 def trigger_rank(outputs: Keys) -> Array:
-    """For each output how many before it have the same trigger."""
+    """Return, for each output, the number of outputs before it with the same trigger."""
     trigger = outputs.trigger
     rank: Array = np.arange(len(outputs)) - search(
         outputs.code, trigger, outputs.code, trigger, "left"

@@ -1,4 +1,4 @@
-"""Input-driven sliding windows: on each event, the list of the last ones by time or by count."""
+"""Input-driven sliding windows: on each event, the list of the last events by time or by count."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class TimeWindow(Operator):
     def spans(
         self, outputs: Keys, inputs: Sequence[Keys], which: int, rank: Array | None = None
     ) -> Spans:
-        """``TW_OA``: ``TScope(t - d, (t - d) - w, S)``."""
+        """Return ``TW_OA``: ``TScope(t - d, (t - d) - w, S)``."""
         return within_time(outputs, inputs[0], self.width)
 
     def reach(self, which: int) -> Reach:
@@ -73,7 +73,7 @@ class TimeWindow(Operator):
 
 @dataclass(frozen=True, slots=True)
 class LengthWindow(Operator):
-    """On each event the last `length` events, itself among them, newest first."""
+    """On each event the last `length` events, including itself, newest first."""
 
     length: int
     kind: ClassVar[str] = "length_window"
@@ -86,7 +86,9 @@ class LengthWindow(Operator):
     def spans(
         self, outputs: Keys, inputs: Sequence[Keys], which: int, rank: Array | None = None
     ) -> Spans:
-        """``LW_OA``: ``NScope(n, n - l + 1, S)``; the trigger is the event of that number."""
+        """Return ``LW_OA``: ``NScope(n, n - l + 1, S)``; the trigger is the event with that
+        number.
+        """
         return last_events(outputs, inputs[0], self.length)
 
     def reach(self, which: int) -> Reach:
@@ -120,7 +122,7 @@ class _WindowStage(Stage):
 
     @abstractmethod
     def _needed(self, held: Keys, frontier: int) -> Array:
-        """Return the mask of the events that a later window may have."""
+        """Return the mask of the events that a later window may include."""
 
     def save(self) -> StageState:
         return StageState({} if self._tail is None else {"tail": batch_to_table(self._tail)})

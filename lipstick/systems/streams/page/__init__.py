@@ -1,1 +1,1 @@
-"""Recorded streams as the explorer asks them: operators, events, and paths between events."""
+"""Recorded streams for the explorer: operators, events, and paths between events."""

@@ -17,7 +17,7 @@ from lipstick.systems.streams.events import Found, key_table, resolve
 from lipstick.systems.streams.keys import Keys
 
 WINDOW = 200
-"""Events of a window at most."""
+"""Limit on the events of a window."""
 
 
 def window(recording: Stored, sid: str, offset: int, limit: int) -> dict[str, Any]:
@@ -49,11 +49,11 @@ def window(recording: Stored, sid: str, offset: int, limit: int) -> dict[str, An
 
 
 def table_of(recording: Stored, sid: str, keys: Keys | None, chosen: Any) -> pa.Table:
-    """Return keys at some positions, with their content where that was recorded.
+    """Return keys at some positions, with their content if it was recorded.
 
-    Columns are ``key`` where the stream has one, ``n``, the content's columns, ``t`` and ``d``;
-    columns of the content that time and key are taken from come last. They are called ``content.n``
-    and the like where they would be called as others are.
+    Columns are ``key`` for a stream with one, ``n``, the content's columns, ``t`` and ``d``;
+    content columns from which time and key are taken come last. A content column whose name would
+    occur twice is named ``content.n`` and the like.
     """
     keyed = recording.graph.node(sid).keyed
     if keys is None:
@@ -86,7 +86,7 @@ def _with_content(recording: Stored, sid: str, keys: pa.Table, content: pa.Table
 
 
 def event_of(recording: Stored, params: Params) -> Events:
-    """The event that a question is about.
+    """Return the event of a question.
 
     Parameters
     ----------
@@ -110,34 +110,34 @@ def event_of(recording: Stored, params: Params) -> Events:
 
 
 def stream_of(recording: Stored, params: Params) -> str:
-    """The stream that a question is about; raises `UnknownStreamError`."""
+    """Return the stream of a question; raises `UnknownStreamError`."""
     sid = params.text("stream")
     recording.graph.node(sid)
     return sid
 
 
 DRAWN = 24
-"""Events of a stream that are drawn; the rest are a bundle."""
+"""Limit on the drawn events of a stream; the rest are a bundle."""
 
 TRACED = 5_000
-"""Events whose steps are looked at; of more, only the count by stream is shown."""
+"""Limit on the events whose steps are traced; beyond it, only counts by stream are shown."""
 
 LISTED = 100
-"""Events whose content is listed at most."""
+"""Limit on the events whose content is listed."""
 
 Place: TypeAlias = tuple[str, str | None, int]
 """An event: its stream, its key as text, and its number."""
 
 
 def found_by(recording: Stored, event: Events, forwards: bool) -> Found:
-    """All events that one was made of, or with `forwards` is in, of every stream."""
+    """Return all ancestors of an event, or with `forwards` all descendants, of every stream."""
     every = recording.graph.recorded
     ask = descendants if forwards else ancestors
     return ask(recording, event, within=every)
 
 
 def path(recording: Stored, event: Events, forwards: bool, budget: Budget) -> dict[str, Any]:
-    """An event and what it was made of, or is in: boxes, how many by stream, and their content.
+    """Return an event and its ancestors or descendants: boxes, counts by stream, and content.
 
     Returns
     -------
@@ -190,7 +190,9 @@ def drawn(
     forwards: bool,
     budget: Budget,
 ) -> dict[str, Any]:
-    """An event and the reached ones as boxes, of every stream some and a bundle of the rest."""
+    """Return a drawing of an event and the reached ones: some of every stream, and a bundle of
+    the rest.
+    """
     drawing = Drawing()
     boxes: dict[Place, int] = {}
     bundles: dict[str, int] = {}
@@ -242,7 +244,7 @@ def _steps(
     forwards: bool,
     budget: Budget,
 ) -> list[tuple[Place, Place]]:
-    """Return the direct dependencies among the events: an ancestor, and the event made of it."""
+    """Return the direct dependencies among the events: an ancestor and its descendant."""
     every = {start: keys, **reached}
     known = {sid: set(_places(recording, sid, each)) for sid, each in every.items()}
     steps: dict[tuple[Place, Place], None] = {}

@@ -1,4 +1,4 @@
-"""Recorded streams as the explorer asks them, with their operators and their progress."""
+"""Recorded streams for the explorer, with their operators and their progress."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def described(node: Node) -> str:
 
 
 def counts_of(recording: Stored) -> dict[str, int]:
-    """Return the number of events of every stream; a twin has the events of its original."""
+    """Return the number of events of every stream; a twin has its original's."""
     graph = recording.graph
     recorded_counts = {sid: int(recording.parts(sid).rows.sum()) for sid in graph.recorded}
     return {sid: recorded_counts[graph.original(sid)] for sid in graph.nodes}
@@ -90,12 +90,12 @@ def operators_drawing(recording: Stored, lit: dict[str, int] | None = None) -> d
 
 
 def composed(graph: Graph) -> set[str]:
-    """The names of operators that were made of others."""
+    """Return the names of composed operators."""
     return {node.module for sid, node in graph.nodes.items() if node.module != sid}
 
 
 def facts_of(recording: Stored, sid: str) -> dict[str, str | None]:
-    """Return the facts about a stream that are known before its events are read."""
+    """Return the facts about a stream that are known without reading its events."""
     node = recording.graph.node(sid)
     inputs = ", ".join(node.inputs)
     return {
@@ -108,15 +108,15 @@ def facts_of(recording: Stored, sid: str) -> dict[str, str | None]:
 
 
 KEPT = 120
-"""Batches that are looked back at, at most."""
+"""Limit on the past batches that are read."""
 
 RATED = 30
-"""Batches that rates are means of, at most."""
+"""Limit on the batches over which rates are averaged."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommittedBatch:
-    """A batch, as its commit has it.
+    """A batch as recorded in its commit.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class CommittedBatch:
     time
         Of its commit, in seconds since 1970.
     rows, last
-        By stream, how many events, and the time of the latest in ticks.
+        By stream, the number of events, and the time of the latest in ticks.
     """
 
     number: int
@@ -157,7 +157,7 @@ class QueryProgress:
         Raises
         ------
         StoreDamagedError
-            Where one is not what was written.
+            A commit was truncated or altered.
         """
         for number in range(max(self._version, version - KEPT) + 1, version + 1):
             commit, _ = read_entry(self._root, number)
@@ -176,7 +176,9 @@ class QueryProgress:
         self.batches.append(CommittedBatch(number, time, rows, last))
 
     def rate(self, stream: str) -> float | None:
-        """Events of a stream a second, over the last batches; None where there is no time."""
+        """Return the events per second of a stream, over the last batches, or None without
+        times.
+        """
         recent = list(self.batches)[-RATED:]
         if len(recent) < 2 or recent[-1].time <= recent[0].time:
             return None
@@ -186,14 +188,14 @@ class QueryProgress:
 
 
 class RecordingSource:
-    """The queries that a store has recordings of.
+    """The queries with recordings in a store.
 
-    Every answer is of the newest batch that is stored when it is asked for.
+    Every answer is of the newest stored batch.
 
     Parameters
     ----------
     name
-        What people call it.
+        The display name.
     path
         The folder of the store.
     """
@@ -209,7 +211,7 @@ class RecordingSource:
 
     @property
     def views(self) -> dict[str, Callable[[Params, Budget], dict[str, Any]]]:
-        """The questions, by name."""
+        """The available questions, by name."""
         return {
             "about": self.about,
             "picture": self.picture,
@@ -219,7 +221,7 @@ class RecordingSource:
         }
 
     def recording(self, params: Params) -> tuple[Stored, Snapshot]:
-        """The recording of the query that is asked about, as it is now.
+        """Return the current recording of the query in question.
 
         Raises
         ------
@@ -289,7 +291,7 @@ class RecordingSource:
         }
 
     def picture(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """The operators; with ``n``, lit where the event that it names comes from or goes to."""
+        """Return the operators; with ``n``, the ancestors or descendants of that event lit."""
         recording, _ = self.recording(params)
         if not params.integer("n", 0):
             return operators_drawing(recording)
@@ -301,7 +303,9 @@ class RecordingSource:
         return operators_drawing(recording, lit)
 
     def events(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Events of a stream; see :func:`lipstick.systems.streams.page.event_paths.window`."""
+        """Return events of a stream; see
+        :func:`lipstick.systems.streams.page.event_paths.window`.
+        """
         del budget
         recording, _ = self.recording(params)
         sid = event_paths.stream_of(recording, params)

@@ -49,25 +49,25 @@ _SCHEMA = pa.schema(
     }
 )
 BLOCKS = 8
-"""Blocks of results that a worker walks back from at once."""
+"""Number of blocks of results that a worker traces back at once."""
 TASKS = 1_000
-"""Tasks of a job at most."""
+"""Limit on the tasks of a job."""
 
 
 @checked
 def ancestors_frame(
     spark: SparkSession, recording: Stored, sid: str, within: Iterable[str] | None = None
 ) -> DataFrame:
-    """The ancestors of every event of a stream, as a frame that workers compute.
+    """Return the ancestors of every event of a stream, as a frame that workers compute.
 
     Parameters
     ----------
     recording
-        Of a store that all workers see.
+        A recording in a store that all workers reach.
     sid
         The stream.
     within
-        The streams to look in, as for `lipstick.systems.streams.ancestors`.
+        The streams to search, as for `lipstick.systems.streams.ancestors`.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def ancestors_frame(
 
 
 def _above(graph: Graph, sid: str) -> list[str]:
-    """A stream and all that it is made of."""
+    """Return a stream and all of its ancestor streams."""
     names = {sid}
     for name in reversed(list(graph.nodes)):
         if name in names:
@@ -115,7 +115,7 @@ def _above(graph: Graph, sid: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """The places of the keys of a part."""
+    """The layout of the keys of a part in its file."""
 
     path: Path
     offset: int
@@ -166,7 +166,7 @@ class _Files(Recording):
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """A function for ``mapInArrow``: from numbers of blocks to ranges of ancestors."""
+    """A function for ``mapInArrow`` from block numbers to ranges of ancestors."""
 
     graph: Graph
     codes: KeyCodes

@@ -1,4 +1,4 @@
-"""The rows of a micro-batch taken apart by source, and results put together for people."""
+"""The rows of a micro-batch split by source, and results assembled for subscribers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ SOURCE, PARTITION, SLOT, ARRIVAL = "_source", "_partition", "_slot", "_arrival"
 
 
 def column_of(number: int) -> str:
-    """The column that has the rows of a source."""
+    """Return the column with the rows of a source."""
     return f"_rows{number}"
 
 
 def by_source(table: pa.Table, sources: Sequence[str]) -> dict[str, pa.Table]:
-    """The rows of each source in the order of a table, as tables; sources without rows are not."""
+    """Return the rows of each source with any, as tables in their order."""
     numbers = table.column(SOURCE)
     result = {}
     for number, sid in enumerate(sources):
@@ -38,7 +38,7 @@ def by_source(table: pa.Table, sources: Sequence[str]) -> dict[str, pa.Table]:
 
 
 def result_table(batch: Batch, codes: KeyCodes) -> pa.Table:
-    """Events for a subscriber: content, key, number, time and delay, and properties.
+    """Return events for a subscriber: content, key, number, time and delay, and properties.
 
     Raises
     ------

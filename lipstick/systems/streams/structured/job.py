@@ -1,9 +1,9 @@
-"""A graph on Structured Streaming: started, waited for, ended, and started again.
+"""A graph on Structured Streaming: start, wait, end, and restart.
 
-Every micro-batch is one commit of a store, which has the assertions and the state after it, under
-the number that Spark gave the batch. A batch that Spark runs again, since it was killed between
-that commit and its own, is seen to be there and passed over: exactly once, also where operators
-are not deterministic or delays are measured.
+Every micro-batch is one commit of a store, with the assertions and the state after it, under
+Spark's number of the batch. A batch that Spark runs again, because it was killed between that
+commit and its own, is found in the store and skipped: exactly once, even if operators are not
+deterministic or delays are measured.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from semiring.door import checked
 
 @checked
 class RunningGraph:
-    """A graph that runs; to be used as a context, which stops it. Made by `start`."""
+    """A running graph; to be used as a context, which stops it. See `start`."""
 
     def __init__(
         self,
@@ -67,12 +67,12 @@ class RunningGraph:
 
     @property
     def query(self) -> StreamingQuery:
-        """The query of Spark, for its progress and status."""
+        """Spark's query, for its progress and status."""
         assert self._query is not None
         return self._query
 
     def process_all(self) -> None:
-        """Wait until all that the sources have now is processed.
+        """Wait until all current data of the sources is processed.
 
         Raises
         ------
@@ -95,14 +95,16 @@ class RunningGraph:
         return True
 
     def stop(self) -> None:
-        """Stop the query and give back the store; it can be started again. Again does nothing."""
+        """Stop the query and release the store; it can be started again. Repeated calls do
+        nothing.
+        """
         if self._query is not None:
             self._query.stop()
         with self._lock:  # a batch that is being stored is stored
             self._close()
 
     def finish(self) -> None:
-        """Process what there is and end the input: what was held back for order comes out.
+        """Process the available data and end the input: events held back for order are released.
 
         Raises
         ------
@@ -178,7 +180,7 @@ class RunningGraph:
 
 
 def _offsets(checkpoint: str, number: int) -> str | None:
-    """Return a checksum of the offsets that Spark wrote before a batch; None: no local file."""
+    """Return a checksum of Spark's offsets for a batch, or None without a local file."""
     path = Path(checkpoint.removeprefix("file:")) / "offsets" / str(number)
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
@@ -212,14 +214,14 @@ def start(
         Spark's checkpoint of the query: a restart goes on by it and the store, which belong
         together.
     partitions
-        Into how many parts the keys are divided, each with its state and a task of its own, where
-        all streams have a key; None: one process runs the graph.
+        The number of partitions of the keys, each with its state and a task of its own, if all
+        streams have a key; None: one process runs the graph.
     full
-        Keep the content of all streams, not of sources alone.
+        Whether to record the content of all streams, not only of sources.
     properties
-        What travels with the events; results have their values as columns.
+        Properties that travel with the events, as columns of results.
     delays
-        Where outputs get their delays from; by default 0, a logical clock.
+        The source of outputs' delays; by default 0, a logical clock.
     results
         By stream, a function that gets the new events of each batch as a table after the batch was
         stored, so at most once; an error of it stops the query. The columns are content, ``_key``

@@ -1,4 +1,4 @@
-"""The streaming frames of a graph's sources as one frame: a query has one checkpoint for all."""
+"""The streaming frames of a graph's sources as one frame, so that a query has one checkpoint."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Result = Callable[[pa.Table], object]
 
 
 class InProcess:
-    """Runs every micro-batch in this process, whose memory has the state between them."""
+    """Runs every micro-batch in this process, which holds the state in memory."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class InProcess:
 
 
 def check(graph: Graph, frames: Mapping[str, DataFrame], partitions: int | None) -> None:
-    """Raise where a graph cannot run over these frames.
+    """Raise if a graph cannot run over these frames.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def _check_partitions(graph: Graph, frames: Mapping[str, DataFrame], partitions:
 
 
 def one_frame(graph: Graph, frames: Mapping[str, DataFrame], partitions: int | None) -> DataFrame:
-    """All rows of all sources, with the number of the source and its columns as a struct."""
+    """Return all rows of all sources, with the number of the source and its columns as a struct."""
     return reduce(
         lambda left, right: left.unionByName(right, allowMissingColumns=True),
         [
@@ -179,7 +179,7 @@ def _key(graph: Graph, sid: str) -> str:
 
 
 def slots_of(spark: SparkSession, partitions: int) -> list[int]:
-    """For each partition a number that Spark's hash puts there."""
+    """Return, for each partition, a number that Spark's hash partitioning sends there."""
     numbers = spark.range(64 * partitions).select(
         F.col("id"), F.pmod(F.hash("id"), F.lit(partitions)).alias("partition")
     )
@@ -189,9 +189,9 @@ def slots_of(spark: SparkSession, partitions: int) -> list[int]:
 
 
 def divided(frame: DataFrame, slots: Sequence[int]) -> DataFrame:
-    """Rows of a batch by partition, one task each, and one row without source for every partition.
+    """Return rows of a batch by partition, one task each, and a row without source per partition.
 
-    Their arrival is numbered: a shuffle does not keep it.
+    Their arrival is numbered, since a shuffle does not preserve it.
     """
     partitions = len(slots)
     markers = frame.sparkSession.range(partitions).select(

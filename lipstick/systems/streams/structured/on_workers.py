@@ -1,6 +1,6 @@
-"""Work of a worker on its part of a micro-batch: the graph runs over some of the keys.
+"""A worker's part of a micro-batch: the graph runs over some of the keys.
 
-All of it travels to workers by value: they need numpy and pyarrow, not this project.
+The code is sent to workers by value: they need numpy and pyarrow, but not this project.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from lipstick.systems.streams.structured.batch_rows import (
 from semiring.segments import ascending
 
 REPLY = "document string, results array<binary>"
-"""The columns of the one row that a worker answers: JSON, and a table for each of `results`."""
+"""The columns of the one row that a worker returns: JSON, and a table for each of `results`."""
 _REPLY = pa.schema({"document": pa.string(), "results": pa.list_(pa.binary())})
 
 
 class _Kept:
-    """A recorder that keeps one batch, and the state after it."""
+    """A recorder of one batch, and the state after it."""
 
     def __init__(self, number: int, state: Mapping[str, StageState]) -> None:
         self._before = number, state
@@ -52,7 +52,7 @@ class _Kept:
 
 
 class _Files:
-    """Parquet files being written into a folder, one for tables of equal columns."""
+    """Parquet files being written into a folder, one per schema."""
 
     def __init__(self, folder: str, row_group: int) -> None:
         self._folder = folder
@@ -81,7 +81,7 @@ class _Files:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A function for ``mapInArrow``: run a batch over the keys of one partition.
+    """A function for ``mapInArrow`` that runs a batch over the keys of one partition.
 
     Parameters
     ----------
@@ -90,13 +90,13 @@ class Work:
     content
         The streams whose content is recorded.
     results
-        The streams whose new events are answered.
+        The streams whose new events are returned.
     number
         Of the batch.
     final
         Whether this is the end of the input.
     folder
-        Where files are written, which all workers see.
+        The folder of written files, which all workers reach.
     states
         By partition, the file of the state before; empty at the beginning.
     frontiers
@@ -121,7 +121,7 @@ class Work:
     block: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Run the batch of a partition, write what is recorded, and say where it is."""
+        """Run the batch of a partition, write the recorded data, and return its location."""
         given = list(batches)
         if not given:
             return

@@ -34,15 +34,15 @@ for _module in (semiring, lipstick.systems.errors, lipstick.systems.streams, sys
 
 
 class Partitioned:
-    """Has workers run every micro-batch, each over the keys of one partition.
+    """Runs every micro-batch on workers, each over the keys of one partition.
 
-    The state of a partition is a file of the store, which the commit of a batch puts in the place
-    of the one before: state and assertions are never of different batches.
+    The state of a partition is a file of the store, which the commit of a batch replaces: state and
+    assertions always belong to the same batch.
 
     Parameters
     ----------
     slots
-        For each partition a number that Spark's hash puts there; see `inputs.slots_of`.
+        For each partition, a number that Spark's hash sends there; see `slots_of`.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Partitioned:
         self._run(empty, final=True)
 
     def replies(self, frame: DataFrame, work: Work) -> list[tuple[str, list[bytes]]]:
-        """Have workers do their work on the rows of a batch."""
+        """Run workers on the rows of a batch, and return their replies."""
         rows = divided(frame, self._slots).mapInArrow(work, REPLY).collect()
         return [(row["document"], row["results"]) for row in rows]
 
@@ -126,7 +126,7 @@ class Partitioned:
     def _append(
         self, transaction: Transaction, documents: Sequence[dict[str, Any]], *, final: bool
     ) -> tuple[list[str], dict[str, int]]:
-        """Store what workers wrote, and return the files of states and the frontiers after it."""
+        """Store the workers' output, and return the state files and the frontiers after it."""
         names: dict[str, str] = {}
 
         def stored(path: str) -> str:
@@ -162,7 +162,7 @@ class Partitioned:
 
 
 def _parts(stream: dict[str, Any], partition: int) -> list[BatchPart]:
-    """The parts that a worker wrote of a stream."""
+    """Return the parts of a stream that a worker wrote."""
     shared = {name: value for name, value in stream.items() if name != "blocks"}
     result = []
     for block in stream["blocks"]:
