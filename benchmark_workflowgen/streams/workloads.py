@@ -364,8 +364,9 @@ def _answers(
     spark: SparkSession, recorded: StreamRun, folder: Path, questions: int
 ) -> dict[str, Any]:
     """Hold rows and members of the ways against each other; time those computed afterwards."""
-    sinks = {way: spark.read.parquet(str(folder / way / "sink")).collect() for way in _WAYS}
-    names = [name for name in sinks["eager"][0].asDict() if name != "members"]
+    written = {way: spark.read.parquet(str(folder / way / "sink")) for way in _WAYS}
+    sinks = {way: frame.collect() for way, frame in written.items()}
+    names = written["plain"].columns
     rows = {
         way: Counter(tuple(row[n] for n in names) for row in sink) for way, sink in sinks.items()
     }
@@ -388,7 +389,7 @@ def _answers(
         "same members": same,
         "capture s": round(captured, 2),
         "members of all s": round(everything, 2),
-        "of one s": round(statistics.median(times), 2),
+        "of one s": round(statistics.median(times), 2) if times else None,
     }
 
 
