@@ -81,7 +81,7 @@ class PlainAnswer(ABC):
         return self.df.toArrow()
 
     def toPandas(self) -> Any:  # noqa: N802 - as Spark has it
-        """Return the answer as a frame of pandas, which must be installed."""
+        """Return the answer as a frame of pandas."""
         return self.df.toPandas()
 
 

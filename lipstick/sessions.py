@@ -67,8 +67,9 @@ class Session(Reenacting):
         exports: str | os.PathLike[str] | None = None,
     ) -> None:
         log_passes_where_asked()
-        self._owns_spark = spark is None
-        self.spark = spark if spark is not None else own_spark()
+        running = spark if spark is not None else SparkSession.getActiveSession()
+        self._owns_spark = running is None
+        self.spark = running if running is not None else own_spark()
         self._closed = False
         self.check_open()
         use_own_python(self.spark)
@@ -490,7 +491,8 @@ def session(
     Parameters
     ----------
     spark
-        The session to annotate; None starts one in this process, ``local[*]``.
+        The session to annotate; None: the active one, or else one that is started in this process,
+        ``local[*]``, and stopped when this session is closed.
     store
         Where captures and materialised copies go; None: a temporary directory, removed on close.
     exports

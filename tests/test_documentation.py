@@ -5,7 +5,7 @@ import io
 import re
 import shlex
 import tempfile
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ import lipstick
 from lipstick.cli import main
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "PACKAGE.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CLASSIC = {"watching.md"}
 """Pages about what sessions of Spark Connect refuse."""
 BLOCK = re.compile(
@@ -39,7 +39,8 @@ def test_documented_code_runs(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     text = page.read_text()
-    namespace: dict[str, object] = {"__name__": "documentation", "spark": spark}
+    monkeypatch.setattr(lipstick, "session", _session_on(spark))
+    namespace: dict[str, object] = {"__name__": "documentation"}
     for block in BLOCK.finditer(text):
         printed = io.StringIO()
         if block["language"] == "python":
@@ -49,17 +50,35 @@ def test_documented_code_runs(
             with contextlib.redirect_stdout(printed):
                 exec(code, namespace)
         elif block["printed"] is not None:
-            with monkeypatch.context() as patched:
-                patched.setattr(lipstick, "session", partial(lipstick.session, spark))
-                for command in re.findall(r"^lipstick (.*)$", block["code"], re.MULTILINE):
-                    printed.write(CliRunner().invoke(main, shlex.split(command)).output)
+            for command in re.findall(r"^lipstick (.*)$", block["code"], re.MULTILINE):
+                printed.write(CliRunner().invoke(main, shlex.split(command)).output)
         if block["printed"] is not None:
             assert printed.getvalue().split() == block["printed"].split()
+
+
+def _session_on(spark: SparkSession) -> Callable[..., lipstick.Session]:
+    """Return `lipstick.session`, on a Spark that runs where it would start one."""
+    session = lipstick.session
+    return lambda given=None, **options: session(given or spark, **options)
 
 
 def test_readme_starts_with_the_two_commands() -> None:
     [first] = re.findall(r"\A# .*?^```\w*\n(.*?)^```$", PAGES[0].read_text(), re.M | re.S)
     assert first.splitlines() == ["./dev demo", "./dev test"]
+
+
+def test_the_first_pages_begin_in_one_order() -> None:
+    """The same sentence, then a picture, commands, and Python or where to read on."""
+    pages = [PAGES[0], ROOT / "docs" / "index.md", ROOT / "docs" / "guide.md"]
+    texts = [page.read_text("utf-8").split("\n\n") for page in pages]
+    assert len({text[1] for text in texts}) == 1
+    for text in texts:
+        places = [
+            next(number for number, part in enumerate(text) if re.match(start, part))
+            for start in (r"# ", r"\[?!\[", r"```sh", r"```python|\| to \|")
+        ]
+        assert places == sorted(places)
+        assert places[1] == 2
 
 
 def test_changelog_fragments_are_named_by_subject_and_kind() -> None:

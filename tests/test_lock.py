@@ -11,12 +11,17 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+NAME = PROJECT["project"]["name"]
 LOCK = (ROOT / "requirements.lock").read_text()
 PINS = re.findall(r"^([a-z0-9._-]+)==(\S+)", LOCK, re.MULTILINE)
 RANGES = [
     *PROJECT["build-system"]["requires"],
     *PROJECT["project"]["dependencies"],
-    *chain(*PROJECT["project"]["optional-dependencies"].values()),
+    *(
+        each
+        for each in chain(*PROJECT["project"]["optional-dependencies"].values())
+        if NAME not in each
+    ),
     *PROJECT["dependency-groups"]["build"],
     *PROJECT["dependency-groups"]["dev"],
 ]

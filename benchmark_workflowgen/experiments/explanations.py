@@ -44,7 +44,13 @@ _FILE: Final = 2_500_000
 
 
 @click.command()
-@click.option("--rows", default=10_000_000, show_default=True)
+@click.option(
+    "--rows",
+    type=click.IntRange(min=20_000),
+    default=10_000_000,
+    show_default=True,
+    help="Among fewer there may be none with the rare error.",
+)
 @click.option("--repetitions", default=3, show_default=True)
 @click.option(
     "--data", type=click.Path(path_type=Path), required=True, help="Kept from run to run."

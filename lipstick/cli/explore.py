@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -61,4 +62,5 @@ def explore(
         click.echo(f"Explore at {serving.url}\nControl-C ends it.")
         if not no_browser:
             click.launch(serving.url)
-        serving.run()
+        with suppress(KeyboardInterrupt):
+            serving.run()

@@ -81,8 +81,8 @@ def generate(folder: Path, scale: float) -> None:
     if command is None:
         raise DemoError(
             f"The TPC-H generator {GENERATOR} is not installed.\n"
-            f"Install it (pip install {GENERATOR}), or give the eight tables as Parquet files: "
-            "lipstick demo --data DIR."
+            "Install it (pip install 'lipstick-spark[demo]'), or give the eight tables as Parquet "
+            "files: lipstick demo --data DIR."
         )
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
