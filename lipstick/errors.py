@@ -104,3 +104,9 @@ class UncheckedWarning(UserWarning):
 
 class UnknownKeyWarning(UserWarning):
     """Keys in a question that name no row: a typing error would otherwise prove what it should."""
+
+
+def without_columns(sql: str = "") -> UnsupportedError:
+    """Return the refusal of an answer that has no columns."""
+    advice = "Select a column, or the number of rows: count(*)."
+    return UnsupportedError("an answer without columns is not supported", advice, sql)

@@ -33,6 +33,7 @@ from lipstick.questions.methods import Questions
 from lipstick.questions.missing.methods import MissingRowQuestions
 from lipstick.questions.what_if import WhatIf
 from lipstick.stages.explain import explain, explain_passes, explain_stages
+from lipstick.stages.reading import own_sql
 from lipstick.tables.ancestry import Ancestry, copy_upstream
 from lipstick.tables.comparison import compared_answers, with_names
 from lipstick.tables.hypothesis import Hypothesis, rerun_problem
@@ -171,7 +172,7 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
             plain = self._session.plain(self._prepared)
             if plain is not None:
                 return plain
-        return self._named(self._session.spark.sql(plain_sql(self.root)))
+        return self._named(own_sql(self._session.spark, plain_sql(self.root)))
 
     @property
     def annotated(self) -> DataFrame:
@@ -179,7 +180,7 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
         if self._decided_once:
             return self.capture.annotated()
         self._check_sources()
-        frame = self._session.spark.sql(self.rewritten_sql)
+        frame = own_sql(self._session.spark, self.rewritten_sql)
         return with_names(frame, [*self.schema.names, "_prov"])
 
     def _named(self, frame: DataFrame) -> DataFrame:
@@ -477,7 +478,7 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
         check_deletion(capture, delete, deletion.tokens, strict=strict)
         hypothesis = Hypothesis(spark, deletion, rerun=True)
         new = hypothesis.rows(capture, hypothesis.reduced(capture))
-        old = spark.sql(plain_sql(self.root, identity=True))
+        old = own_sql(spark, plain_sql(self.root, identity=True))
         return compared_answers(capture.manifest, new, old, "rerun")
 
     # -- how it looks ----------------------------------------------------------------------

@@ -33,7 +33,7 @@ from pyspark.sql.types import StructType
 from lipstick.capture.capture import Capture
 from lipstick.capture.manifest import Manifest
 from lipstick.capture.writer import Progress, write_capture
-from lipstick.errors import UnsupportedError
+from lipstick.errors import UnsupportedError, without_columns
 from lipstick.stages import guard
 from lipstick.stages.comparisons import check_exact, common_types, compared_pairs
 from lipstick.stages.reading import reading
@@ -150,6 +150,8 @@ def prepare(
 def understand(query: PreparedQuery) -> PreparedQuery:
     """Parse the text, and refuse it unless Spark reads text and syntax tree alike."""
     understood = guard.understand(query.spark, query.sql, query.args)
+    if not understood.schema.fields:
+        raise without_columns(query.sql)
     return replace(query, written=understood.expression, schema=understood.schema)
 
 

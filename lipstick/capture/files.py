@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inspect import signature
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from pyspark.sql.types import (
     NullType,
     NumericType,
     StringType,
+    StructField,
     StructType,
     TimestampNTZType,
     TimestampType,
@@ -81,11 +83,36 @@ def write_table(table: pa.Table, path: Path) -> None:
 
 
 def storable(frame: DataFrame) -> DataFrame:
-    """Give columns that are NULL and nothing else a type that Parquet has."""
-    untyped = [field.name for field in frame.schema if isinstance(field.dataType, NullType)]
-    if not untyped:
-        return frame
-    return frame.withColumns({name: F.col(f"`{name}`").cast("boolean") for name in untyped})
+    """Give columns a type that Parquet has.
+
+    It has no values that are NULL and nothing else, and no structs with two fields of one name: the
+    second is then called ``name~2``.
+    """
+    columns = {}
+    for field in frame.schema:
+        kind = _stored(field.dataType)
+        if kind != field.dataType:
+            columns[field.name] = F.col(f"`{field.name}`").cast(kind)
+    return frame.withColumns(columns) if columns else frame
+
+
+def _stored(kind: DataType) -> DataType:
+    if isinstance(kind, NullType):
+        return BooleanType()
+    if isinstance(kind, ArrayType):
+        return ArrayType(_stored(kind.elementType), kind.containsNull)
+    if isinstance(kind, MapType):
+        return MapType(_stored(kind.keyType), _stored(kind.valueType), kind.valueContainsNull)
+    if not isinstance(kind, StructType):
+        return kind
+    taken: set[str] = set()
+    fields = []
+    for field in kind:
+        numbered = (f"{field.name}~{number}" for number in count(2))
+        name = next(n for n in chain([field.name], numbered) if n.lower() not in taken)
+        taken.add(name.lower())
+        fields.append(StructField(name, _stored(field.dataType), field.nullable, field.metadata))
+    return StructType(fields)
 
 
 def in_arrow(kind: DataType) -> bool:

@@ -23,6 +23,7 @@ from lipstick.engines.memory.arrow_datasets import HeldDatasets
 from lipstick.engines.memory.cores import core_rows
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.grouping import group_rows
+from lipstick.stages.reading import own_sql
 from rewriter.blocks import Block, Kind, topological
 from rewriter.emit.statements import members_sql, rows_sql
 
@@ -129,7 +130,7 @@ class _Collector:
         if not self._shown:
             self._show()
             self._shown = True
-        frame = storable(self._spark.sql(sql))
+        frame = storable(own_sql(self._spark, sql))
         if not in_arrow(frame.schema):
             raise TooLargeError
         table = frame.limit(self._limit + 1).toArrow()

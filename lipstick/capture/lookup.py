@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.capture.manifest import RelationRecord
 from lipstick.errors import CaptureError, SourceChangedError
+from lipstick.stages.reading import own_sql
 from lipstick.tracking.formats.probe import check_readable
 from lipstick.tracking.source import fingerprint
 from lipstick.tracking.views import plain_word
@@ -85,7 +86,7 @@ class ValueLookup:
             ]
             few = rows.join(wanted, reduce(and_, match), "left_semi")
             narrowed[token.alias] = self._view(few, token.alias)
-        members = self._spark.sql(lookup_sql(block, columns, view, narrowed)).toArrow()
+        members = own_sql(self._spark, lookup_sql(block, columns, view, narrowed)).toArrow()
         if members.num_rows != tokens.num_rows:
             raise CaptureError(
                 f"{tokens.num_rows} members of block {block.name} were looked up in the sources "

@@ -27,6 +27,7 @@ from pyspark.sql.types import DataType, StructType
 from lipstick.capture.files import Files, storable, write_table
 from lipstick.capture.manifest import Manifest
 from lipstick.errors import CaptureError
+from lipstick.stages.reading import own_sql
 from rewriter import CapturePlan, planned_capture
 from rewriter.analysis.value_columns import value_columns
 from rewriter.blocks import Block, Kind, core_relations, topological
@@ -70,7 +71,7 @@ class MemberTypes:
         if any(True for _ in core.reads()):
             return None
         sql = members_sql(replace(block, core=core), lambda inner: inner.name, (name,))
-        return self._spark.sql(sql).schema[0].dataType
+        return own_sql(self._spark, sql).schema[0].dataType
 
 
 Progress = Callable[[str], None]
@@ -138,7 +139,7 @@ class CaptureWriter:
             bare = _unreduced(plan.with_conditions(block))
             if self._here.captures(bare):
                 sql = members_from_sources_sql(bare)
-                schema = storable(self._spark.sql(sql)).schema
+                schema = storable(own_sql(self._spark, sql)).schema
                 table = self._here.captured(bare, schema)
                 if table is not None:
                     yield block.name, (schema, table)
@@ -164,7 +165,7 @@ class CaptureWriter:
         """Return the number of members before other blocks filter them; None if above the limit."""
         block = plan.with_conditions(block)
         sql = members_sql(_unreduced(block), self._members_view)
-        count = self._spark.sql(sql).limit(limit + 1).count()
+        count = own_sql(self._spark, sql).limit(limit + 1).count()
         return None if count > limit else count
 
     def _members(self, block: Block) -> None:
@@ -179,7 +180,7 @@ class CaptureWriter:
         names = tuple(name for name, _ in block.core.select)
         if referenced and not whole:
             names = tuple(name for name in names if name not in referenced)
-        frame = self._spark.sql(members_sql(bare, self._members_view, names, kept))
+        frame = own_sql(self._spark, members_sql(bare, self._members_view, names, kept))
         if referenced and whole:
             path = self._directory / "tmp" / f"{block.name}-members"
             frame = storable(frame)
@@ -202,7 +203,9 @@ class CaptureWriter:
             again = bool(referenced) and not whole
             rows = {n: self._view_of(n, "rows") for n, kind in [*self._written] if kind == "rows"}
             bare = self._plan.captured(block)
-            frame = self._spark.sql(rows_sql(bare, self._members_view, rows, from_sources=again))
+            frame = own_sql(
+                self._spark, rows_sql(bare, self._members_view, rows, from_sources=again)
+            )
             _refuse_maps(block, frame.schema)
             self._dataset(block, "rows", frame, None if again else self._here.rows)
         if referenced and whole:
@@ -214,7 +217,7 @@ class CaptureWriter:
         made_of = (inner.name for inner in topological(block) if inner.core is not None)
         if not self._at_hand.keys() >= set(made_of):
             return False
-        schema = storable(self._spark.sql(rows_from_sources_sql(block))).schema
+        schema = storable(own_sql(self._spark, rows_from_sources_sql(block))).schema
         _refuse_maps(block, schema)
         table = self._here.rows(block, schema)
         if table is not None:
@@ -226,7 +229,7 @@ class CaptureWriter:
         reduction = self._plan.reductions.get(block.name)
         if reduction is None or self._here.count(reduction.reader, "members") > _FEW:
             return None
-        asked_keys = self._spark.sql(asked_groups_sql(reduction, self._members_view))
+        asked_keys = own_sql(self._spark, asked_groups_sql(reduction, self._members_view))
         keys = tuple(key for _, key in reduction.pairs)
         return Groups(self._view(f"{block.name}_asked", asked_keys), keys, reduction.null_safe)
 
@@ -236,7 +239,7 @@ class CaptureWriter:
         if monotone is None:
             return None
         path = self._directory / "tmp" / block.name
-        frame = self._spark.sql(kept_groups_sql(block, self._members_view, monotone))
+        frame = own_sql(self._spark, kept_groups_sql(block, self._members_view, monotone))
         self._files.write(frame, path)
         # Imports pandas, which takes longer than the import of all else.
         import pyarrow.dataset as ds

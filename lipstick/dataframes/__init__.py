@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from lipstick.errors import LipstickError, TrackingError
+from lipstick.errors import LipstickError, TrackingError, without_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -138,6 +138,8 @@ def query_text(
         in its text.
     """
     with _deep_recursion():
+        if not frame.columns:
+            raise without_columns()
         if hasattr(frame, "_jdf"):
             from lipstick.dataframes.classic import classic_text
 

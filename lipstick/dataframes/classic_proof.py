@@ -101,7 +101,7 @@ def _columns(frame: DataFrame) -> list[tuple[str, str]]:
 def _optimised(
     spark: SparkSession, plan: Plan, prepare: Callable[[SparkSession, Plan], Plan]
 ) -> Plan:
-    plan = prepare(spark, _with_keys(spark, plan))
+    plan = prepare(spark, _of_columns(spark, plan))
     return spark._jsparkSession.sessionState().optimizer().execute(plan)
 
 
@@ -112,10 +112,38 @@ def _at_one_time(spark: SparkSession, *plans: Plan) -> list[Plan]:
     return elements(catalyst.optimizer.ComputeCurrentTime.apply(union).children())
 
 
-def _with_keys(spark: SparkSession, plan: Plan) -> Plan:
-    """Return a plan whose pivots are by columns: expressions are columns before, as in a text."""
+def _of_columns(spark: SparkSession, plan: Plan) -> Plan:
+    """Return a plan whose PIVOT and UNPIVOT are of columns, as in a text.
+
+    Expressions are columns before.
+    """
     nodes = described(plan)
-    return changed(spark, plan, nodes, set(_inner_aggregates(nodes)), partial(_keyed, spark))
+    plan = changed(spark, plan, nodes, set(_inner_aggregates(nodes)), partial(_keyed, spark))
+    nodes = described(plan)
+    copies = {n for n, node in enumerate(nodes) if kind(node) == "Expand"}
+    return changed(spark, plan, nodes, copies, partial(_of_attributes, spark))
+
+
+def _of_attributes(spark: SparkSession, expand: Plan) -> Plan:
+    """Return an operator that copies rows, whose values are columns of a projection below it."""
+    catalyst = jvm_of(spark).org.apache.spark.sql.catalyst
+    new_id = catalyst.expressions.NamedExpression.newExprId
+    child = expand.child()
+    columns: list[Plan] = []
+    copies = []
+    for row in elements(expand.projections()):
+        values = elements(row)
+        for place, value in enumerate(values):
+            if value.getClass().getSimpleName() not in ("AttributeReference", "Literal"):
+                named = alias(spark, value, f"value{len(columns)}", new_id())
+                columns.append(named)
+                values[place] = named.toAttribute()
+        copies.append(sequence(spark, values))
+    if not columns:
+        return expand
+    outputs = sequence(spark, [*elements(child.output()), *columns])
+    below = catalyst.plans.logical.Project(outputs, child)
+    return with_parameters(spark, expand, {0: sequence(spark, copies), 2: below})
 
 
 def _inner_aggregates(nodes: Json) -> Iterator[int]:

@@ -83,12 +83,13 @@ def connect_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
     relation = without_marks(spark, _in_order(spark, relation))
     names = [candidate.name for candidate in tracked]
     schema_of = partial(_schema, spark)
-    text = connect_plan.query_text(relation, names, schema_of)
+    written = connect_plan.written_out(relation, schema_of)
+    text = connect_plan.query_text(written, names, schema_of)
     try:
         _prove(spark, relation, text)
     except NotUnderstoodError:
         with suppress(QueryError):
-            text = connect_plan.query_text(relation, names, schema_of, literal=True)
+            text = connect_plan.query_text(written, names, schema_of, literal=True)
             _prove(spark, relation, text)
             return text
         raise

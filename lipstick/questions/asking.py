@@ -80,7 +80,11 @@ def question(doing: str, *, captured: bool = True) -> Callable[[Callable[P, T]],
 def _scalars(subject: Any) -> AbstractContextManager[None]:
     """Capture a query, and let its session compute what memory has no rule for."""
     engine = getattr(getattr(subject, "_captured", None), "engine", None)
-    spark = getattr(engine, "spark", None)
+    return scalars_of(getattr(engine, "spark", None))
+
+
+def scalars_of(spark: Any | None) -> AbstractContextManager[None]:
+    """Let a session, if there is one, compute what memory has no rule for."""
     if spark is None:
         return nullcontext()
     # Sessions alone have pyspark.

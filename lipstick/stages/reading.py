@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from importlib.metadata import version
 
 from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.errors import InternalError, LipstickError
 from rewriter.errors import UnsupportedError
@@ -61,14 +62,28 @@ def reading(query: str, *, accepted: bool = False) -> Iterator[None]:
             exc_info=error,
         )
         summary = str(error).strip().split("\n", 1)[0]
-        problem = (
-            f"an internal error ended the reading of this query: {type(error).__name__}: {summary}"
-        )
-        advice = (
-            f"Run it with spark.sql, and please report the text and the log of 'lipstick' (it"
-            f" arose in {where.name} of {_module(where.filename)}, line {where.lineno})."
+        doing = "an internal error ended the reading of this query"
+        advice = "Run it with spark.sql, and please"
+        if isinstance(error, PySparkException):
+            doing, advice = "Spark does not accept a statement that was written for it", "Please"
+        problem = f"{doing}: {type(error).__name__}: {summary}"
+        advice += (
+            f" report the text and the log of 'lipstick' (it arose in {where.name} of"
+            f" {_module(where.filename)}, line {where.lineno})."
         )
         raise InternalError(problem, advice, query, place_of_error(error, query)) from error
+
+
+def own_sql(spark: SparkSession, sql: str) -> DataFrame:
+    """Return the frame of a statement that was written for a query.
+
+    Raises
+    ------
+    InternalError
+        Spark does not accept it.
+    """
+    with reading(sql, accepted=True):
+        return spark.sql(sql)
 
 
 def is_too_deep(error: Exception) -> bool:

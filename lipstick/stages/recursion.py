@@ -175,6 +175,8 @@ class _Iteration:
                     levels.append(level)
         finally:
             self._spark.catalog.dropTempView(self._view)
+        # The first levels have no tokens of later ones, whatever relations promise of their keys.
+        levels = [_nullable(level) for level in levels]
         table = pa.concat_tables(levels, promote_options="default")
         table = table.append_column(LEVEL_ROW, pa.array(np.arange(total, dtype=np.int64)))
         schema.add(LEVEL_ROW, T.LongType())
@@ -293,6 +295,11 @@ def _is_readable(kind: T.DataType) -> bool:
     if isinstance(kind, T.StringType):
         return kind.simpleString() == "string"
     return isinstance(kind, _READABLE)
+
+
+def _nullable(table: pa.Table) -> pa.Table:
+    """Return rows whose columns may have NULLs."""
+    return table.cast(pa.schema([field.with_nullable(True) for field in table.schema]))
 
 
 def _in_order(rows: pa.Table) -> pa.Table:

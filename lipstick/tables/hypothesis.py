@@ -24,6 +24,7 @@ from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.errors import NeedsSparkError
 from lipstick.questions.deletion import Deletion, check_readable, without
+from lipstick.stages.reading import own_sql
 from lipstick.tables.comparison import RowComparison, identifies_rows
 from lipstick.tables.derivation import TUPLE, Derivation, Part
 from lipstick.tables.derived_rows import (
@@ -190,7 +191,7 @@ class Hypothesis:
         changed = {own for own, view in views.items() if own != view}
         known_rows = {} if self._rerun else capture.cluster.unchanged_rows(changed)
         root = capture.manifest.root
-        rows = self._spark.sql(plain_sql(root, views, identity=True, rows=known_rows))
+        rows = own_sql(self._spark, plain_sql(root, views, identity=True, rows=known_rows))
         drop_once_read(rows, views_left)
         return rows
 

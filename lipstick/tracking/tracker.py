@@ -18,10 +18,17 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
     ArrayType,
+    BinaryType,
+    BooleanType,
     DataType,
+    DateType,
     MapType,
+    NumericType,
+    StringType,
     StructField,
     StructType,
+    TimestampNTZType,
+    TimestampType,
 )
 from pyspark.sql.window import Window
 
@@ -39,6 +46,17 @@ from rewriter.blocks import TokenSource
 ROW_COLUMN = "_lipstick_row"
 ORDINAL_COLUMN = "_lipstick_ordinal"
 ROW_ID_COLUMN = "_lipstick_row_id"
+_SPELT = "_lipstick_spelt_"
+"""Before a column's name: its values as texts."""
+_NAMING = (BinaryType, BooleanType, DateType, NumericType, TimestampNTZType, TimestampType)
+"""Types of keys, beside texts without a collation."""
+_JSON = {
+    "ignoreNullFields": "false",
+    "timeZone": "UTC",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
+"""Options by which different values have different texts."""
 _SHOWN = 5
 
 
@@ -200,7 +218,14 @@ def name_rows(
         raise TrackingError(f"track({name!r}, key=[]): a key has at least one column.")
     resolved = tuple(_resolve(name, frame, column) for column in columns)
     for column in resolved:
-        _require_order(name, column, frame.schema[column].dataType)
+        kind = frame.schema[column].dataType
+        if not names_rows(kind):
+            raise TrackingError(
+                f"Column {column!r} of {name!r} is of type {kind.simpleString()}: keys are of "
+                "numbers, truth values, dates, timestamps, binaries and texts without a "
+                "collation.\nChoose a key of other columns, or name rows by their values "
+                "(key='*')."
+            )
     return frame, Naming.KEY, resolved, ()
 
 
@@ -272,12 +297,19 @@ def row_place(
 def _value_tokens(
     name: str, frame: DataFrame
 ) -> tuple[DataFrame, Naming, tuple[str, ...], tuple[str, ...]]:
+    """Return the values of rows as tokens: as texts where their types are in no key."""
+    if not frame.columns:
+        raise TrackingError(f"{name!r} has no columns, whose values could name its rows (key='*').")
+    token = []
     for field in frame.schema.fields:
-        _require_order(name, field.name, field.dataType)
-    columns = [column_of(column) for column in frame.columns]
+        token.append(field.name)
+        if not names_rows(field.dataType):
+            token[-1] = f"{_SPELT}{field.name}"
+            frame = frame.withColumn(token[-1], _spelt(column_of(field.name), field.dataType))
+    columns = list(map(column_of, token))
     window = Window.partitionBy(*columns).orderBy(*columns)
     numbered = frame.select("*", F.row_number().over(window).alias(ORDINAL_COLUMN))
-    return numbered, Naming.VALUES, (*frame.columns, ORDINAL_COLUMN), ()
+    return numbered, Naming.VALUES, (*token, ORDINAL_COLUMN), ()
 
 
 def _resolve(name: str, frame: DataFrame, column: str) -> str:
@@ -292,12 +324,20 @@ def _resolve(name: str, frame: DataFrame, column: str) -> str:
     return close[0]
 
 
-def _require_order(name: str, column: str, type_: DataType) -> None:
-    if unordered(type_):
-        raise TrackingError(
-            f"Column {column!r} of {name!r} is of type {type_.simpleString()}, whose values have "
-            "no order: it cannot be part of a key.\nChoose a key of other columns."
-        )
+def names_rows(type_: DataType) -> bool:
+    """Return True if values of a type can be parts of keys: Spark and Arrow have them alike."""
+    if isinstance(type_, StringType):
+        return type_.simpleString() == "string"
+    return isinstance(type_, _NAMING)
+
+
+def _spelt(value: Column, type_: DataType) -> Column:
+    """Return a value as a text that no other value of its type has."""
+    return value.cast("string") if isinstance(type_, StringType) else _as_json(value)
+
+
+def _as_json(value: Column) -> Column:
+    return F.to_json(F.struct(value.alias("value")), _JSON)
 
 
 def unordered(type_: DataType) -> bool:
@@ -315,7 +355,7 @@ def comparable(value: Column, type_: DataType) -> Column:
     """Return a value, as JSON where values of its type cannot be compared."""
     if not unordered(type_):
         return value
-    return F.to_json(F.struct(value.alias("value")), {"ignoreNullFields": "false"})
+    return _as_json(value)
 
 
 def check_columns(spark: SparkSession, relations: Iterable[Tracked]) -> None:

@@ -61,10 +61,15 @@ def _kinds(node: exp.Expr, columns: Mapping[_Column, str]) -> set[str | None]:
     """Return the CHAR types of the operands of a comparison, None for other operands."""
     operands = [part for key, part in node.args.items() if key != "default" and part]
     flat = [
-        operand for part in operands for operand in (part if isinstance(part, list) else [part])
+        operand
+        for part in operands
+        for operand in (part if isinstance(part, list | tuple) else [part])
     ]
     compared = [operand.this if isinstance(operand, exp.If) else operand for operand in flat]
-    kinds = {columns.get(_place(operand)) for operand in compared if isinstance(operand, exp.Expr)}
+    kinds = {
+        columns.get(_place(operand)) if isinstance(operand, exp.Expr) else None
+        for operand in compared
+    }
     return kinds if any(kind is not None for kind in kinds) else set()
 
 

@@ -28,16 +28,22 @@ from rewriter.scalars.windows import called, changed
 
 def is_star(node: exp.Expr) -> bool:
     """Return True if a node is ``*`` or ``t.*``."""
-    return isinstance(node, exp.Star) or (
-        isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
-    )
+    return _mark_of(node) is not None
+
+
+def _mark_of(node: exp.Expr) -> exp.Star | None:
+    """Return the star itself; names of more than four parts are read as fields of fields."""
+    mark = node.this if isinstance(node, exp.Column) else node
+    mark = mark.expression if isinstance(mark, exp.Dot) else mark
+    return mark if isinstance(mark, exp.Star) else None
 
 
 def star_fields(
     star: exp.Expr, scope: Scope, rows: Relation, context: BindContext
 ) -> tuple[tuple[str, Scalar], ...]:
     """Return the fields that the star of a struct means, by their names; () of other stars."""
-    if not isinstance(star, exp.Column):
+    mark = _mark_of(star)
+    if mark is None or not isinstance(star, exp.Column | exp.Dot):
         return ()
     parts = tuple(exp.to_identifier(part.name) for part in star.parts[:-1])
     if scope.qualified([part.name for part in parts]):
@@ -46,7 +52,7 @@ def star_fields(
     if struct is None:
         return ()
     names = fields_of(type_of(struct, rows, context.environment.catalog))
-    excepted = {excluded.name.lower() for excluded in star.this.args.get("except_") or []}
+    excepted = {excluded.name.lower() for excluded in mark.args.get("except_") or []}
     fields = [exp.to_identifier(name) for name in names if name.lower() not in excepted]
     return tuple((field.name, with_fields(struct.copy(), [field])) for field in fields)
 
@@ -75,12 +81,14 @@ def _named(name: str, relation: Sequence[exp.Expr]) -> exp.Column:
 
 def expand_star(star: exp.Expr, scope: Scope, source: Source) -> tuple[Entry, ...]:
     """Return the columns that ``*``, ``t.*`` or ``* EXCEPT (...)`` means, in order."""
-    mark = star if isinstance(star, exp.Star) else star.this
+    mark = _mark_of(star)
+    assert mark is not None
     for key, name in (("replace", "REPLACE"), ("rename", "RENAME"), ("ilike", "ILIKE")):
         if mark.args.get(key):
             advice = "List the columns instead."
             raise source.unsupported(f"* {name} is not supported", advice, mark)
-    qualifier = [part.name for part in star.parts[:-1]] if isinstance(star, exp.Column) else []
+    parts = star.parts[:-1] if isinstance(star, exp.Column | exp.Dot) else []
+    qualifier = [part.name for part in parts]
     entries = scope.qualified(qualifier) if qualifier else scope.visible
     name = ".".join([*qualifier, "*"])
     if qualifier and not entries:

@@ -70,6 +70,26 @@ class TableArgument(exp.Expression):
     }
 
 
+class InNumbers(exp.In):
+    """``value IN (1, 2, 3, ...)`` of many numbers.
+
+    ``numbers`` has them as they are written, in one piece: what copies, walks or hashes trees does
+    not meet each of them. Their nodes are made when they are asked for.
+    """
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "numbers": True}
+
+    @property
+    def expressions(self) -> list[exp.Expr]:
+        """The numbers as literals."""
+        return [
+            exp.Neg(this=exp.Literal.number(text[1:]))
+            if text.startswith("-")
+            else exp.Literal.number(text)
+            for text in self.args["numbers"]
+        ]
+
+
 class IsNotNull(exp.Not):
     """``x IS NOT NULL``, a predicate of its own in Spark: the negation of ``x IS NULL``."""
 

@@ -18,6 +18,7 @@ from rewriter.dialect.nodes import (
     SPELLED,
     BoundedCTE,
     DerivedValues,
+    InNumbers,
     IsNotNull,
     RelationQuery,
     TableArgument,
@@ -57,6 +58,18 @@ GENERATORS = frozenset(_GENERATORS.split())
 """Names of the functions that make several rows of one, in lower case."""
 
 _WITH_UNIT = ("date_add", "date_diff", "dateadd", "datediff", "timestampadd", "timestampdiff")
+
+
+_MANY = 100
+"""Lists of so many numbers are kept in one piece."""
+
+
+def _number(item: exp.Expr) -> str | None:
+    """Return the text of a number, which may be negative; None for what is none."""
+    literal = item.this if isinstance(item, exp.Neg) else item
+    if type(literal) is not exp.Literal or literal.is_string:
+        return None
+    return f"-{literal.this}" if literal is not item else str(literal.this)
 
 
 def _aggregate(name: str) -> Builder:
@@ -355,6 +368,13 @@ class SparkSQLParser(PipeParser, TableArgumentParser, CallParser, LiteralParser)
                 self.raise_error("Expected ]")
             this = self.expression(exp.Bracket(this=this, expressions=[index]))
         return this
+
+    def _parse_in(self, this: exp.Expr | None, alias: bool = False) -> exp.In:
+        parsed = super()._parse_in(this, alias)
+        numbers = tuple(map(_number, parsed.args.get("expressions") or ()))
+        if len(numbers) < _MANY or None in numbers:
+            return parsed
+        return self.expression(InNumbers(this=parsed.this, numbers=numbers))
 
     def _parse_is(self, this: exp.Expr | None) -> exp.Expr | None:
         parsed = super()._parse_is(this)

@@ -21,6 +21,7 @@ from rewriter.dialect.nodes import (
     SPELLED,
     BoundedCTE,
     DerivedValues,
+    InNumbers,
     IsNotNull,
     MultiUnitInterval,
     RelationQuery,
@@ -75,6 +76,9 @@ class SparkSQLGenerator(SparkGenerator):
         PipeSource: pipe_source_sql,
         RelationQuery: relation_query_sql,
         DerivedValues: lambda self, node: self.values_sql(node),
+        InNumbers: lambda self, node: (
+            f"{self.sql(node, 'this')} IN ({', '.join(node.args['numbers'])})"
+        ),
         IsNotNull: lambda self, node: self.isnotnull_sql(node),
         UnsignedRightShift: lambda self, node: self.binary(node, ">>>"),
         MultiUnitInterval: lambda self, node: self.multiunitinterval_sql(node),

@@ -11,10 +11,12 @@ from decimal import Decimal
 from functools import lru_cache, wraps
 from typing import Any, TypeAlias, TypeVar
 
+import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
+from rewriter.dialect.nodes import InNumbers
 from rewriter.interpret import arithmetic, arrays, casts, lambdas, logic, texts, times
 from rewriter.interpret.functions import function
 from rewriter.interpret.vector import UninterpretableError, Vector, constant, from_arrow
@@ -333,8 +335,7 @@ def _logical(node: Scalar) -> Run:
     if isinstance(node, exp.Between) and not node.args.get("symmetric"):
         return _between(node)
     if isinstance(node, exp.In) and node.expressions and not node.args.get("query"):
-        value, items = compiled(node.this), [compiled(item) for item in node.expressions]
-        return lambda resolve: logic.member_of(value(resolve), [i(resolve) for i in items])
+        return _in_list(node)
     if isinstance(node, exp.Coalesce):
         parts = [compiled(part) for part in (node.this, *node.expressions)]
         return lambda resolve: logic.coalesce([part(resolve) for part in parts])
@@ -347,6 +348,21 @@ def _logical(node: Scalar) -> Run:
     if isinstance(node, exp.Case):
         return _case(node)
     raise UninterpretableError(text(node))
+
+
+def _in_list(node: exp.In) -> Run:
+    value, items = compiled(node.this), [compiled(item) for item in node.expressions]
+
+    def run(resolve: Resolve) -> Vector:
+        tested, among = value(resolve), [item(resolve) for item in items]
+        if isinstance(node, InNumbers) and pa.types.is_signed_integer(tested.type):
+            kinds = {item.type for item in among}
+            if kinds <= {pa.int32(), pa.int64()} and tested.values.dtype == np.int64:
+                known = np.concatenate([item.values for item in among])
+                return Vector(pa.bool_(), np.isin(tested.values, known), tested.null, tested.failed)
+        return logic.member_of(tested, among)
+
+    return run
 
 
 def _between(node: exp.Between) -> Run:

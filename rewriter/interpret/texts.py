@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -102,10 +103,11 @@ def concat_ws(arguments: Sequence[Vector]) -> Vector:
     check_texts(arguments)
     rows = common_length(*arguments)
     separator, *parts = (array_of(argument, rows) for argument in arguments)
-    if len(parts) < 2:
-        joined = pc.fill_null(parts[0], "") if parts else pa.array([""] * rows, pa.string())
-    else:
-        joined = pc.binary_join_element_wise(*parts, separator, null_handling="skip")
+    # Rows without a valid part are none to Arrow, which leaves them out.
+    nothing = reduce(pc.and_, map(pc.is_null, parts), pa.array(np.ones(rows, dtype=np.bool_)))
+    empty = pc.if_else(nothing, "", None)
+    known = pc.fill_null(separator, "")
+    joined = pc.binary_join_element_wise(empty, *parts, known, null_handling="skip")
     return from_arrow(pc.if_else(pc.is_valid(separator), joined, None))
 
 

@@ -155,9 +155,11 @@ def aggregated_moments(
             counted = np.logical_or.reduceat(counted, firsts)
             for (_, tokens), total, some in zip(few, totals, counted, strict=True):
                 weights = world_weights(tokens, chances)
-                of_part = float((weights * total).sum())
+                # What a sum would be in a world that cannot be says nothing.
+                sums = np.where(weights > 0, total, 0.0)
+                of_part = float((weights * sums).sum())
                 mean += of_part
-                variance += float((weights * (total - of_part) ** 2).sum())
+                variance += float((weights * (sums - of_part) ** 2).sum())
                 absence *= float(weights[~some].sum())
     if value.function.label == "COUNT":
         return mean, variance, 1.0

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -162,6 +163,7 @@ def _conditional(
 
 def _unconditional(tensor: Tensor, chances: Mapping[Token, float], decisions: int) -> Moments:
     name = tensor.monoid.name
+    tensor = _possible(tensor, chances, decisions)
     if name in ("MIN", "MAX"):
         return _extreme(tensor, chances, decisions)
     if name == "AVG":
@@ -177,6 +179,20 @@ def _unconditional(tensor: Tensor, chances: Mapping[Token, float], decisions: in
     return Moments(mean, _variance(terms, chances, decisions))
 
 
+def _possible(tensor: Tensor, chances: Mapping[Token, float], decisions: int) -> Tensor:
+    """Return a tensor without the NaNs and infinities that are there in no world."""
+    if all(map(isfinite, tensor.values())):
+        return tensor
+    return Tensor(
+        tensor.monoid,
+        [
+            (annotation, value)
+            for annotation, value in tensor.terms
+            if isfinite(value) or compile_annotation(annotation, decisions).probability(chances)
+        ],
+    )
+
+
 def _distributed(
     value: Value, chances: Mapping[Token, float], known: Expression, decisions: int
 ) -> Moments:
@@ -188,15 +204,13 @@ def _distributed(
     if not any(chance for _, chance in cases):
         raise impossible()
     whole = sum(chance for _, chance in cases)
-    with_value = [(v, chance) for v, chance in cases if v is not None]
+    with_value = [(v, chance) for v, chance in cases if v is not None and chance]
     presence = sum(chance for _, chance in with_value)
     if not presence:
         raise CapabilityError(f"{value.truncated(3)} has no value in any world.")
     numbers = numbers_of([v for v, _ in with_value])
     weights = np.array([chance for _, chance in with_value]) / presence
-    mean = float((numbers * weights).sum())
-    variance = float((weights * (numbers - mean) ** 2).sum())
-    return Moments(mean, variance, min(presence / whole, 1.0))
+    return Moments(*_mean_and_variance(numbers, weights), min(presence / whole, 1.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +287,9 @@ def _joint(a: _Term, b: _Term, chances: Mapping[Token, float], decisions: int) -
 
 
 def no_value(tensor: Tensor) -> CapabilityError:
-    """The error of an aggregate that is NULL in every world."""
+    """The error of a value that is NULL in every world."""
+    if tensor.is_zero:
+        return CapabilityError("The value of this row is NULL in every world.")
     return CapabilityError(f"{tensor.monoid} has no value in any world: every tuple is absent.")
 
 
@@ -311,8 +327,15 @@ def _extreme(tensor: Tensor, chances: Mapping[Token, float], decisions: int) -> 
         count *= 4
     values = np.array([float(value) for _, value in terms[:count]])
     shares = np.diff(upto, prepend=0.0) / presence
-    mean = float((shares * values).sum())
-    return Moments(mean, float((shares * (values - mean) ** 2).sum()), presence)
+    # A NaN or an infinity that never is the value says nothing of the mean.
+    kept = shares > 0
+    return Moments(*_mean_and_variance(values[kept], shares[kept]), presence)
+
+
+def _mean_and_variance(values: Array, weights: Array) -> tuple[float, float]:
+    with np.errstate(invalid="ignore"):  # infinities less infinities
+        mean = float((values * weights).sum())
+        return mean, float((weights * (values - mean) ** 2).sum())
 
 
 def _upto(

@@ -105,10 +105,26 @@ def check_worlds(
         DuckDB does not know something in the query.
     """
     answers = WorldAnswers(sql, database)
+    worlds = worlds_of(answers.tuples, rng or random.Random(0), most)
+    return check_answered(memory, answers, worlds, mode, most=most, analysed=analysed)
+
+
+def check_answered(
+    memory: Any,
+    answers: Any,
+    worlds: Sequence[World],
+    mode: Mode = "shown",
+    *,
+    most: int = 4096,
+    analysed: int = 0,
+) -> Checked:
+    """Hold annotations against what an engine answers in worlds; see :func:`check_worlds`.
+
+    ``answers`` has the ``tuples``, ``present``, ``rows`` and ``ask`` of :class:`WorldAnswers`.
+    """
     check = _Check(memory, answers, mode)
     if not check.agrees():
         return check.checked
-    worlds = worlds_of(answers.tuples, rng or random.Random(0), most)
     check.hold(worlds)
     check.analyse(worlds, analysed, most)
     return check.checked
@@ -123,7 +139,7 @@ class _Annotated:
 
 
 class _Check:
-    def __init__(self, memory: Any, answers: WorldAnswers, mode: Mode) -> None:
+    def __init__(self, memory: Any, answers: Any, mode: Mode) -> None:
         self.checked = Checked()
         self._answers = answers
         self._mode = mode
@@ -136,11 +152,19 @@ class _Check:
         self._stable = tuple(n for n, output in enumerate(outputs) if output.stable)
         self._memo: dict[tuple[int, World], Any] = {}
         self._doubtful: set[Row] = set()
-        self._listed = tuple(
-            _Annotated(tuple(values[name] for name in self._names), annotation)
-            for values, annotation in memory.annotations()
-        )
+        self._listed = tuple(self._annotated(answer))
         self._rows = self._listed if mode == "shown" else tuple(self._potential())
+
+    def _annotated(self, answer: pa.Table) -> Iterator[_Annotated]:
+        """Yield the rows of the answer; those with a name twice by their places in it."""
+        annotations = self._memory.annotations()
+        if len(set(self._names)) == len(self._names):
+            for values, annotation in annotations:
+                yield _Annotated(tuple(values[name] for name in self._names), annotation)
+            return
+        rows = zip(*(column.to_pylist() for column in answer.columns), strict=True)
+        for row, (_, annotation) in zip(rows, annotations, strict=True):
+            yield _Annotated(row, annotation)
 
     def _potential(self) -> Iterator[_Annotated]:
         for row in self._memory.potential_rows():

@@ -33,6 +33,7 @@ from semiring.analysis.most import most
 from semiring.analysis.presence import WORD
 from semiring.analysis.sums import sum_moments
 from semiring.budget import within
+from semiring.monoid import Monoid
 from semiring.possible_worlds import PossibleWorlds
 from semiring.semirings import Counting
 from tests.semiring.formal import aggregated, applied
@@ -301,3 +302,29 @@ def test_sums_by_columns_are_sums_of_covariances(seed, monkeypatch):
     found = moments(tensor, weights)
     assert (found.mean, found.variance) == pytest.approx((expected.mean, expected.variance))
     assert sum_moments(tensor, weights, 1000) == pytest.approx((found.mean, found.variance))
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("monoid", [MIN, MAX, SUM, AVG])
+def test_values_that_never_are_say_nothing(monoid: Monoid, bad: float) -> None:
+    """A NaN or an infinity whose tuple is there in no world leaves the moments as they are."""
+    a, b, c = (Polynomial.token(token) for token in TOKENS[:3])
+    chances = {TOKENS[0]: 1.0, TOKENS[1]: 0.0, TOKENS[2]: 0.5}
+    without = moments(Tensor(monoid, [(a, 1.0), (c, 3.0)]), chances)
+    assert moments(Tensor(monoid, [(a, 1.0), (b, bad), (c, 3.0)]), chances) == without
+
+
+def test_nan_behind_a_certain_value_is_never_the_least() -> None:
+    a, b = (Polynomial.token(token) for token in TOKENS[:2])
+    found = moments(Tensor(MIN, [(a, 1.0), (b, math.nan)]), {TOKENS[0]: 1.0, TOKENS[1]: 0.5})
+    assert (found.mean, found.variance) == (1.0, 0.0)
+
+
+def test_infinity_that_may_be_is_the_mean() -> None:
+    a, b = (Polynomial.token(token) for token in TOKENS[:2])
+    assert moments(Tensor(MAX, [(a, 1.0), (b, math.inf)]), 0.5).mean == math.inf
+
+
+def test_no_value_at_all_is_null() -> None:
+    with pytest.raises(CapabilityError, match="is NULL in every world"):
+        moments(Tensor(MAX, []), 0.5)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from lipstick.engines.memory.keys import KeyTable
 from lipstick.engines.memory.places import positions_of
 from lipstick.engines.memory.scenarios import Deleted
-from lipstick.engines.memory.state import SORT, Context, State, needs_spark, same, values
+from lipstick.engines.memory.state import SORT, Context, State, same, values, values_by_spark
 from lipstick.engines.memory.store import Dataset
 from rewriter.algebra import Scalar
 from rewriter.blocks import Block
@@ -124,7 +124,7 @@ class Rows(ABC):
             if rows is None or not (
                 name in self._stable or _unchanged(scalar, before, resolve, length)
             ):
-                raise needs_spark(str(error)) from error
+                return values_by_spark(scalar, resolve, length, self.type(name), error)
             assert self._stored is not None
             return self._stored.take(name, rows)
 

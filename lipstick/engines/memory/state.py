@@ -21,7 +21,7 @@ from lipstick.engines.memory.places import (
     scenarios_of,
 )
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
-from lipstick.errors import CaptureError, NeedsSparkError
+from lipstick.errors import CapabilityError, CaptureError, NeedsSparkError
 from rewriter.blocks import Block, Kind
 from rewriter.interpret import (
     FailedError,
@@ -392,11 +392,36 @@ def known_values(
     kind: pa.DataType | None = None,
     where: Array | None = None,
 ) -> pa.Array:
-    """Return `values`; NeedsSparkError where only Spark can compute them."""
+    """Return `values`; what only Spark can compute by the session, NeedsSparkError without one."""
     try:
         return values(scalar, resolve, length, kind, where)
     except UninterpretableError as error:
-        raise needs_spark(str(error)) from error
+        return values_by_spark(scalar, resolve, length, kind, error)
+
+
+def values_by_spark(
+    scalar: Interpreted,
+    resolve: Resolve,
+    length: int,
+    kind: pa.DataType | None,
+    cause: UninterpretableError,
+) -> pa.Array:
+    """Return `values` as the session computes them.
+
+    Raises
+    ------
+    NeedsSparkError
+        There is none, or the scalar fails for a row.
+    """
+    compute = spark_scalar.get()
+    if compute is None:
+        raise needs_spark(str(cause)) from cause
+    try:
+        columns = {name: resolve(*name).to_arrow(length) for name in scalar.columns}
+        computed = compute(scalar.text, columns, length)
+        return computed if kind is None else computed.cast(kind)
+    except (CapabilityError, FailedError, UninterpretableError, pa.ArrowException) as error:
+        raise needs_spark(scalar.text) from error
 
 
 def needs_spark(text: str) -> NeedsSparkError:

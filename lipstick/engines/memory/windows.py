@@ -11,10 +11,10 @@ import pyarrow.compute as pc
 
 from lipstick.engines.memory.aggregates import reaggregate
 from lipstick.engines.memory.order import Key
-from lipstick.engines.memory.state import needs_spark, spark_scalar, values
+from lipstick.engines.memory.state import known_values, needs_spark
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.engines.memory.window_frames import Placed, Ranges
-from lipstick.errors import CapabilityError, CaptureError, NeedsSparkError
+from lipstick.errors import CaptureError, NeedsSparkError
 from rewriter.interpret import (
     AggregateCall,
     Anew,
@@ -117,17 +117,7 @@ class _Rows:
 
     def values(self, scalar: Interpreted) -> pa.Array:
         """The values of a scalar, row by row."""
-        try:
-            return values(scalar, self._resolve, self.length, None)
-        except UninterpretableError as error:
-            compute = spark_scalar.get()
-            if compute is None:
-                raise needs_spark(str(error)) from error
-        try:
-            columns = {name: self._resolve(*name).to_arrow(self.length) for name in scalar.columns}
-            return compute(scalar.text, columns, self.length)
-        except (CapabilityError, FailedError, UninterpretableError) as error:
-            raise needs_spark(scalar.text) from error
+        return known_values(scalar, self._resolve, self.length)
 
     def argument(self, number: int) -> pa.Array:
         """The values of an argument, row by row."""

@@ -37,6 +37,7 @@ from lipstick.questions.deletion import Cascade, Deletion, check_readable, resol
 from lipstick.questions.updates import inserted_rows, updated_rows
 from lipstick.questions.valuation import compile_valuations
 from lipstick.questions.what_if import Route, WhatIf
+from lipstick.stages.reading import own_sql
 from lipstick.tables.ancestry import readable
 from lipstick.tables.comparison import as_frames, compared_answers
 from lipstick.tables.hypothesis import Fate, Hypothesis, rerun_problem
@@ -116,7 +117,7 @@ class SparkEngine:
     def annotated(self) -> DataFrame:
         """The answer's columns, then ``_prov``."""
         sql = rewritten_sql(self._manifest.root, self.members_view)
-        return self._spark.sql(sql).toDF(*self._manifest.names, "_prov")
+        return own_sql(self._spark, sql).toDF(*self._manifest.names, "_prov")
 
     def annotations(self, limit: int | None) -> list[tuple[Row, Polynomial | Expression]]:
         """The first rows of the answer with their annotations: in memory where that can be."""
@@ -414,7 +415,7 @@ class SparkEngine:
     ) -> DataFrame:
         root = self._manifest.root
         sql = hypothetical_sql(root, self.members_view, deleted, rows, captured_groups)
-        return self._spark.sql(sql)
+        return own_sql(self._spark, sql)
 
     def _captured_groups(self, reached: Container[str]) -> dict[str, CapturedGroups]:
         """The captured rows of groupings from which a deletion only takes members of their own."""
@@ -443,7 +444,7 @@ class SparkEngine:
             return self._survivors({}, self._rows_views(), {})
         shown = {output.name for output in root.outputs}
         extra = tuple(name for name in root.identity if name not in shown)
-        return self._spark.sql(answer_sql(root, self._dataset_view(root, "rows"), extra))
+        return own_sql(self._spark, answer_sql(root, self._dataset_view(root, "rows"), extra))
 
     # -- derived relations -----------------------------------------------------------------
 

@@ -34,6 +34,7 @@ from pyspark.sql.types import (
 
 from lipstick.engines.spark.worker_passes import Factor, WorkerPasses
 from lipstick.engines.spark.workers import check_workers
+from lipstick.stages.reading import own_sql
 from lipstick.tracking.naming import ROW_BITS, ROWS
 from rewriter.analysis.conditional import has_difference, limits_inside, shown_joins
 from rewriter.blocks import Block, Kind, topological
@@ -139,7 +140,7 @@ class Evaluation:
             potential=self._potential,
             shown=self._shown if block is self._root else frozenset(),
         )
-        frame = self._spark.sql(sql)
+        frame = own_sql(self._spark, sql)
         keys = [frame.schema[name] for name in block.identity]
         sides = [] if block.difference is None else [frame.schema[SIDE]]
         grouped = block.kind is Kind.GROUP
@@ -201,7 +202,7 @@ def root_rows(
     """The rows of the block that yields the answer, as captured."""
     if root.name in rows_views:
         return spark.table(rows_views[root.name])
-    return spark.sql(rows_sql(root, members_view))
+    return own_sql(spark, rows_sql(root, members_view))
 
 
 def in_world(
@@ -264,7 +265,7 @@ def _ordered(spark: SparkSession, root: Block, rows: DataFrame) -> DataFrame:
     """The answer in its order, with the annotations of its rows."""
     view = f"_lipstick_valued_{uuid.uuid4().hex[:8]}"
     rows.createOrReplaceTempView(view)
-    return spark.sql(answer_sql(root, view, (VALUE,)))
+    return own_sql(spark, answer_sql(root, view, (VALUE,)))
 
 
 def named_token(naming: str) -> Callable[[Token], Polynomial]:

@@ -16,6 +16,7 @@ from pyspark.sql.types import NumericType
 
 from lipstick.capture.manifest import Manifest
 from lipstick.errors import CaptureError
+from lipstick.stages.reading import own_sql
 from rewriter.emit.statements import ViewOf
 from rewriter.emit.statements.leave_one_out import AFTER, BEFORE, leave_one_out_sql
 from semiring.errors import CapabilityError
@@ -71,7 +72,7 @@ def top_on_cluster(
         )
     found.createOrReplaceTempView(view)
     try:
-        table = spark.sql(statement).toArrow()
+        table = own_sql(spark, statement).toArrow()
     finally:
         spark.catalog.dropTempView(view)
     # Infinities and NaNs are not taken away from sums; Spark sorts what comes of them first.

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 from lipstick.capture.manifest import Manifest
 from lipstick.errors import CaptureError, first_line
+from lipstick.stages.reading import own_sql
 from rewriter.blocks import Block, Kind, topological
 from rewriter.emit import SIDE, Extent
 from rewriter.emit.statements import contributions_sql, extents_sql
@@ -36,7 +37,7 @@ def with_window_rows(
     if not block.identity:
         return selected
     sql, extents = extents_sql(block, members_view, rows_views)
-    rows = spark.sql(sql)
+    rows = own_sql(spark, sql)
     names = [f"`{name}`" for name in block.identity]
     keys = selected.toDF(*(f"_s{number}" for number in range(len(names))))
     same = [rows[name].eqNullSafe(keys[f"_s{number}"]) for number, name in enumerate(names)]
@@ -151,7 +152,7 @@ def _block(
             )
         return
     sql, contributions = contributions_sql(block, members_view, rows=rows_views)
-    members = spark.sql(sql)
+    members = own_sql(spark, sql)
     if block.difference is not None and not block.difference.common:
         # A row of EXCEPT ALL was made from the left side alone.
         members = members.where(F.col(SIDE) == 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,7 +17,8 @@ from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.memory import Memory
-from lipstick.errors import CaptureError
+from lipstick.errors import CaptureError, NeedsSparkError
+from lipstick.questions.asking import scalars_of
 from lipstick.questions.diff.answers import RowPairs, answer_key, differing, pair_rows
 from lipstick.questions.diff.cells import data_parts, rational
 from lipstick.questions.diff.changes import ChangedRows, changed_rows
@@ -45,6 +46,8 @@ class Version:
     memory: Memory
     spark: SparkSession | None = None
     sources: Mapping[str, pa.Table] | None = None
+    shown: Callable[[], pa.Table] | None = None
+    """Yields the answer as Spark has it; None without a session."""
 
     @property
     def engine(self) -> Engine:
@@ -68,7 +71,7 @@ def difference(
     CaptureError
         For a key that both answers do not have.
     """
-    answers = [version.memory.answer() for version in (before, after, bridge)]
+    answers = _answers(before, after, bridge)
     names = [list(answer.column_names) for answer in answers]
     if key is None:
         roots = [before.engine.root, after.engine.root]
@@ -94,22 +97,44 @@ def compared_runs(
 ) -> AnswerDifference:
     """Return the difference of two frames or captures; see :meth:`lipstick.Capture.diff`."""
     old, new = _version(before, sources[0]), _version(after, sources[1])
+    with scalars_of(new.spark):
+        return difference(old, new, _bridge(before, after, (old, new), sources[1]), key)
+
+
+def _bridge(
+    before: Any, after: Any, versions: tuple[Version, Version], sources: Mapping[str, pa.Table]
+) -> Version:
+    """Return the run of the earlier text over the later data."""
+    old, new = versions
     if _has_same_data(old.engine.manifest, new.engine.manifest):
-        return difference(old, new, old, key)
+        return old
     if before.query.split() == after.query.split():
-        return difference(old, new, new, key)
+        return new
     rerun = getattr(after, "with_query", None)
     if rerun is None:
         raise ArgumentError(
             "diff: the texts differ, and so may the data; other is a capture.\n"
             "It should be: a frame, in whose session the text of the earlier run is run, too."
         )
-    return difference(old, new, _version(rerun(before.query), sources[1]), key)
+    return _version(rerun(before.query), sources)
 
 
 def _version(run: Any, sources: Mapping[str, pa.Table]) -> Version:
     capture = run._captured
-    return Version(capture.memory, capture.engine.spark, sources)
+    spark = capture.engine.spark
+    shown = None if spark is None else (lambda: capture.engine.answer().toArrow())
+    return Version(capture.memory, spark, sources, shown)
+
+
+def _answers(*versions: Version) -> list[pa.Table]:
+    """Return the answers of versions, all made in one way."""
+    try:
+        return [version.memory.answer() for version in versions]
+    except NeedsSparkError:
+        shown = [version.shown for version in versions if version.shown is not None]
+        if len(shown) < len(versions):
+            raise
+        return [answer() for answer in shown]
 
 
 def _has_same_data(before: Manifest, after: Manifest) -> bool:
@@ -171,7 +196,7 @@ def found_counterexample(first: Any, second: Any, budget: float | None) -> Count
             rows[name] = (_small(spark, record, tables.get(name)), key if record.token else None)
         return [run.answer_over(rows) for run in (first, second)]
 
-    with within(budget):
+    with within(budget), scalars_of(spark):
         return small_difference(versions[0], versions[1], runs)
 
 
@@ -202,7 +227,7 @@ def small_difference(before: Version, after: Version, runs: Runs) -> Counterexam
         For answers with different numbers of columns, and where only Spark computes the answers
         without some rows.
     """
-    answers = [version.memory.answer() for version in (before, after)]
+    answers = _answers(before, after)
     key = answer_key(
         [before.engine.root, after.engine.root], [answer.column_names for answer in answers]
     )
@@ -289,6 +314,12 @@ class _Runs:
         self, place: int, before: int | None, after: int | None, subject: str
     ) -> DifferenceParts:
         """Return the parts of a cell, by its column and its rows in both answers."""
+        with scalars_of(self._after.spark):
+            return self._parts(place, before, after, subject)
+
+    def _parts(
+        self, place: int, before: int | None, after: int | None, subject: str
+    ) -> DifferenceParts:
         name = self._answers[1].column_names[place]
         middle = None
         if after is not None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Self
 
 from lipstick.systems.dbt.manifest import DbtNode
 from lipstick.systems.dbt.project import Refusal
-from lipstick.tracking.tracker import unordered
 
 if TYPE_CHECKING:
     from lipstick.frame import AnnotatedFrame
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
 class NodeSchemas:
     """Models and tests, each annotated over the columns of the models that it reads.
 
-    Reading a project thus takes time linear in its models, rather than in the models below each. A
-    node that reads values without an order, such as maps, is annotated over seeds and sources.
+    Reading a project thus takes time linear in its models, rather than in the models below each.
     """
 
     def __init__(self, tracked: TrackedProject) -> None:
@@ -33,8 +31,7 @@ class NodeSchemas:
             self._refusals[node.id] = answer
         elif node.id in self._project.names:
             name = self._project.names[node.id]
-            has_key = not any(unordered(field.dataType) for field in answer.schema)
-            if has_key and name not in self._session.tracked:
+            if name not in self._session.tracked:
                 rows = self._session.spark.createDataFrame([], answer.schema)
                 self._session.track(name, rows, "*")
                 self._names[node.id] = name

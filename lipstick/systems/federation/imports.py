@@ -322,7 +322,7 @@ def _channel_rows(
         starts = dict(zip(offer.checksums, np.cumsum([0, *counts])[:-1].tolist(), strict=True))
         return _packed(tokens, np.array([starts[name] for name in names], dtype=np.int64))
     if record.naming == Naming.VALUES.value:
-        columns = [whole(data.column(name)) for name in record.token[:-1]]
+        columns = [whole(data.column(name)) for name in record.columns]
         numbers = pa.array(occurrences(columns, len(data)))
         data = pa.table([*columns, numbers], names=list(record.token))
     return _places(data.select(list(record.token)), tokens)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -22,7 +23,6 @@ from rewriter.frames.writing.clauses import grouped, ready
 from rewriter.frames.writing.literals import literal
 from rewriter.frames.writing.pivot import (
     Unpivot,
-    of_expression,
     pivot_input,
     pivot_key,
     pivot_select,
@@ -112,6 +112,8 @@ def grouping_sets(expand: PlanNode) -> ExpandedSets:
 
 
 _ALIAS = "p"
+_VALUE = "value"
+"""The name of a column before UNPIVOT that is an expression."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,41 +196,41 @@ def _column(item: PlanNode, pivot: Pivot, rows: FromRows) -> Column:
 
 
 def expand(plans: CatalystPlans, node: PlanNode) -> FromRows:
-    """Return the copies of rows that an operator makes, as the UNPIVOT that they are."""
-    unpivot = unpivot_of(node)
-    return unpivoted(plans.close, unpivot, plans.rows(node.children[0]))
+    """Return the copies of rows that an operator makes, as the UNPIVOT that they are.
 
-
-def unpivot_of(expand: PlanNode) -> Unpivot:
-    """Return the UNPIVOT that an ``Expand`` is.
+    What UNPIVOT makes rows of are columns: expressions, such as casts, are columns before.
 
     Raises
     ------
     UnsupportedError
-        When it is made of something else, or of expressions.
+        When it is made of something else.
     """
-    outputs = expand.many("output")
-    rows = [[tree(value) for value in row] for row in expand.fields.get("projections") or ()]
-    split = (
-        next((n for n, value in enumerate(rows[0]) if value.kind == "Literal"), None)
-        if rows
-        else None
-    )
+    outputs = node.many("output")
+    copies = [[tree(value) for value in row] for row in node.fields.get("projections") or ()]
+    first = copies[0] if copies else []
+    split = next((n for n, part in enumerate(first) if part.kind == "Literal"), None)
     if split is None:
         raise unsupported("copies of rows that are not grouping sets have no rule")
-    kept = tuple(map(_attribute, rows[0][:split]))
-    values = tuple(tuple(map(_attribute, row[split + 1 :])) for row in rows)
-    names = tuple(str(row[split].fields["value"]) for row in rows)
-    added = tuple((attribute_id(output), output.name) for output in outputs[split:])
-    return Unpivot(kept, names, values, added)
-
-
-def _attribute(value: PlanNode) -> int:
-    """Return the attribute that a value is; UNPIVOT itself casts values to one type."""
-    inner = value.child if value.kind in ("Alias", "Cast") else value
-    if inner.kind != "AttributeReference":
-        raise of_expression()
-    return attribute_id(inner)
+    rows = plans.rows(node.children[0])
+    kept = [part.child if part.kind == "Alias" else part for part in first[:split]]
+    parts = [*kept, *(part for row in copies for part in row[split + 1 :])]
+    made = [part for part in parts if part.kind != "AttributeReference"]
+    if made:
+        rows = ready(plans.close, rows, Stage.ORDER, ())
+        scope = plans.scope(rows)
+        columns = [Column(-1 - n, _VALUE, scope.write(part)) for n, part in enumerate(made)]
+        plans.steps.need(column.id for column in columns)
+        rows = plans.close(replace(rows, columns=(*rows.columns, *columns), stage=Stage.ITEMS))
+    numbers = count(-1, -1)
+    ids = [attribute_id(p) if p.kind == "AttributeReference" else next(numbers) for p in parts]
+    width = len(first) - split - 1
+    unpivot = Unpivot(
+        kept=tuple(ids[:split]),
+        names=tuple(str(row[split].fields["value"]) for row in copies),
+        values=tuple(tuple(ids[at : at + width]) for at in range(split, len(ids), width)),
+        outputs=tuple((attribute_id(output), output.name) for output in outputs[split:]),
+    )
+    return unpivoted(plans.close, unpivot, rows)
 
 
 _STRUCT, _TIME = "CreateNamedStruct", "PreciseTimestampConversion"

@@ -7,7 +7,13 @@ from typing import Any
 
 from rewriter.errors import QueryError
 from rewriter.frames.catalyst.tree import PlanNode
-from rewriter.frames.writing.refusals import rows_of_python, rows_of_state, untracked
+from rewriter.frames.writing.refusals import (
+    NUMBERED,
+    TRANSPOSED,
+    rows_of_python,
+    rows_of_state,
+    untracked,
+)
 from rewriter.frames.writing.selects import unsupported
 
 _PLACEMENTS = frozenset(
@@ -52,6 +58,16 @@ _OF_STATE = {
 }
 
 
+_ADVISED = {
+    "AttachDistributedSequence": NUMBERED,
+    "Transpose": TRANSPOSED,
+    "UnionLoop": (
+        "a recursion stands in a part that no text was kept of",
+        "Give its text to sql().",
+    ),
+}
+
+
 def is_placement(kind: str, fields: Mapping[str, Any]) -> bool:
     """Return True if an operator only decides where and in which order rows are computed."""
     return kind in _PLACEMENTS or is_local_sort(kind, fields)
@@ -74,8 +90,6 @@ def refusal(node: PlanNode) -> QueryError:
         return unsupported(
             f"{_OF_GROUPS[node.kind]} in a subquery has no rule", "Write the subquery as a join."
         )
-    if node.kind == "UnionLoop":
-        return unsupported(
-            "a recursion stands in a part that no text was kept of", "Give its text to sql()."
-        )
+    if node.kind in _ADVISED:
+        return unsupported(*_ADVISED[node.kind])
     return unsupported(f"the operator {node.kind} has no rule")

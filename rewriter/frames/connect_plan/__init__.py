@@ -14,6 +14,7 @@ from itertools import count
 from typing import Any
 
 from rewriter.dialect import emit
+from rewriter.frames.connect_plan.fields import written_out
 from rewriter.frames.connect_plan.frame import is_local_sort, may_be_marked, sorted_before_draws
 from rewriter.frames.connect_plan.missing import present, shown
 from rewriter.frames.connect_plan.plans import ConnectPlans
@@ -26,6 +27,7 @@ __all__ = [
     "query_text",
     "shown",
     "sorted_before_draws",
+    "written_out",
 ]
 
 

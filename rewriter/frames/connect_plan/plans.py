@@ -24,7 +24,7 @@ from rewriter.frames.connect_plan.joins import aggregate, join, lateral_join, se
 from rewriter.frames.connect_plan.missing import filled, present, replaced
 from rewriter.frames.connect_plan.scalars import ConnectScalars, Message, kind_of
 from rewriter.frames.writing import clauses
-from rewriter.frames.writing.refusals import rows_of_state, untracked
+from rewriter.frames.writing.refusals import TRANSPOSED, rows_of_state, untracked
 from rewriter.frames.writing.rows import deduplicated, sampled, stated, with_step
 from rewriter.frames.writing.selects import (
     Column,
@@ -170,10 +170,7 @@ _OTHERS: Mapping[str, tuple[str, str]] = {
         "to() of a schema has no rule",
         "Choose and cast the columns in select().",
     ),
-    "transpose": (
-        "transpose() makes columns of what rows hold",
-        "Give the values as columns: groupBy().pivot(column, values), or unpivot().",
-    ),
+    "transpose": TRANSPOSED,
 }
 
 

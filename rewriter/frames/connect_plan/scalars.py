@@ -16,6 +16,7 @@ from rewriter.dialect import SparkSQL, decimal_width, name_parts, parse
 from rewriter.dialect.nodes import IsNotNull
 from rewriter.frames.connect_plan.frame import ConnectFrame, with_fields
 from rewriter.frames.writing.literals import cast, literal, sql_type
+from rewriter.frames.writing.refusals import NUMBERED
 from rewriter.frames.writing.selects import call, identifier, membership, unsupported
 
 Message = Mapping[str, Any]
@@ -84,6 +85,8 @@ class ConnectScalars:
 
     def _function(self, message: Message) -> exp.Expr:
         name, arguments = message["function_name"], message.get("arguments", [])
+        if name == "distributed_sequence_id":
+            raise unsupported(*NUMBERED)
         if message.get("is_distinct"):
             values = [self.write(argument) for argument in arguments]
             return call(name, exp.Distinct(expressions=values))

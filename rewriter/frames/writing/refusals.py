@@ -43,3 +43,13 @@ def rows_of_python(name: str) -> UnsupportedError:
         "Use expressions, a udf() of one row, or in SQL a table function of partitions, "
         "f(TABLE(t) PARTITION BY k); or track the frame that it returns.",
     )
+
+
+TRANSPOSED = (
+    "transpose() makes columns of what rows hold",
+    "Give the values as columns: groupBy().pivot(column, values), or unpivot().",
+)
+NUMBERED = (
+    "zipWithIndex() numbers rows in an order that Spark does not promise",
+    "Number them by columns: F.row_number().over(Window.orderBy(...)) - 1.",
+)

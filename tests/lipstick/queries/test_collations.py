@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import lipstick
-from lipstick.errors import NeedsSparkError
+from lipstick.errors import NeedsSparkError, TrackingError
 from semiring.semirings import Counting
 from tests.oracle.rows import assert_same_bag, from_arrow, from_spark
 
@@ -54,3 +54,27 @@ def test_what_does_not_read_them_is_answered_in_memory(
     left = spark.sql(f"WITH r AS (SELECT * FROM ({COLLATED}) WHERE id NOT IN (2, 3)) {sql}")
     actual = lipstick.open(tmp_path / "capture").what_if(GONE).df
     assert_same_bag(from_spark(left), from_arrow(actual), sql)
+
+
+def test_texts_with_a_collation_are_in_no_key(ls: lipstick.Session, spark: SparkSession) -> None:
+    with pytest.raises(TrackingError, match="texts without a collation") as raised:
+        ls.track("t", spark.sql(COLLATED), key=["c", "id"])
+    assert "key='*'" in str(raised.value)
+
+
+def test_rows_named_by_their_values_are_named_as_they_are_spelt(
+    ls: lipstick.Session, spark: SparkSession
+) -> None:
+    """Rows that are equal to their collation have tokens of their own, by which they go."""
+    rows = spark.sql(
+        "SELECT c COLLATE UTF8_LCASE AS c, v FROM VALUES ('b', 3), ('B', 3), ('b', 3) AS t(c, v)"
+    )
+    ls.track("t", rows, key="*")
+    q = ls.sql("SELECT c, v FROM t")
+    tokens = {token.key for _, annotation in q.polynomials() for token in annotation.tokens}
+    assert tokens == {("b", 3, 1), ("B", 3, 1), ("b", 3, 2)}
+    assert len(q.what_if(delete={"t": "c = 'B'"}).df.collect()) == 0
+    left = q.what_if(delete={"t": [("B", 3, 1)]}).df.collect()
+    assert [tuple(row) for row in left] == [("b", 3), ("b", 3)]
+    few = ls.sql("SELECT upper(c) AS u, count(*) AS n FROM t GROUP BY v, c")
+    assert few.what_if(delete={"t": "c COLLATE UTF8_BINARY = 'B'"}).df.collect()[0]["n"] == 2

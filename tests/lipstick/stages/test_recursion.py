@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -134,3 +135,30 @@ def test_what_ends_at_once(on: Oracles) -> None:
 def test_refusals(on: Oracles, sql: str, message: str) -> None:
     with pytest.raises(UnsupportedError, match=f"(?s){message}"):
         on.ls.sql(sql)
+
+
+REACHABLE = """
+    WITH RECURSIVE s(id) AS (
+        SELECT id FROM a WHERE id = 1
+        UNION ALL SELECT d.id FROM a d JOIN s ON d.up = s.id AND d.id > s.id
+    ) SELECT * FROM s
+"""
+
+
+@pytest.mark.parametrize("naming", ["key", "places", "values"])
+def test_tokens_that_are_never_null_are_of_one_level_alone(
+    ls: lipstick.Session, spark: SparkSession, tmp_path: Path, naming: str
+) -> None:
+    """Rows of the first level have no token of the second, whatever the key's type promises."""
+    rows = spark.range(8).selectExpr("id", "id div 2 AS up")
+    if naming == "places":
+        rows.coalesce(1).write.parquet(str(tmp_path / "a.parquet"))
+        ls.track("a", str(tmp_path / "a.parquet"))
+    else:
+        ls.track("a", rows, key="id" if naming == "key" else "*")
+    q = ls.sql(REACHABLE)
+    assert sorted(row["id"] for row in q.df.collect()) == list(range(1, 8))
+    left = q.what_if(delete={"a": "id = 3"}).df.collect()
+    assert sorted(row["id"] for row in left) == [1, 2, 4, 5]
+    deepest = [annotation for row, annotation in q.polynomials() if row["id"] == 7]
+    assert [len(annotation.tokens) for annotation in deepest] == [3]

@@ -128,10 +128,31 @@ def test_bad_key_is_refused(
     assert not ls.tracked
 
 
-def test_key_of_a_type_without_order_is_refused(ls: lipstick.Session, spark: SparkSession) -> None:
-    """A map cannot be compared, so it cannot name a tuple."""
-    with pytest.raises(TrackingError, match="have no order"):
-        ls.track("t", spark.sql("SELECT map(1, 2) AS m"), key="m")
+NESTED = (
+    "map(1, 2)",
+    "array(1)",
+    "named_struct('a', 1)",
+    "INTERVAL '1' DAY",
+    "parse_json('{}')",
+    "'a' COLLATE UTF8_LCASE",
+)
+
+
+@pytest.mark.engines("spark")
+def test_values_that_are_in_no_key_name_rows_with_all_others(
+    ls: lipstick.Session, spark: SparkSession
+) -> None:
+    """As parts of a key they are refused, before anything is read; as texts they are exact."""
+    for number, value in enumerate(NESTED):
+        rows = spark.sql(f"SELECT id, {value} AS m FROM VALUES (1), (1), (2) AS t(id)")
+        with pytest.raises(TrackingError, match="Column 'm' of 't' is of type"):
+            ls.track("t", rows, key=["id", "m"])
+        ls.track(f"t{number}", rows, key="*")
+        q = ls.sql(f"SELECT id FROM t{number}")
+        tokens = [token.key for _, row in q.polynomials() for token in row.tokens]
+        assert sorted((key[0], key[-1]) for key in tokens) == [(1, 1), (1, 2), (2, 1)]
+        assert len(q.what_if(delete={f"t{number}": tokens[:1]}).df.collect()) == 2
+        assert len(q.what_if(delete={f"t{number}": "id = 1"}).df.collect()) == 1
 
 
 def test_unverified_key_is_marked(ls: lipstick.Session, spark: SparkSession) -> None:
@@ -402,3 +423,17 @@ def test_a_view_put_over_a_tracked_name(spark: SparkSession, temporary: bool) ->
         assert session.sql(read).df.collect() == [(2,)]
     assert spark.table("replaced").count() == 2
     assert spark.catalog.dropTempView("replaced")
+
+
+@pytest.mark.engines("spark")
+def test_rows_without_columns_have_no_values_and_no_answer(
+    ls: lipstick.Session, spark: SparkSession
+) -> None:
+    with pytest.raises(TrackingError, match="has no columns, whose values could name its rows"):
+        ls.track("nothing", spark.range(3).select(), key="*")
+    ls.track("t", spark.range(3), key="id")
+    with pytest.raises(UnsupportedError, match="an answer without columns"):
+        ls.sql("SELECT * EXCEPT (id) FROM t")
+    with pytest.raises(UnsupportedError, match="an answer without columns"):
+        ls.annotate(spark.range(3).select())
+    assert ls.sql("SELECT count(*) FROM (SELECT * EXCEPT (id) FROM t)").df.collect() == [(3,)]

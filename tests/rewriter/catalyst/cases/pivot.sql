@@ -626,9 +626,22 @@ WHERE
   "tracked": {"name": "l", "columns": [[3, "id"], [4, "k"], [5, "v"]]}
  }
 ]
--- error
-UnsupportedError: in this data frame, unpivot() of an expression has no rule
-Add it as a column before.
+-- expected
+WITH q1 AS (
+  SELECT
+    l.id,
+    -l.id AS value
+  FROM l
+), q2 AS (
+  SELECT
+    q1.value
+  FROM q1
+)
+SELECT
+  p.n,
+  p.value
+FROM q2
+UNPIVOT INCLUDE NULLS (value FOR n IN (value AS id)) AS p
 
 -- title: unpivot of kept column
 [

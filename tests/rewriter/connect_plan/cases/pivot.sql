@@ -217,6 +217,25 @@ Write it as a join.
 UnsupportedError: in this data frame, transpose() makes columns of what rows hold
 Give the values as columns: groupBy().pivot(column, values), or unpivot().
 
+-- title: rows with their numbers
+{
+ "common": {"plan_id": "1118"},
+ "project": {
+  "input": {"common": {"plan_id": "1"}, "tracked": {"name": "r", "columns": ["rid", "k", "w"]}},
+  "expressions": [
+   {
+    "alias": {
+     "expr": {"unresolved_function": {"function_name": "distributed_sequence_id"}},
+     "name": ["index"]
+    }
+   }
+  ]
+ }
+}
+-- error
+UnsupportedError: in this data frame, zipWithIndex() numbers rows in an order that Spark does not promise
+Number them by columns: F.row_number().over(Window.orderBy(...)) - 1.
+
 -- title: unpivot
 {
  "common": {"plan_id": "733"},
