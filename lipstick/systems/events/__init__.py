@@ -1,8 +1,8 @@
-"""Streams of provenance events, reduced while they come to who came from whom.
+"""Streams of provenance events, reduced on arrival to the derivations of outputs from inputs.
 
-Jobs of any kind emit edges of PROV while they run; a parallel reduction keeps which output came
-from which input and drops the rest before anything is stored. See Suriarachchi, Withana and Plale,
-*Big Provenance Stream Processing for Data Intensive Computations*, and `graphquery.reduction`.
+Jobs of any kind emit edges of PROV while they run; a parallel reduction keeps the pairs of outputs
+and inputs and drops the rest before anything is stored. See Suriarachchi, Withana and Plale, *Big
+Provenance Stream Processing for Data Intensive Computations*, and `graphquery.reduction`.
 """
 
 from __future__ import annotations

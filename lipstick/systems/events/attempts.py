@@ -1,8 +1,8 @@
-"""Messages taken once, and only of the attempt that counts.
+"""Deduplication of messages and selection of the attempt that counts.
 
-Messages are delivered again, tasks are tried again and run twice at the same time. What an attempt
-sent is held until its end and all messages before it have come; then it counts, and other attempts
-of the execution do not. All of it is by arrays: no loop over messages.
+Messages are redelivered, and tasks are retried or run twice at the same time. The messages of an
+attempt are held until its end and all messages before it have arrived; then it counts, and other
+attempts of the execution do not. Everything is computed on arrays: no loop over messages.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lipstick.systems.events.message import EDGES, END, SCHEMA, SEALED
 from semiring.base import Array
 
 SINGLE = -1
-"""The attempt of senders that never try again: their messages count at once."""
+"""The attempt of senders that never retry: their messages count at once."""
 WHOLE = -1
 """The message number of an attempt as a whole."""
 
@@ -30,7 +30,7 @@ _ARRAYS = ("hashes", "seq", "attempt", "messages", "time", "content")
 
 @dataclass(frozen=True, slots=True)
 class FinishedAttempts:
-    """Executions and messages that are over, in the order of their hashes.
+    """Finished executions and messages, in the order of their hashes.
 
     Parameters
     ----------
@@ -41,15 +41,15 @@ class FinishedAttempts:
     seq
         int64: the number of a message that counts by itself; `WHOLE` for an attempt.
     attempt
-        int64: which attempt counts; `SINGLE` for messages by themselves.
+        int64: the attempt that counts; `SINGLE` for messages by themselves.
     messages
-        int64: how many messages an attempt has.
+        int64: the number of messages of an attempt.
     time
-        int64: when it was over, in microseconds since 1970.
+        int64: the end, in microseconds since 1970.
     content
-        uint64: a digest of the edges of a message; 0 where there is none.
+        uint64: a digest of the edges of a message; 0 without edges.
     name
-        Where it is stored, if it is.
+        The file in which it is stored, if any.
     """
 
     hashes: Array
@@ -71,13 +71,13 @@ class FinishedAttempts:
         return FinishedAttempts(execs=self.execs.take(pa.array(chosen)), **arrays)
 
     def table(self) -> pa.Table:
-        """The run as a table."""
+        """Return the run as a table."""
         names = [each.name for each in fields(self) if each.name != "name"]
         return pa.table({name: getattr(self, name) for name in names})
 
     @classmethod
     def of_table(cls, table: pa.Table, name: str | None = None) -> FinishedAttempts:
-        """The run that a table has, without copying it if it is of one piece."""
+        """Read a run from a table; zero-copy for single-chunk tables."""
         columns = {each: table.column(each).combine_chunks() for each in table.column_names}
         execs = columns.pop("execs")
         arrays = {each: column.to_numpy() for each, column in columns.items()}
@@ -87,9 +87,10 @@ class FinishedAttempts:
 
 
 class Done:
-    """Runs, each at least twice as long as the next, so that there are O(log executions).
+    """Runs of finished attempts, each at least twice as long as the next: O(log executions) of
+    them.
 
-    Identifiers are compared where hashes are equal, so that two of one hash stay two.
+    Identifiers are compared if hashes are equal, so that two with one hash stay distinct.
     """
 
     def __init__(self, runs: Sequence[FinishedAttempts] = ()) -> None:
@@ -107,7 +108,7 @@ class Done:
         time: Array,
         content: Array | None = None,
     ) -> None:
-        """Enter what is not there; see `FinishedAttempts`."""
+        """Add missing entries; see `FinishedAttempts`."""
         if not len(execs):
             return
         hashes = _hashes(execs, seq)
@@ -121,7 +122,7 @@ class Done:
             self.runs.append(_merged(before, last))
 
     def find(self, execs: pa.Array, seq: Array) -> tuple[Array, Array, Array]:
-        """Return the entry of every execution and message: see `FinishedAttempts`.
+        """Return the entry of every execution and message; see `FinishedAttempts`.
 
         Returns
         -------
@@ -158,7 +159,7 @@ class Done:
         return attempt, messages, content
 
     def forget(self, since: int) -> None:
-        """Forget what was over before a time; a run, when that is half of it."""
+        """Forget entries that finished before a time; a run is rebuilt if these are half of it."""
         kept = []
         for run in self.runs:
             stays = run.time >= since
@@ -188,7 +189,7 @@ OVERLAP = 600_000_000
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The outcome of taking messages in.
+    """The outcome of taking in messages.
 
     Parameters
     ----------
@@ -213,12 +214,12 @@ class Taken:
 
 
 class Attempts:
-    """The messages of one topic's executions: held until their attempt is whole, or counted.
+    """The messages of one topic's executions: held until their attempt is complete, or counted.
 
     Parameters
     ----------
     held
-        Messages of attempts that have not ended, or not arrived whole.
+        Messages of attempts that have not ended, or are incomplete.
     done
         The messages and attempts that count already; forgotten once the watermark has passed them
         by `overlap`.
@@ -277,12 +278,12 @@ class Attempts:
         )
 
     def forget(self, watermark: int) -> None:
-        """Forget what was over before a time; what comes of it later is late."""
+        """Forget entries that finished before a time; later messages of them are late."""
         self._watermark = watermark
         self.done.forget(watermark - self._overlap)
 
     def _remember(self, rows: pa.Table, chosen: Array, columns: _Columns) -> None:
-        """Keep a row for every attempt that counts, and one for every message with edges."""
+        """Record every attempt that counts, and every message with edges."""
         which = chosen & ((columns.attempt == SINGLE) | columns.is_end | columns.is_edges)
         is_end = columns.is_end[which]
         self.done.add(
@@ -296,7 +297,7 @@ class Attempts:
 
 
 class _Columns:
-    """Messages as arrays; executions numbered."""
+    """Messages as arrays, with numbered executions."""
 
     def __init__(self, rows: pa.Table) -> None:
         self._rows = rows
@@ -314,12 +315,14 @@ class _Columns:
 
     @property
     def place(self) -> Array:
-        """int64: the number of every message; numbers within attempts are apart, below `WHOLE`."""
+        """int64: the number of every message; numbers within attempts are offset below `WHOLE`."""
         return np.where(self.attempt == SINGLE, self.seq, -2 - self.seq)
 
     @property
     def content(self) -> Array:
-        """uint64: for every message a digest of its edges in any order, or of an end's count."""
+        """uint64: for every message an order-independent digest of its edges, or of an end's
+        count.
+        """
         if self._content is not None:
             return self._content
         edges = self._rows.column("edges").combine_chunks()
@@ -348,7 +351,7 @@ class _Columns:
         return self._content
 
     def first_of_each(self) -> Array:
-        """int64: for every message the place of the first one with its key."""
+        """int64: for every message the index of the first one with its key."""
         columns = (self.execution, self.attempt + 1, self.seq + 1, self.is_end.astype(np.int64))
         spans = [int(column.max()) + 1 for column in columns]
         if np.prod([float(span) for span in spans]) < 2.0**62:
@@ -368,7 +371,7 @@ class _Columns:
         return first
 
     def known_in(self, done: Done) -> tuple[Array, Array, Array]:
-        """Return for every message the attempt that counts, its number of messages, and a digest.
+        """Return, for every message, the attempt that counts, its number of messages, and a digest.
 
         See `Done.find`.
         """
@@ -385,7 +388,9 @@ class _Columns:
         return attempt, messages, content
 
     def ended_before(self, watermark: int, chosen: Array) -> Array:
-        """Boolean array: messages that are over before a time, as their attempts are as a whole."""
+        """Return a Boolean array of the messages whose attempts, or they alone, ended before a
+        time.
+        """
         ended = np.full(self.count, -1, dtype=np.int64)
         ends = chosen & self.is_end
         ended[self.execution[ends]] = self.time[ends]
@@ -394,9 +399,10 @@ class _Columns:
         return before
 
     def complete(self, left: Array) -> tuple[Array, Array]:
-        """Return, as Boolean arrays, the messages that count now and the ones of lost attempts.
+        """Return, as Boolean arrays, the messages that count now and the ones of superseded
+        attempts.
 
-        Of an execution's complete attempts the first counts.
+        The first complete attempt of an execution counts.
         """
         attempts = int(self.attempt.max(initial=0)) + 2
         pair = self.execution * attempts + self.attempt + 1

@@ -1,4 +1,4 @@
-"""Cycles: documents that close one are refused, and messages that have its edges are named."""
+"""Cycles: documents that close one are refused, and messages with edges of one are reported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def acyclic(
     *,
     hubs: bool = True,
 ) -> tuple[list[Partial], list[DeadLetter]]:
-    """Return the documents but the ones that close a cycle with documents before them.
+    """Return the documents without the ones that close a cycle with documents before them.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def acyclic(
 def _first_cyclic(
     parts: Sequence[Partial], semiring: Semiring[Any] | None, hubs: bool
 ) -> tuple[int, str] | None:
-    """Return the place of the first document that closes a cycle, and the reason; None: none."""
+    """Return the index of the first document that closes a cycle, and the reason, or None."""
     good, bad, why = 0, len(parts) + 1, ""
     trial = len(parts)
     while bad - good > 1:
@@ -63,7 +63,7 @@ def _first_cyclic(
 
 
 def have_cycles(messages: pa.Table) -> Array:
-    """Return a Boolean array: the messages of one topic that have edges of a cycle."""
+    """Return a Boolean array of the messages of one topic with edges of a cycle."""
     messages = messages.combine_chunks()
     of_edges = np.asarray(pc.equal(messages.column("kind"), EDGES))
     places = np.flatnonzero(of_edges)
@@ -82,7 +82,7 @@ def have_cycles(messages: pa.Table) -> Array:
 
 
 def reason_of_cycle(named: Sequence[str]) -> str:
-    """Return why messages with edges of a cycle are named."""
+    """Return the reason for reporting messages with edges of a cycle."""
     names = f", for example through {', '.join(named[:5])}" if named else ""
     return (
         f"its edges lie on a cycle{names}: nothing can be the cause of itself. What came of one "

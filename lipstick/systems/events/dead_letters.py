@@ -1,4 +1,4 @@
-"""The file of lines that were not messages."""
+"""The file of dead letters: lines that are not messages."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from lipstick.systems.events.errors import EventsError
 from lipstick.systems.events.parse import DeadLetter
 
 _LONGEST = 1 << 24
-"""Bytes of the longest line that is looked for the end of."""
+"""Limit in bytes on the longest line whose end is searched."""
 
 
 def letter_of(found: Unreadable, origin: str) -> DeadLetter:
-    """Return a part of a file that could not be read as a refused line."""
+    """Return an unreadable part of a file as a dead letter."""
     return DeadLetter(origin, found.line, found.reason, found.text)
 
 
 def append_letters(path: str | os.PathLike[str], letters: Iterable[DeadLetter]) -> int:
-    """Append lines to the file, one JSON object each, and have them on disk.
+    """Append letters to the file, one JSON object each, and sync it.
 
-    Long lines are cut. Of a file that is a symbolic link, lines are named and not copied: whoever
-    put the link there may not be allowed to read the file.
+    Long lines are cut. Lines of a symbolic link are reported and not copied: whoever created the
+    link may not be allowed to read its target.
 
     Returns
     -------
     int
-        How many there were.
+        The number of letters.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def _is_link(origin: str) -> bool:
 
 
 def read_letters(path: str | os.PathLike[str]) -> list[DeadLetter]:
-    """The lines in a file; none if there is no such file.
+    """Return the letters in a file; none if the file is missing.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def read_letters(path: str | os.PathLike[str]) -> list[DeadLetter]:
 
 
 def differing_letters(messages: pa.Table) -> list[DeadLetter]:
-    """Messages of one topic that came again with other edges, as refused lines."""
+    """Return redelivered messages of one topic with different edges, as dead letters."""
     names = ("topic", "exec", "attempt", "seq")
     reason = "a message with this key came before with other edges, which count; these do not"
     letters = []
@@ -116,7 +116,7 @@ SOME_FORGOTTEN = "late, and joined through the messages that are still kept, not
 
 
 def late_letters(messages: pa.Table, reason: str) -> list[DeadLetter]:
-    """Late messages, which may lack pairs, as refused lines."""
+    """Return late messages, which may lack pairs, as dead letters."""
     letters = []
     for row in messages.to_pylist():
         values = {name: value for name, value in row.items() if value is not None}

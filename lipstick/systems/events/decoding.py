@@ -1,8 +1,8 @@
 """Files of JSON documents and events: unpacked, decoded, and split into values with their lines.
 
-A file holds one value, an array of them, or several one after the other, on a line each or written
-over many lines. A value that cannot be read is reported with its line, and the values behind it are
-read all the same.
+A file has one value, an array of values, or several values one after another, each on one line or
+over many lines. An unreadable value is reported with its line, and the values after it are still
+read.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from typing import Any, BinaryIO, cast
 from lipstick.systems.events.errors import MessageError
 
 MAX_BYTES = 1 << 30
-"""Bytes of the largest file of documents, unpacked: it is read as a whole."""
+"""Limit in bytes on a file of documents, unpacked, since it is read as a whole."""
 
 MAX_LINE = 64 << 20
-"""Bytes of the longest line of messages."""
+"""Limit in bytes on a line of messages."""
 
 MAX_IDENTIFIER = 1 << 16
-"""Bytes of the longest identifier."""
+"""Limit in bytes on an identifier."""
 
 MAX_TEXT = 1 << 12
-"""Characters of a refused line that are copied to the refused lines."""
+"""Limit on the characters of a refused line that are copied to the dead letters."""
 
 GZIP = b"\x1f\x8b"
 """The first bytes of a gzip file."""
@@ -38,7 +38,7 @@ GZIP = b"\x1f\x8b"
 _CHUNK = 1 << 20
 _SPACE = re.compile(r"[ \t\r\n]*")
 _NEXT_VALUE = re.compile(r"\n(?=[^ \t\r\n}\],\"])")
-"""The end of a line before one that does not go on with a value that began earlier."""
+"""The end of a line whose next line does not continue an earlier value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def open_lines(path: Path) -> BinaryIO:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the content of a file that is read as a whole.
+    """Return the whole content of a file.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def decode(data: bytes) -> str:
     Raises
     ------
     MessageError
-        When it is in no such encoding.
+        The data has none of these encodings.
     """
     encoding = json.detect_encoding(data)
     try:
@@ -144,7 +144,7 @@ def json_values(data: bytes) -> Iterator[JsonValue | Unreadable]:
 
 
 class _Scanner:
-    """Reads values one after the other, and counts lines as it goes on."""
+    """A reader of successive values that counts lines."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -205,7 +205,7 @@ class _Scanner:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; refuse one with a name twice, since one of the values would be lost."""
+    """Return an object; refuse duplicate names, since one of the values would be lost."""
     made = dict(pairs)
     if len(made) != len(pairs):
         seen: set[str] = set()
@@ -217,7 +217,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def check_identifier(name: str) -> str:
-    """Return an identifier that can be stored.
+    """Return an identifier, checked to be storable.
 
     Raises
     ------

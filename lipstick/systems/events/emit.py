@@ -1,8 +1,8 @@
-"""Emitting provenance from a job: plain Python, processes of it, functions of PySpark.
+"""Emitting provenance from a job: plain Python, several processes, or functions of PySpark.
 
-An :class:`Emitter` writes messages into a folder, of each process a file that appears when it is
-whole, so that a reducer may read the folder while the job runs. It imports nothing but the
-standard library, and is pickled with the functions that use it.
+An :class:`Emitter` writes messages into a folder; each process has a file that appears once it is
+complete, so that a reducer may read the folder while the job runs. It only imports the standard
+library, and is pickled with the functions that use it.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ _texts = json.JSONEncoder(ensure_ascii=False).encode
 class Emitter:
     """Emits the provenance of one topic into a folder.
 
-    To be used as a context, in every process for itself: a copy in another process, or an unpickled
+    To be used as a context, separately in every process: a copy in another process, or an unpickled
     one, opens a file of its own.
 
     Parameters
     ----------
     folder
-        Made if it is not there. Files appear in it under their names when they are whole.
+        The folder, created if missing. Files appear under their names once complete.
     topic
         The computation.
     worker
-        What the process is called in messages; by default the host and the number of the process.
+        The name of the process in messages; by default the host and the process id.
     roll
-        Characters after which a file appears, and another begins.
+        Number of characters after which a file is published and a new one begins.
     """
 
     def __init__(
@@ -90,9 +90,9 @@ class Emitter:
         inputs: bool = False,
         keep: bool = False,
     ) -> None:
-        """Emit an execution that is over, as one message: what it used, and what it generated.
+        """Emit a finished execution as one message: its used and generated entities.
 
-        A retry of it that sends the same again is recognised, and counts once.
+        A retry that sends the same again is recognised, and counts once.
 
         Parameters
         ----------
@@ -103,12 +103,12 @@ class Emitter:
         uses, generates
             Identifiers of entities, each once.
         readers
-            How many executions will use each of the entities generated: 0 for outputs, 1 for
-            records that are shuffled; None where that is not known.
+            The number of executions that will use each generated entity: 0 for outputs, 1 for
+            shuffled records; None if unknown.
         inputs
-            Whether what it used are inputs of the computation, which nothing generates.
+            Whether the used entities are inputs of the computation, which no execution generates.
         keep
-            Whether what it generated is to stay in the reduced graph although it is read again.
+            Whether the generated entities stay in the reduced graph even if they are read again.
         """
         name = _texts(execution)
         edges = [f'[{name},{_texts(each)},"used"]' for each in uses]
@@ -126,7 +126,7 @@ class Emitter:
         )
 
     def send(self, function: str, execution: str, edges: str) -> None:
-        """Emit edges that are a JSON list already, as one message of an execution that is over."""
+        """Emit edges in the form of a JSON list, as one message of a finished execution."""
         name = _texts(execution)
         self._write(
             f'"kind":"edges","exec":{name},"seq":0,"function":{_texts(function)},'
@@ -134,9 +134,9 @@ class Emitter:
         )
 
     def execution(self, function: str, execution: str, attempt: int = 0) -> Execution:
-        """Begin an execution that may be tried again, to be used as a context.
+        """Begin an execution that may be retried, to be used as a context.
 
-        What it emits counts when the block is left without an exception.
+        Its messages count when the block is left without an exception.
 
         Parameters
         ----------
@@ -152,13 +152,13 @@ class Emitter:
         used: int | None = None,
         generated: int | None = None,
     ) -> None:
-        """Say that a function, or without one the computation, is over.
+        """Declare that a function, or without one the computation, is finished.
 
         Parameters
         ----------
         used, generated
-            How many entities all its executions used, and generated, in all, if that is known.
-            Without them nothing is closed before the end of the stream.
+            The total number of entities that all its executions used, and generated, if known.
+            Without totals, nothing is closed before the end of the stream.
         """
         given = {"used": used, "generated": generated}
         stated = {name: number for name, number in given.items() if number is not None}
@@ -167,7 +167,7 @@ class Emitter:
         self._write(f'"kind":"sealed",{name}"event_time":{_now()}{counts}')
 
     def close(self) -> None:
-        """Let the file appear, and begin another with the next message."""
+        """Publish the file; the next message begins a new one."""
         if self._file is not None and self._owner == os.getpid():
             self._file.flush()
             os.fsync(self._file.fileno())
@@ -185,7 +185,7 @@ class Emitter:
             self.close()
 
     def _open(self) -> None:
-        """A file that readers of the folder do not see yet."""
+        """Open a file that readers of the folder do not see yet."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._owner, self._size = os.getpid(), 0
         worker = self._worker or f"{socket.gethostname()}-{self._owner}"
@@ -198,7 +198,7 @@ class Emitter:
 
 @checked
 class Execution:
-    """An attempt of an execution; made by `Emitter.execution`."""
+    """An attempt of an execution; see `Emitter.execution`."""
 
     def __init__(self, emitter: Emitter, function: str, execution: str, attempt: int) -> None:
         self._emitter = emitter
@@ -236,17 +236,17 @@ class Execution:
     ) -> None:
         """Emit that entities were derived from others, each edge once.
 
-        Where not all that an execution generated comes from all that it used, this gives the pairs,
-        and takes the place of `use` and `generate`.
+        This states the pairs, and replaces `use` and `generate`, if not all generated entities
+        derive from all used ones.
 
         Parameters
         ----------
         edges
-            Pairs of the entity that was derived and its origin.
+            Pairs of a derived entity and its origin.
         causes
-            From how many entities each was derived; None where that is not known.
+            The number of origins of each derived entity; None if unknown.
         readers, inputs, keep
-            See `Emitter.record`; of all entities that were derived, and all origins.
+            See `Emitter.record`; for all derived entities, and all origins.
         """
         pairs = [[derived, origin, "wasDerivedFrom"] for derived, origin in edges]
         self.send_derived(_texts(pairs)[1:-1], readers, causes, inputs=inputs, keep=keep)
@@ -260,7 +260,7 @@ class Execution:
         inputs: bool = False,
         keep: bool = False,
     ) -> None:
-        """The same of edges that are JSON already, with commas between."""
+        """Emit derivations in the form of JSON edges separated by commas."""
         declared = {
             "readers": readers,
             "causes": causes,

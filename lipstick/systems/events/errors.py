@@ -6,7 +6,7 @@ from lipstick.errors import LipstickError
 
 
 class EventsError(LipstickError):
-    """Events, or a store of theirs, that something cannot be done with as asked."""
+    """An operation that events, or a store of events, do not support."""
 
 
 class MessageError(EventsError):
@@ -14,4 +14,6 @@ class MessageError(EventsError):
 
 
 class ReducedAwayError(EventsError):
-    """A question about what a reduction dropped: intermediates, or annotations without labels."""
+    """A question about data that a reduction dropped: intermediates, or annotations without
+    labels.
+    """

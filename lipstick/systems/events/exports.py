@@ -33,9 +33,9 @@ def export_outputs(
     rows: pa.Table | None = None,
     column: str = "id",
 ) -> str:
-    """Export the outputs of a topic that was reduced to its end.
+    """Export the outputs of a topic that was fully reduced.
 
-    What they came from is then sealed: edges that are repaired later are refused.
+    Their origins are then sealed: later repairs of edges are refused.
 
     Parameters
     ----------
@@ -44,8 +44,7 @@ def export_outputs(
     folder
         A new one, for the rows as a Parquet file with the manifest beside it.
     rows
-        The data of the outputs, a row for each of some, which `column` names; None: their
-        identifiers alone.
+        The data of some outputs, identified by `column`; None: only the identifiers of all.
 
     Returns
     -------
@@ -55,10 +54,10 @@ def export_outputs(
     Raises
     ------
     EventsError
-        A topic that there is not, that has no outputs, or is still being reduced, or one that it
-        joins; a row that is none of its outputs.
+        The topic is unknown, has no outputs, or is, like one that it joins, still being reduced; or
+        a row is none of its outputs.
     graphquery.federation.CrossingError
-        The folder has something in it, or the version was exported with other data.
+        The folder is not empty, or the version was exported with different data.
     """
     segment = f"{name}@{version}"
     with Store.open(store).writer() as writer:
@@ -96,7 +95,7 @@ def _check_complete(snapshot: Snapshot, topic: str) -> None:
 
 
 def _outputs(snapshot: Snapshot, topic: str) -> list[Segment]:
-    """The segments of the outputs that have been made of something."""
+    """Return the segments of the outputs that have origins."""
     outputs = [
         segment
         for segment in snapshot.segments.values()
@@ -126,7 +125,7 @@ def _add(
     places: np.ndarray,
     segment: str,
 ) -> None:
-    """Add the segment that is exported: a node for each row."""
+    """Add the exported segment: a node for each row."""
     bases = np.cumsum([0, *(part.count for part in parts)])
     with writer.transaction() as transaction:
         exported = Segment(
@@ -146,24 +145,24 @@ TOGETHER = 5_000
 
 
 def emit_capture(capture: Capture, emitter: Emitter, name: str, key: Sequence[str] = ()) -> int:
-    """Emit that rows of a captured query came from the tuples that their annotations name.
+    """Emit the derivations of a captured query's rows from the tuples in their annotations.
 
-    Tuples are called by their tokens (``cars:C2``), so that rows join with what other captures,
-    and other jobs, say of them.
+    Tuples are named by their tokens (``cars:C2``), so that rows join with the events of other
+    captures and jobs.
 
     Parameters
     ----------
     capture
         See `lipstick.open`.
     name
-        Of the query: rows are called ``name:`` and their key.
+        The name of the query: rows are identified as ``name:`` and their key.
     key
-        Columns that identify rows; none: rows are called by their place in the answer.
+        Columns that identify rows; none: rows are identified by their number in the answer.
 
     Returns
     -------
     int
-        How many rows there are.
+        The number of rows.
     """
     number = 0
     for number, (row, annotation) in enumerate(capture.polynomials(None), 1):
@@ -176,17 +175,17 @@ def emit_capture(capture: Capture, emitter: Emitter, name: str, key: Sequence[st
 def emit_graph(graph: ProvenanceGraph, emitter: Emitter, name: str) -> int:
     """Emit the edges of a provenance graph, for example of a workflow run, between its nodes.
 
-    Nodes are called by their names. Values are not emitted.
+    Nodes are identified by their names. Values are not emitted.
 
     Parameters
     ----------
     name
-        Of the function that the edges are of.
+        The name of the edges' function.
 
     Returns
     -------
     int
-        How many edges there are.
+        The number of edges.
 
     Raises
     ------

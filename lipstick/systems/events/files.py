@@ -1,7 +1,7 @@
 """Files of events reduced into a store, in one process.
 
-A run that was stopped is started again with the same files: it reads them again, and commits that
-are in the store already are not made twice, since every commit has the number of its block.
+An interrupted run is started again with the same files: it reads them again, and does not repeat
+commits that are in the store, since every commit has the number of its block.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ def reduce_files(
     Parameters
     ----------
     paths
-        Files, or folders of them, that are all there is: what is open at their end is closed.
+        Files, or folders of them, which are the whole input: everything is closed at their end.
     store
-        The folder of a store; made if there is none. Where a run over the same files with the same
-        settings was stopped, this one completes it; where it was completed, nothing changes.
+        The folder of a store, created if missing. If a run over the same files with the same
+        settings was interrupted, this one completes it; if it was completed, nothing changes.
     dead
-        A file that refused lines are appended to, each once; by default beside the store.
+        A file to which refused lines are appended, each once; by default beside the store.
 
     Raises
     ------
@@ -67,9 +67,9 @@ def reduce_files(
 def check_files(
     paths: Iterable[str | os.PathLike[str]], block: int = BLOCK, *, format: str = MESSAGES
 ) -> tuple[int, list[DeadLetter]]:
-    """Return the number of messages, documents or events in files, and what would be refused.
+    """Return the number of messages, documents or events in files, and the refused ones.
 
-    What closes a cycle is refused, so that all edges are held.
+    Refusing cycles requires holding all edges.
     """
     files = event_files(paths)
     settings = Settings(format=format, block=block)
@@ -87,7 +87,7 @@ def check_files(
 
 
 def event_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
-    """Return the files that some paths mean: themselves, and the files in folders but hidden ones.
+    """Return the files of some paths: the paths themselves, and the files, not hidden, in folders.
 
     Raises
     ------

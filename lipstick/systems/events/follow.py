@@ -1,9 +1,9 @@
-"""Files of messages that keep arriving in a folder, reduced as they come.
+"""Files of messages that keep arriving in a folder, reduced as they arrive.
 
-Every commit names the files that were read before it, in their order. A process that was stopped
-and is started again reads them again in that order, which makes the same state, and goes on; what
-was committed is not committed again. Files must be whole when they appear under their names, as
-the files of :class:`lipstick.systems.events.Emitter` are, and must stay.
+Every commit names the files that were read before it, in their order. A restarted process reads
+them again in that order, which restores the state, and continues; earlier commits are not repeated.
+Files must be complete when they appear under their names, as the files of
+:class:`lipstick.systems.events.Emitter` are, and must not be removed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from semiring.door import checked
 @checked
 @dataclass(frozen=True, slots=True)
 class FolderLook:
-    """The result of one look at the folder.
+    """The result of one scan of the folder.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class FolderLook:
     topics
         The progress of every topic so far.
     lag
-        Seconds from when the oldest of the new files was written to when it was committed.
+        Seconds between writing and committing the oldest of the new files.
     """
 
     files: int
@@ -103,14 +103,14 @@ class Follower:
         self._writer.close()
 
     def step(self) -> FolderLook:
-        """Read the files that are new, and commit what is final of them."""
+        """Read the new files, and commit the edges that become final."""
         new = [file for file in self._listed() if self._name(file) not in self._seen]
         oldest = min((file.stat().st_mtime for file in new), default=time.time())
         self._read(new)
         return FolderLook(len(new), self.topics, max(0.0, time.time() - oldest) if new else 0.0)
 
     def steps(self, interval: float) -> Iterator[FolderLook]:
-        """Look at the folder again and again, with seconds between."""
+        """Scan the folder again and again, at intervals in seconds."""
         while True:
             yield self.step()
             time.sleep(interval)
@@ -122,11 +122,11 @@ class Follower:
 
     @property
     def refused(self) -> int:
-        """The number of lines that were refused so far."""
+        """The number of lines refused so far."""
         return self._reduction.dead
 
     def close(self) -> Outcome:
-        """Say that nothing more is to come: everything that is open is closed and committed."""
+        """End the input: everything open is closed and committed."""
         return self._reduction.finish(self._files)
 
     def _listed(self) -> list[Path]:
@@ -141,7 +141,7 @@ class Follower:
         return str(file.relative_to(self._folder))
 
     def _read_before(self, reduced: ReducedWriter) -> list[Path]:
-        """The files that the last commit names."""
+        """Return the files that the last commit names."""
         runs = [topic.get("run", {}).get("files", []) for topic in reduced.topics.values()]
         longest: list[Any] = max(runs, key=len, default=[])
         files = []

@@ -1,4 +1,4 @@
-"""The formats that events come in."""
+"""The formats of events."""
 
 from __future__ import annotations
 

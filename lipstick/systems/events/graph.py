@@ -1,4 +1,4 @@
-"""Reduced graphs, asked who came from whom."""
+"""Queries on reduced graphs: inputs of outputs, and outputs of inputs."""
 
 from __future__ import annotations
 
@@ -41,24 +41,24 @@ class ReducedGraph:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> ReducedGraph:
-        """The reduced graph of the store in a folder, as it is now."""
+        """Return the current reduced graph of the store in a folder."""
         return cls(Store.open(path).snapshot())
 
     @cached_property
     def graph(self) -> ProvenanceGraph:
-        """The graph as any other: for paths, subgraphs, pictures and exchange."""
+        """The graph as a provenance graph, for paths, subgraphs, pictures and exchange."""
         segments = entities(self.snapshot)
         names = {segment.name for segment in segments}
         edges = [each for each in self.snapshot.edges if each.target in names]
         return ProvenanceGraph.build(segments, edges, self.snapshot.column)
 
     def node(self, entity: str) -> int:
-        """The id of an entity's node.
+        """Return the id of an entity's node.
 
         Raises
         ------
         ReducedAwayError
-            When the graph has none: an intermediate, or no entity of the stream.
+            The graph has no such node: an intermediate, or no entity of the stream.
         """
         keys, ids = self._entities
         position = pc.index(keys, entity).as_py()
@@ -71,7 +71,9 @@ class ReducedGraph:
         return int(ids[position])
 
     def _alike(self, entity: str) -> str:
-        """Return entities with a name in theirs, as versions of datasets and full names have it."""
+        """Return entities whose identifiers contain a name, such as dataset versions or full
+        names.
+        """
         keys, _ = self._entities
         last = re.escape(entity.rpartition(":")[2])
         found = keys.filter(pc.match_substring_regex(keys, f"{re.escape(entity)}|[/#:]{last}$"))
@@ -79,20 +81,20 @@ class ReducedGraph:
         return f"\nThere is {names}{', ...' if len(found) > 3 else ''}." if names else ""
 
     def lineage(self, entity: str) -> list[str]:
-        """The inputs that an entity came from (backward provenance), ordered by name."""
+        """Return the inputs behind an entity (backward provenance), ordered by name."""
         graph = self.graph
         reached = graph.ancestors([self.node(entity)])
         return self._ends(reached.ids, graph.storage.incoming.offsets)
 
     def descendants(self, entity: str) -> list[str]:
-        """The outputs that came from an entity (forward provenance), ordered by name."""
+        """Return the outputs derived from an entity (forward provenance), ordered by name."""
         graph = self.graph
         reached = graph.descendants([self.node(entity)])
         return self._ends(reached.ids, graph.storage.outgoing.offsets)
 
     @property
     def effects(self) -> list[str]:
-        """Entities that came from others and that nothing came of: the outputs."""
+        """Return the outputs: derived entities from which nothing is derived."""
         storage = self.graph.storage
         has_cause = np.diff(storage.incoming.offsets) > 0
         is_last = np.diff(storage.outgoing.offsets) == 0
@@ -100,12 +102,13 @@ class ReducedGraph:
         return names
 
     def paths(self, source: str, target: str, limit: int = 10) -> list[list[str]]:
-        """Paths from an entity to what came of it, the shortest first, as identifiers."""
+        """Return paths from an entity to its descendants, the shortest first, as identifiers."""
         paths = self.graph.paths(self.node(source), self.node(target), limit)
         return [self._keys_of(np.asarray(path, dtype=np.int64)).to_pylist() for path in paths]
 
     def label(self, effect: str, cause: str) -> Any:
-        """The label of the edge from a cause to an effect: the sum over all paths between them.
+        """Return the label of the edge from a cause to an effect: the sum over all paths between
+        them.
 
         Raises
         ------
@@ -129,7 +132,7 @@ class ReducedGraph:
         return total
 
     def delete(self, *entities: str) -> NoReturn:
-        """Refused: what a deletion does depends on the operations that were dropped.
+        """Refuse: a deletion depends on the dropped operations.
 
         Raises
         ------
@@ -143,7 +146,7 @@ class ReducedGraph:
         )
 
     def evaluate(self, semiring: Any) -> NoReturn:
-        """Refused: annotations in a semiring need labels, and are these.
+        """Refuse: the annotations in a semiring are the labels.
 
         Raises
         ------

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 _WORDS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa")
 BLOCK = 500
-"""Tweets that a combiner of plain Python sees."""
+"""Number of tweets per combiner of plain Python."""
 
 
 def tweets(count: int, seed: int = 0, tags: int = 2_000, bare: float = 0.25) -> pa.Table:
-    """Generated tweets: `tweet`, an identifier, and `text`, with hashtags of a Zipf distribution.
+    """Return generated tweets: `tweet`, an identifier, and `text`, with Zipf-distributed hashtags.
 
     Parameters
     ----------
     tags
-        How many different ones there may be.
+        The maximum number of distinct hashtags.
     bare
         The share of tweets without any; the others have up to four.
     """
@@ -52,12 +52,12 @@ def tweets(count: int, seed: int = 0, tags: int = 2_000, bare: float = 0.25) -> 
 
 
 def count(table: pa.Table, emitter: Emitter | None = None, part: str = "0") -> Counter[str]:
-    """Count hashtags in plain Python, and emit where from and what as messages of executions.
+    """Count hashtags in plain Python, and emit the derivations as messages of executions.
 
     Parameters
     ----------
     part
-        Of the computation: what is counted for a part is combined, not reduced.
+        A part of the computation: its counts are combined, not reduced.
     """
     counted: Counter[str] = Counter()
     rows = table.to_pylist()
@@ -80,7 +80,7 @@ def count(table: pa.Table, emitter: Emitter | None = None, part: str = "0") -> C
 
 
 def combined(table: pa.Table, part: str) -> dict[str, list[str]]:
-    """Return, for every hashtag, the identifiers of the counts that `count` has combined."""
+    """Return, for every hashtag, the identifiers of the counts that `count` combined."""
     groups: dict[str, list[str]] = {}
     rows = table.column("text").to_pylist()
     for start in range(0, len(rows), BLOCK):
@@ -91,7 +91,7 @@ def combined(table: pa.Table, part: str) -> dict[str, list[str]]:
 
 
 def reduce(groups: dict[str, list[str]], emitter: Emitter) -> None:
-    """Emit that each hashtag's count comes from what was combined, and that this is all."""
+    """Emit the derivation of each hashtag's total from combined counts, and end the computation."""
     for tag, names in groups.items():
         emitter.record("reduce", f"reduce/{tag}", names, [tag], readers=0)
     emitter.seal()
@@ -100,7 +100,7 @@ def reduce(groups: dict[str, list[str]], emitter: Emitter) -> None:
 def count_on_spark(
     spark: SparkSession, path: str | os.PathLike[str], emitter: Emitter | None, parts: int = 2
 ) -> DataFrame:
-    """Hashtags and how often each occurs, of a Parquet file of tweets.
+    """Return hashtags and their number of occurrences in a Parquet file of tweets.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def count_on_spark(
 
 
 def tags_of(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """A row for every hashtag of some tweets."""
+    """Return a row for every hashtag of some tweets."""
     words = pc.split_pattern(batch.column("text"), " ")
     owner = pc.list_parent_indices(words)
     flat = pc.list_flatten(words)
@@ -153,7 +153,7 @@ def tags_of(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def combine(table: pa.Table) -> pa.Table:
-    """A row for every hashtag of a partition."""
+    """Return a row for every hashtag of a partition."""
     groups = table.group_by("tag", use_threads=False)
     combined_rows = groups.aggregate([("id", "count"), ("id", "list"), ("id", "first")])
     name = pc.binary_join_element_wise("combined", combined_rows.column("id_first"), "/")
@@ -168,7 +168,7 @@ def combine(table: pa.Table) -> pa.Table:
 
 
 def total(table: pa.Table) -> pa.Table:
-    """A row for every hashtag."""
+    """Return a row for every hashtag."""
     groups = table.group_by("tag", use_threads=False)
     totals = groups.aggregate([("number", "sum"), ("id", "list")])
     return pa.table(

@@ -1,8 +1,8 @@
 """The format of provenance messages, version 1.
 
 A message is a JSON object on a line of its own. Its key is topic, execution, attempt and number
-(`seq`): a message that is delivered again has the same, and is taken once. An execution may be
-attempted several times; what an attempt sent counts once its `end` and all before it have come.
+(`seq`): a redelivered message has the same key, and is counted once. An execution may be attempted
+several times; an attempt counts once its `end` and all messages before it have arrived.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ VERSION = 1
 EDGES = "edges"
 """Edges of an execution: any part of them, in any order."""
 END = "end"
-"""The attempt is over, and is the one that counts."""
+"""The attempt has ended, and is the one that counts."""
 SEALED = "sealed"
-"""A function will not use or generate any more; without a function, the topic is over."""
+"""A function has finished using and generating; without a function, the topic is finished."""
 
 TYPES = {
     "used": EdgeType.USED,
@@ -48,7 +48,7 @@ DROPPED_TYPES = frozenset(
         "wasStartedBy",
     }
 )
-"""The other relations of PROV, which are filtered out (the paper's section IV)."""
+"""The other relations of PROV, which are dropped (the paper's section IV)."""
 
 COUNTS = pa.struct(
     [
@@ -81,12 +81,12 @@ SCHEMA = pa.schema(
         ("counts", COUNTS),
     ]
 )
-"""Messages as a table: what is not in a message is NULL."""
+"""Messages as a table, with NULL for missing fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The declarations of a message, all optional, by which vertices close sooner.
+    """The optional declarations of a message, by which vertices close sooner.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class Counts:
     generated: int | None = None
 
     def document(self) -> dict[str, Any]:
-        """Return the declarations that are given, as JSON."""
+        """Return the declarations that are set, as JSON."""
         names = (each.name for each in COUNTS)
         values = {name: getattr(self, name) for name in names}
         return {name: value for name, value in values.items() if value is not None}
@@ -139,18 +139,18 @@ class Message:
     Parameters
     ----------
     topic
-        The computation that the stream is of.
+        The computation of the stream.
     kind
         ``edges``, ``end`` or ``sealed``.
     execution
-        The activity that all edges of the message are of.
+        The activity of all edges of the message.
     attempt
-        From 0. None where an execution is one message, or is never tried again: then edges count
-        at once, but a message whose number has come before does not count at all.
+        From 0. None if an execution is one message, or is never retried: then edges count at once,
+        except in a message whose number has arrived before.
     function
-        The function that the execution is an execution of.
+        The executed function.
     worker
-        Where it ran.
+        The worker of the execution.
     seq
         The number of the message in its attempt, from 0.
     event_time
@@ -174,7 +174,7 @@ class Message:
     counts: Counts = field(default_factory=Counts)
 
     def document(self) -> dict[str, Any]:
-        """The message as a JSON object."""
+        """Return the message as a JSON object."""
         document: dict[str, Any] = {"version": VERSION, "topic": self.topic, "kind": self.kind}
         for name, value in (
             ("exec", self.execution),
@@ -196,5 +196,5 @@ class Message:
         return document
 
     def line(self) -> str:
-        """The message as it is written, with the end of the line."""
+        """Return the message as a line of JSON, with its line end."""
         return json.dumps(self.document(), ensure_ascii=False, separators=(",", ":")) + "\n"

@@ -1,13 +1,13 @@
 """OpenLineage events as edges: runs used and generated versions of datasets and their columns.
 
-A dataset is a pair of namespace and name; identifiers that symlinks name for one another are one
-dataset. Every run that writes a dataset makes a version of it, which comes from the version before
-as well, unless the run reports that it replaced the content. A run reads the last version that was
-there when it started, or the one it names. Column lineage facets give finer edges, and a dataset
-has its columns as members. Only runs that completed have generated anything. Events of jobs without
-a run describe every run of them: their versions have no time.
+A dataset is a pair of namespace and name; identifiers that symlinks equate are one dataset. Every
+run that writes a dataset creates a version of it, which also derives from the previous version,
+unless the run reports that it replaced the content. A run reads the last version at its start, or
+the one that it names. Column lineage facets give finer edges, and a dataset has its columns as
+members. Only completed runs have generated anything. Events of jobs without a run describe every
+run of them: their versions have no time.
 
-Events are about runs, and there are few runs: they are read one by one.
+Events describe runs, and there are few runs: they are read one by one.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ class Lineage:
     document
         The edges.
     completed
-        The number of runs that generated something or might have.
+        The number of runs that completed, with or without outputs.
     failed
-        The number of runs that did not complete: they count for nothing.
+        The number of runs that did not complete, which are ignored.
     running
         The identifiers of the runs whose end no event reports.
     """
@@ -87,7 +87,7 @@ def read_events(path: Path) -> Iterator[JsonValue | Unreadable]:
 
 
 class Collector:
-    """Takes events in any order, each any number of times.
+    """Takes events in any order, possibly repeated.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class Collector:
         self.symlinks = set(symlinks)
 
     def take(self, found: JsonValue | Unreadable) -> Unreadable | None:
-        """Take an event of a file in; return it with the reason if it is refused."""
+        """Take an event of a file in, or return it with the reason for its refusal."""
         if isinstance(found, Unreadable):
             return found
         try:
@@ -116,7 +116,7 @@ class Collector:
         return None
 
     def add(self, event: Any) -> None:
-        """Take an event in, as a whole or, if it is none, not at all.
+        """Take an event in, as a whole or, if it is malformed, not at all.
 
         Raises
         ------
@@ -155,12 +155,12 @@ class Collector:
 
     @property
     def done(self) -> dict[str, VersionedRun]:
-        """The runs that completed, and jobs that runs are of."""
+        """The completed runs, and jobs described without a run."""
         return {n: run for n, run in self.runs.items() if run.completed or is_static(n)}
 
     @property
     def running(self) -> tuple[str, ...]:
-        """The identifiers of the runs whose end no event reports, in ascending order."""
+        """The identifiers of the runs without an end, in ascending order."""
         return tuple(
             sorted(
                 name.removeprefix("run:")
@@ -170,7 +170,7 @@ class Collector:
         )
 
     def lineage(self) -> Lineage:
-        """Return the edges of all runs that completed."""
+        """Return the edges of all completed runs."""
         done = self.done
         running = self.running
         versions = RunVersions(done, self.symlinks)
@@ -183,7 +183,7 @@ class Collector:
 
 
 def _activity(event: Mapping[str, Any], time: datetime) -> tuple[str, tuple[datetime, str] | None]:
-    """Return what an event is about, and, where it ends that, when and how."""
+    """Return the activity of an event, and the time and type of its end if the event ends it."""
     if "run" in event:
         run = _text(_object(event["run"], "run").get("runId"), "run.runId")
         _dataset(_object(event.get("job"), "job"), "job.")
@@ -202,7 +202,7 @@ def _activity(event: Mapping[str, Any], time: datetime) -> tuple[str, tuple[date
 
 
 def _linked(document: Mapping[str, Any], symlinks: set[tuple[Dataset, Dataset]]) -> Dataset:
-    """Return the identifier of a dataset, and note what others its facet symlinks names."""
+    """Return the identifier of a dataset, and record the aliases in its symlinks facet."""
     dataset = _dataset(document)
     facet = _object(_facets(document).get("symlinks") or {}, "symlinks")
     for each in _list(facet.get("identifiers"), "symlinks.identifiers"):
@@ -240,7 +240,7 @@ def _output(document: Mapping[str, Any]) -> VersionedOutput:
 def _explicit(
     event: Mapping[str, Any], outputs: Iterable[Dataset]
 ) -> dict[Dataset, VersionedOutput]:
-    """Return what the lineage facets of an event's job or dataset say of datasets.
+    """Return the lineage of datasets in the lineage facets of an event's job or dataset.
 
     A facet of a job is complete: an output that it does not name has no source.
 

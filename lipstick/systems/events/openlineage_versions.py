@@ -1,4 +1,4 @@
-"""Versions of datasets, by what the events of OpenLineage say of runs: who read and wrote which."""
+"""Versions of datasets from OpenLineage events: the versions that each run read and wrote."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class VersionedOutput:
     previous
         Datasets that it was renamed from.
     columns
-        By column, the columns that it is made of.
+        By column, the columns from which it derives.
     sources
-        Columns that the whole dataset depends on, as it does on columns of filters and joins.
+        Columns on which the whole dataset depends, such as columns of filters and joins.
     lineage
         The sources that lineage facets name for the whole dataset: columns, or datasets, whose
         column is ``""``. None: no such facet is about it. If one is, it is complete: neither
@@ -62,7 +62,7 @@ class VersionedOutput:
 
     @property
     def described(self) -> Mapping[str, set[Column]]:
-        """The columns whose own sources facets name."""
+        """The columns with sources in facets."""
         return self.columns if self.lineage is None else self.fields
 
     def of_column(self, column: str) -> set[Column]:
@@ -74,7 +74,7 @@ class VersionedOutput:
         return self.fields[column] | {source for source in self.lineage if source[2]}
 
     def add(self, other: VersionedOutput) -> None:
-        """Take in the description in another event."""
+        """Merge the description in another event."""
         self.versions |= other.versions
         self.changes |= other.changes
         self.previous |= other.previous
@@ -96,7 +96,7 @@ class VersionedRun:
     start, last
         The times of its first and last event.
     end
-        The time and type of the last event that ends it; None while it runs.
+        The time and type of its last end event; None while it runs.
     inputs
         The datasets that it read, each with the versions that facets name.
     outputs
@@ -111,16 +111,16 @@ class VersionedRun:
 
     @property
     def completed(self) -> bool:
-        """Return True if it has generated its outputs."""
+        """True if it has generated its outputs."""
         return self.end is not None and self.end[1] == COMPLETE
 
     @property
     def until(self) -> datetime:
-        """The time of its end, or else of its last event."""
+        """The time of its end, else of its last event."""
         return self.last if self.end is None else self.end[0]
 
     def add(self, other: VersionedRun) -> None:
-        """Take in the description in another event; the order of events makes no difference."""
+        """Merge the description in another event; the order of events does not matter."""
         self.start, self.last = min(self.start, other.start), max(self.last, other.last)
         ends = [end for end in (self.end, other.end) if end is not None]
         self.end = max(ends, key=lambda end: (end[0], ENDS.index(end[1])), default=None)
@@ -132,18 +132,18 @@ class VersionedRun:
 
 @dataclass(frozen=True, slots=True)
 class VersionWrite:
-    """A version of a dataset: what one run made of it.
+    """A version of a dataset, written by one run.
 
     Parameters
     ----------
     time
-        When the run ended.
+        The end of the run.
     run
         Its activity.
     dataset, entity
-        What the dataset and the version are called.
+        The identifiers of the dataset and the version.
     output
-        What events say of it.
+        The output as events describe it.
     """
 
     time: datetime
@@ -192,7 +192,7 @@ class RunVersions:
             self._times[name] = [write.time for write in writes]
 
     def edges(self, run: str) -> Iterator[Edge]:
-        """Return what a run used and generated."""
+        """Return the used and generated edges of a run."""
         said = self._runs[run]
         for dataset, versions in said.inputs.items():
             name = self._named(dataset)
@@ -211,7 +211,7 @@ class RunVersions:
                 yield from self._column(write, column)
 
     def columns_read(self) -> Iterator[Edge]:
-        """Yield the edges of columns that were read since the last call and are in no facet."""
+        """Yield the edges of columns read since the last call that no facet describes."""
         while self._waiting:
             write, column = self._waiting.pop()
             if column not in write.output.described:
@@ -219,7 +219,9 @@ class RunVersions:
                 yield from self._column(write, column)
 
     def _column(self, write: VersionWrite, column: str) -> Iterator[Edge]:
-        """Return what a column of a version was derived from, as far as facets and versions say."""
+        """Yield the derivations of a version's column, as far as facets and versions describe
+        them.
+        """
         entity = f"{write.entity}#{column}"
         sources = write.output.of_column(column)
         before = self._before(write)
@@ -249,7 +251,9 @@ class RunVersions:
         return f"{write.entity}#{column}"
 
     def _before(self, write: VersionWrite) -> list[VersionWrite | str]:
-        """Return the version that a version was made of, beside what its run read."""
+        """Return the earlier versions from which a version derives, beside the inputs of its
+        run.
+        """
         before: list[VersionWrite | str] = []
         if is_static(write.run):
             return before
@@ -272,7 +276,9 @@ class RunVersions:
         return writes[place - 1 : place] if place else []
 
     def _reads(self, name: str, version: str | None, run: str) -> Sequence[VersionWrite | str]:
-        """Return the versions of a dataset that a run read; the dataset itself if there is none."""
+        """Return the versions of a dataset that a run read, or the dataset itself if there are
+        none.
+        """
         start = self._runs[run].start
         # What a run itself wrote is not what it read, whenever it ended.
         if version is not None:
@@ -294,7 +300,7 @@ class RunVersions:
 
 
 def _representatives(symlinks: Iterable[tuple[Dataset, Dataset]]) -> dict[Dataset, Dataset]:
-    """Return the least identifier of every dataset that has several."""
+    """Return the least identifier of every dataset with several."""
     parent: dict[Dataset, Dataset] = {}
 
     def root(dataset: Dataset) -> Dataset:
@@ -309,7 +315,9 @@ def _representatives(symlinks: Iterable[tuple[Dataset, Dataset]]) -> dict[Datase
 
 
 def _generator(write: VersionWrite) -> str:
-    """Return the activity that a version was generated by: its run, if that used what it is of."""
+    """Return the activity that generated a version: its run, if the run used the version's
+    sources.
+    """
     return write.run if write.output.lineage is None else f"{write.run}#"
 
 
@@ -322,9 +330,9 @@ def is_static(run: str) -> bool:
 
 
 def named(dataset: Dataset) -> str:
-    """Return the identifier of a dataset: no two have the same, whatever slashes are in them.
+    """Return the unique identifier of a dataset, whatever slashes its names contain.
 
-    A namespace is written as it is if it is a scheme with an authority, or has no slash.
+    A namespace is unchanged if it is a scheme with an authority, or has no slash.
     """
     namespace, name = (escaped(each, "@#") for each in dataset)
     if not _AUTHORITY.fullmatch(namespace):
@@ -335,14 +343,14 @@ def named(dataset: Dataset) -> str:
 
 
 def _entity(dataset: str, run: str) -> str:
-    """Return the identifier of the version of a dataset that a run made."""
+    """Return the identifier of the version of a dataset that a run wrote."""
     kind, _, name = run.partition(":")
     version = escaped(name, "#=") if kind == "run" else f"{kind}={escaped(name, '#')}"
     return f"{dataset}@{version}"
 
 
 def escaped(text: str, characters: str) -> str:
-    """Return a text with some characters, and the percent sign, written by their codes."""
+    """Return a text with some characters, and the percent sign, percent-encoded."""
     for character in f"%{characters}":
         text = text.replace(character, f"%{ord(character):02X}")
     return text

@@ -1,4 +1,4 @@
-"""A reduced graph of events as the explorer asks it, also while it is still reduced."""
+"""A reduced graph of events for the explorer, also while its reduction is running."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from lipstick.systems.events import ReducedGraph
 from lipstick.systems.events.store import RECORD, check_reduced
 
 KEPT = 120
-"""Commits that are looked back at, at most."""
+"""Limit on the past commits that are read."""
 
 NAMED = 300
-"""Entities that are named at most."""
+"""Limit on the listed entities."""
 
 _COUNTS = ("messages", "repeated", "abandoned", "late", "repaired", "waiting")
 _REPORTED = ("received", "dead", "open_edges", "open_vertices", "peak_edges", "peak_bytes")
 
 
 class ReductionSource:
-    """A reduced graph: how far its topics are, who came from whom, and the views of its graph.
+    """A reduced graph: the progress of its topics, its lineage, and the views of its graph.
 
-    Every answer is of the newest commit that there is when it is asked for.
+    Every answer is of the newest commit.
 
     Parameters
     ----------
     name
-        What people call it.
+        The display name.
     path
         The folder of the store.
     """
@@ -55,7 +55,9 @@ class ReductionSource:
 
     @property
     def views(self) -> dict[str, Callable[[Params, Budget], dict[str, Any]]]:
-        """The questions, by name; questions on the graph are about the commit it was opened at."""
+        """The available questions, by name; questions on the graph are about the commit it was
+        opened at.
+        """
         views = {
             "progress": self.progress,
             "outputs": self.outputs,
@@ -67,7 +69,7 @@ class ReductionSource:
         return {**self._graph.views, "about": self.about, **views}
 
     def about(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Describe the graph as it is now; its pictures are of this commit from here on."""
+        """Describe the current graph, whose commit its pictures show from here on."""
         snapshot = self._store.snapshot()
         if self._graph is None or self._graph.version != snapshot.version:
             # Inputs, outputs and hubs are told apart, and not by the commits they came with.
@@ -94,7 +96,7 @@ class ReductionSource:
         }
 
     def outputs(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Return the entities that came from others, that nothing came of, and that have a text.
+        """Return the outputs, derived entities without descendants, whose names contain a text.
 
         Parameters
         ----------
@@ -118,7 +120,7 @@ class ReductionSource:
         return {"found": found, "total": outputs["total"]}
 
     def trace(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """The inputs that an entity came from, or with ``forwards`` the outputs that came of it.
+        """Return the inputs behind an entity, or with ``forwards`` the outputs derived from it.
 
         Parameters
         ----------
@@ -141,7 +143,7 @@ class ReductionSource:
         }
 
     def _now(self) -> ReducedGraph:
-        """The reduced graph as it is now, which stays open as long as nothing is added."""
+        """Return the current reduced graph, cached until something is added."""
         snapshot = self._store.snapshot()
         if self._reduced is None or self._reduced.snapshot.version != snapshot.version:
             self._reduced = ReducedGraph(snapshot)
@@ -155,7 +157,7 @@ class ReductionSource:
         )
 
     def _read(self, snapshot: Snapshot) -> None:
-        """Read the progress of every topic from the commits since the last time."""
+        """Read the progress of every topic from new commits."""
         first = max(self._version, snapshot.version - KEPT) + 1
         for version in range(first, snapshot.version + 1):
             commit, _ = read_entry(self._path, version)
@@ -182,9 +184,9 @@ def _point(topic: dict[str, Any]) -> dict[str, int | None]:
 
 
 def _lag(topic: dict[str, Any], snapshot: Snapshot) -> float | None:
-    """Seconds from when the oldest message of the last commit was sent to when it was committed.
+    """Return the seconds between sending and committing the oldest message of the last commit.
 
-    None where the topic is complete, and of files that were not reduced while they came.
+    None if the topic is complete, and for files that were not reduced on arrival.
     """
     if topic.get("complete"):
         return None

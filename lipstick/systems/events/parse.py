@@ -1,4 +1,4 @@
-"""Lines of messages read into a table, and checked; each refused line has its reason."""
+"""Lines of messages parsed into a table and checked; each refused line has its reason."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lipstick.systems.events.message import (
 from semiring.base import Array, Semiring
 
 _BLANK = re.compile(rb"\n[ \t\r\f\v]*(?:\n|\Z)")
-"""The end of a line before one of blanks. A block without any has as many messages as lines."""
+"""The end of a line before a blank one. A block without any has as many messages as lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class DeadLetter:
     line
         Its number there, from 1.
     reason
-        Why it is none.
+        The reason for refusing it.
     text
         The line itself; bytes that are not UTF-8 are escaped.
     """
@@ -53,7 +53,7 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """The messages parsed from some lines, and the lines that were refused.
+    """The messages parsed from some lines, and the refused lines.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Parsed:
 
     @classmethod
     def refusing(cls, letter: DeadLetter) -> Parsed:
-        """Return no messages, but one refused line."""
+        """Return no messages and one refused line."""
         return cls(SCHEMA.empty_table(), [letter], np.empty(0, dtype=np.int64))
 
 
@@ -87,12 +87,12 @@ def parse(
     first
         The number of the first line.
     semiring
-        Of labels, which are refused where they are not elements of it.
+        The semiring of labels; other labels are refused.
 
     Notes
     -----
-    A block is read at once; where a line of it is not a message it is cut in halves until that is
-    alone, so that one bad line costs a logarithm and not the speed of the others.
+    A block is read at once; if a line is not a message, the block is bisected until that line is
+    alone, so that one bad line costs a logarithm and does not slow down the others.
     """
     body = block.removesuffix(b"\n")
     if body[:1].strip() and not _BLANK.search(body):
@@ -145,7 +145,7 @@ def parse(
 
 
 def _read(block: bytes, count: int) -> tuple[pa.Table | None, str]:
-    """The table of so many lines, or why they are not that many messages."""
+    """Return the table of some lines, or the reason why they are not that many messages."""
     try:
         table = pj.read_json(
             pa.BufferReader(block),
@@ -163,7 +163,7 @@ def _read(block: bytes, count: int) -> tuple[pa.Table | None, str]:
 def checked(
     messages: pa.Table, semiring: Semiring[Any] | None = None
 ) -> tuple[pa.Table, list[tuple[int, str]]]:
-    """Return the messages that keep the format, and the places of the others with a reason."""
+    """Return the well-formed messages, and the indices of the others with reasons."""
     messages = messages.combine_chunks()
     wrong: dict[int, str] = {}
     rules = _rules(messages)
@@ -180,7 +180,9 @@ def checked(
 
 
 def _rules(messages: pa.Table) -> list[tuple[Array, str]]:
-    """Return Boolean arrays over all messages, True where one breaks a rule, with the reasons."""
+    """Return Boolean arrays over all messages, True where a message breaks a rule, with the
+    reasons.
+    """
     column = {name: messages.column(name) for name in SCHEMA.names}
     version = _numbers(column["version"], 0)
     kinds = {kind: _is(column["kind"], kind) for kind in (EDGES, END, SEALED)}
@@ -223,7 +225,9 @@ def _too_long(column: pa.Array | pa.ChunkedArray) -> Array:
 
 
 def _labels_wrong(messages: pa.Table, semiring: Semiring[Any]) -> tuple[Array, str]:
-    """The messages with labels that are not elements of a semiring; one by one only if some are."""
+    """Return a mask of messages with labels outside a semiring, checked one by one only if
+    needed.
+    """
     labels = messages.column("labels").combine_chunks()
     integral = np.issubdtype(semiring.dtype, np.integer)
 
@@ -298,7 +302,7 @@ def _numpy(column: pa.Array) -> Array:
 
 
 def _missing(column: pa.Array | pa.ChunkedArray) -> Array:
-    """Return a Boolean array, True where a value is NULL or a text without characters."""
+    """Return a Boolean array, True for NULL and empty texts."""
     if pa.types.is_string(column.type):
         column = pc.binary_length(column)
     missing = pc.fill_null(pc.equal(column, 0), True) if _is_length(column) else column.is_null()

@@ -18,7 +18,7 @@ from semiring.base import Array, Semiring
 
 
 def partial_of(messages: pa.Table, semiring: Semiring[Any] | None = None) -> Partial:
-    """Committed messages as one partial graph; edges that are filtered out are left out.
+    """Return committed messages as one partial graph, without edges that are filtered out.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def partial_of(messages: pa.Table, semiring: Semiring[Any] | None = None) -> Par
 
 
 def is_sealed(messages: pa.Table) -> bool:
-    """Return True if one of some messages seals their topic."""
+    """Return True if a message seals the topic."""
     sealed = _of_kind(messages, SEALED)
     return bool(sealed.column("function").null_count)
 
@@ -75,7 +75,7 @@ def _edges(messages: pa.Table, semiring: Semiring[Any] | None) -> Iterator[Parti
     is_derived = types == EdgeType.DERIVED
 
     def of_ends(used: str | None, generated: str | None, derived: str | None) -> Array:
-        """Return the count that messages declare for an end of each edge, by its relation."""
+        """Return the declared count for an end of each edge, by its relation."""
         declared = np.full(len(owner), UNKNOWN, dtype=np.int64)
         for name, where in ((used, is_used), (generated, is_generated), (derived, is_derived)):
             if name is not None and where.any():
@@ -101,7 +101,7 @@ def _edges(messages: pa.Table, semiring: Semiring[Any] | None) -> Iterator[Parti
 
 
 def _labels(messages: pa.Table, owner: Array, semiring: Semiring[Any] | None) -> Array | None:
-    """Return the label of every edge, 1 where a message has none."""
+    """Return the label of every edge; the default is 1."""
     if semiring is None:
         return None
     labels = messages.column("labels").combine_chunks()
@@ -153,7 +153,7 @@ def _scoped(
 
 
 def _readers(messages: pa.Table, functions: Any, count: int) -> list[frozenset[str] | None]:
-    """Return, for every function, the declared readers of its results; None: none are declared."""
+    """Return, for every function, the declared readers of its results, or None."""
     declared = pc.struct_field(messages.column("counts").combine_chunks(), "read_by")
     if declared.null_count == len(declared):
         return [None] * count

@@ -1,8 +1,8 @@
-"""W3C PROV documents as edges: PROV-JSON, PROV-XML, PROV-N, and PROV-O in a form of RDF.
+"""W3C PROV documents as edges: PROV-JSON, PROV-XML, PROV-N, and PROV-O in RDF formats.
 
 Documents are read whole, statement by statement: they are written for people and tools, not as
 streams. Identifiers become URIs by the prefixes in scope, so that documents join; identifiers that
-begin with ``_:`` belong to their document, and do not.
+begin with ``_:`` are local to their document.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _RELATIONS = {
 """The edges of a statement: the kind of each, and the attributes that are its effect and cause."""
 
 _DICTIONARIES = frozenset({"hadDictionaryMember", "derivedByInsertionFrom", "derivedByRemovalFrom"})
-"""Statements of PROV-Dictionary; PROV-JSON has none of them."""
+"""Statements of PROV-Dictionary, which PROV-JSON lacks."""
 
 _XML_ELEMENTS = frozenset(
     {
@@ -62,7 +62,7 @@ _XML_ELEMENTS = frozenset(
         *("bundle", "collection", "emptyCollection", "dictionary", "emptyDictionary", "other"),
     }
 )
-"""Elements of PROV-XML that describe something, or that hold content of other languages."""
+"""Elements of PROV-XML that are descriptions, or hold content in other languages."""
 
 _ATTRIBUTES = frozenset(
     {
@@ -71,7 +71,7 @@ _ATTRIBUTES = frozenset(
         *("oldDictionary", "role", "time", "type", "usage", "usedEntity", "value"),
     }
 )
-"""Attributes of the statements that are read. A misspelled end would be lost otherwise."""
+"""Attributes of the supported statements. Misspelled attributes would otherwise be lost."""
 
 _JSON_ELEMENTS = frozenset({"entity", "activity", "agent", "prefix", "bundle"})
 
@@ -81,10 +81,10 @@ _JSON = (".json", ".jsonl")
 _XML = (".xml", ".provx")
 
 SUFFIXES = (*_JSON, *_XML, *_BY_PACKAGE)
-"""Suffixes of files that are read, each also with ``.gz``; from ``.provn`` on by package prov."""
+"""Suffixes of supported files, each also with ``.gz``; from ``.provn`` on by package prov."""
 
 _MAX_DEPTH = 200
-"""Elements of XML within each other."""
+"""Limit on the nesting of XML elements."""
 
 Edge = tuple[str, str, EdgeType]
 
@@ -98,9 +98,9 @@ class Document:
     edges
         Source (effect), destination (cause) and type.
     dropped
-        How many statements are of relations that no derivation leads through.
+        The number of statements with relations that are no part of derivations.
     line
-        The line of its file that it begins on, from 1.
+        The line of its file where it begins, from 1.
     """
 
     edges: tuple[Edge, ...]
@@ -108,7 +108,7 @@ class Document:
     line: int = 1
 
     def partial(self, semiring: Semiring[Any] | None = None) -> Partial:
-        """Return the edges as a partial graph, labelled 1 in a semiring if there is one."""
+        """Return the edges as a partial graph, labelled 1 if there is a semiring."""
         source, dest, types = zip(*self.edges, strict=True) if self.edges else ((), (), ())
         return Partial.of_edges(
             pa.array(source, pa.string()),
@@ -118,7 +118,7 @@ class Document:
         )
 
     def check_acyclic(self) -> None:
-        """Raise where the edges have a cycle.
+        """Raise if the edges have a cycle.
 
         Raises
         ------
@@ -196,7 +196,7 @@ class _Scope:
     document: str
 
     def uri(self, name: Any) -> str:
-        """Return the URI of a qualified name; of a blank identifier, one of the document."""
+        """Return the URI of a qualified name; for a blank identifier, one local to the document."""
         if isinstance(name, Mapping) and "$" in name:
             name = name["$"]
         if not isinstance(name, str) or not name:
@@ -219,9 +219,9 @@ def read_json(document: Any, line: int = 1, name: str = "") -> Document:
     Parameters
     ----------
     line
-        Where it begins in its file.
+        The line where it begins in its file.
     name
-        What blank identifiers are made distinct by.
+        A name that makes blank identifiers unique.
 
     Raises
     ------
@@ -274,7 +274,7 @@ def _check_object(name: str, value: Any) -> Mapping[str, Any]:
 
 
 def _records(statements: Mapping[str, Any], relation: str) -> Iterator[Mapping[str, Any]]:
-    """Return statements; several of one identifier are a list."""
+    """Return statements; several with one identifier are a list."""
     for statement in statements.values():
         for record in statement if isinstance(statement, list) else [statement]:
             yield _check_object(relation, record)
@@ -289,7 +289,7 @@ def _several(value: Any) -> list[Any]:
 def _edges(
     relation: str, values: Mapping[str, list[Any]], uri: Any
 ) -> Iterator[tuple[str, str, EdgeType]]:
-    """Return the edges of a statement, by what its attributes have as values."""
+    """Return the edges of a statement, by the values of its attributes."""
     for name in values:
         if name not in _ATTRIBUTES:
             raise MessageError(
@@ -303,9 +303,9 @@ def _edges(
 
 
 def _with_members(edges: list[Edge]) -> list[Edge]:
-    """Return edges with more, from members of a generated collection to what generated it.
+    """Return edges with derivations added from members of a collection to its generator.
 
-    A member that has an origin of its own, or that the generator used, was there before.
+    A member with an origin of its own, or used by the generator, existed before.
     """
     generators: dict[str, list[str]] = {}
     used: set[tuple[str, str]] = set()
@@ -327,7 +327,7 @@ def _with_members(edges: list[Edge]) -> list[Edge]:
 
 
 class _XmlReader:
-    """Reads the statements of PROV-XML as they end, each with the prefixes in scope where it is."""
+    """Reads the statements of PROV-XML as they end, with the prefixes in scope."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -391,7 +391,7 @@ class _XmlReader:
 
     @property
     def _statement(self) -> str | None:
-        """The statement that the current place is in."""
+        """Return the statement at the current position."""
         return next(
             (each for each in self._path if each not in {"document", "bundleContent"}), None
         )
@@ -407,7 +407,7 @@ def _read_xml(data: bytes) -> Document:
 
 
 def _check_contexts(data: bytes) -> None:
-    """Raise where JSON-LD names a context elsewhere, which its parser would open, files as well.
+    """Raise if JSON-LD refers to an external context, which its parser would open, even as a file.
 
     Raises
     ------
@@ -435,12 +435,12 @@ def _check_contexts(data: bytes) -> None:
 
 
 def _read_by_package(data: bytes, suffix: str) -> Document:
-    """Return a document of PROV-N, or of PROV-O in a form of RDF, by the package prov.
+    """Return a document of PROV-N, or of PROV-O in an RDF format, read by the package prov.
 
     Raises
     ------
     MessageError
-        When the package, or what it needs for RDF, is not installed, or cannot read the data.
+        The package, or its RDF support, is not installed, or cannot read the data.
     """
     needs = f"{suffix} needs the package prov{' with RDF' if suffix in _RDF_FORMATS else ''}.\n"
     needs += "Install lipstick-spark[exchange]."

@@ -1,4 +1,4 @@
-"""Events reduced into a store topic by topic: how, what is reduced so far, and what it gave."""
+"""The reduction of events into a store, topic by topic: its state, progress and outcome."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from semiring.door import checked
 def parsed_blocks(
     files: Sequence[Path], size: int, semiring: Semiring[Any] | None = None
 ) -> Iterator[Parsed]:
-    """Return the messages in blocks of whole lines of some files.
+    """Yield the messages in blocks of whole lines of some files.
 
     A file that cannot be read to its end is reported as a line, and does not end the others.
     """
@@ -55,9 +55,9 @@ def parsed_blocks(
 
 
 def _blocks(file: Path, size: int) -> Iterator[tuple[bytes, int]]:
-    """Return blocks of whole lines of a file, with the number of the first line of each.
+    """Yield blocks of whole lines of a file, with the number of the first line of each.
 
-    Of a line that is too long, more than `MAX_LINE` is not held.
+    At most `MAX_LINE` of a line that is too long is held.
     """
     line, rest = 1, b""
     with open_lines(file) as source:
@@ -77,7 +77,7 @@ def _blocks(file: Path, size: int) -> Iterator[tuple[bytes, int]]:
 
 
 def by_topic(messages: pa.Table) -> Iterator[tuple[str, pa.Table]]:
-    """Return messages by their topic."""
+    """Yield messages by topic."""
     names = messages.column("topic").unique().to_pylist()
     for name in names:
         whole = len(names) == 1
@@ -98,9 +98,9 @@ class Outcome:
     dead
         Lines and documents that were refused.
     unfinished
-        Runs that no event ends (OpenLineage).
+        Runs without an end event (OpenLineage).
     taken
-        Documents or events that were taken in.
+        Accepted documents or events.
     """
 
     topics: dict[str, Progress]
@@ -111,13 +111,13 @@ class Outcome:
 
     @property
     def exact(self) -> bool:
-        """Return True if nothing was refused or lost."""
+        """True if nothing was refused or lost."""
         return not self.dead and all(each.exact for each in self.topics.values())
 
 
 @dataclass(slots=True)
 class TopicState:
-    """The reducer of a topic, and how many blocks its raw edges are in."""
+    """The reducer of a topic, and the number of blocks with its raw edges."""
 
     reducer: TopicReducer
     blocks: int = 0
@@ -125,7 +125,7 @@ class TopicState:
 
 @dataclass(slots=True)
 class Reduction:
-    """Reducers of all topics of a run, and the store they write into.
+    """The reducers of all topics of a run, and the store they write into.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class Reduction:
     letters
         The file of refused lines.
     settings, run
-        How it is read, and what (`described`).
+        The settings, and the description of the files (`described`).
     """
 
     writer: ReducedWriter
@@ -154,7 +154,9 @@ class Reduction:
             self.read(file, files)
 
     def read(self, file: Path, files: Sequence[Path]) -> None:
-        """Reduce the messages of one of some files, a commit a block; those before it are read."""
+        """Reduce the messages of a file, one commit per block; `files` are the files read so
+        far.
+        """
         for parsed in parsed_blocks([file], self.settings.block, self.settings.semiring):
             self.refuse(parsed.dead)
             for name, rows in by_topic(parsed.messages):
@@ -206,7 +208,9 @@ class Reduction:
         )
 
     def documents(self, files: Sequence[Path]) -> None:
-        """Read documents; one that has or closes a cycle, with the ones before it, is refused."""
+        """Read documents; refuse a document that has a cycle, or closes one with documents
+        before it.
+        """
         reducer = self._plain()
         parts: list[tuple[tuple[str, int], Partial]] = []
         for file in files:
@@ -291,7 +295,7 @@ class Reduction:
         return reducer
 
     def _check_new(self, topic: str) -> None:
-        """Refuse a topic that other files have given already."""
+        """Refuse a topic that other files have written already."""
         known = self.writer.topic(topic)
         if known and not goes_on(known.get("run"), self.run):
             raise EventsError(
@@ -313,7 +317,7 @@ class Reduction:
 def cyclic_letters(
     files: Sequence[Path], settings: Settings, topics: Set[str] | None = None
 ) -> list[DeadLetter]:
-    """Return the messages of some topics, or of all, that have edges of a cycle.
+    """Return the messages of some topics, or of all, with edges of a cycle, as dead letters.
 
     All messages are read again, and held.
     """
@@ -335,7 +339,7 @@ def cyclic_letters(
 
 
 def _oldest(rows: pa.Table) -> int | None:
-    """Return the time when the oldest of some messages was sent, in microseconds since 1970."""
+    """Return the time at which the oldest of some messages was sent, in microseconds since 1970."""
     oldest: int | None = pc.min(rows.column("event_time")).as_py()
     return oldest
 
@@ -343,7 +347,7 @@ def _oldest(rows: pa.Table) -> int | None:
 def _counted(
     files: Sequence[Path], topic: str, blocks: int, size: int, semiring: Semiring[Any] | None
 ) -> pa.Table:
-    """The messages of a topic that counted in the first blocks, read again."""
+    """Return the messages of a topic that counted in the first blocks, read again."""
     attempts = Attempts()
     counted = [SCHEMA.empty_table()]
     for parsed in islice(parsed_blocks(files, size, semiring), blocks):

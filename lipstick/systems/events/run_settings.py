@@ -1,4 +1,4 @@
-"""Settings for reducing files of events, and the test if a run goes on where another stopped."""
+"""Settings for reducing files of events, and the test whether a run continues another."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from semiring.base import Semiring
 from semiring.door import checked
 
 BLOCK = 8 << 20
-"""Bytes of lines that are read at a time."""
+"""Number of bytes of lines that are read at a time."""
 
 
 @checked
@@ -38,7 +38,7 @@ class Settings:
     overlap
         In microseconds: how much later than the attempt of an execution that counts another ends.
     workers
-        How many workers there are; until all were heard of, no time closes anything.
+        The number of workers; until all have sent messages, no time closes anything.
     block
         Bytes of lines that are read, and committed, at a time.
     """
@@ -60,14 +60,14 @@ class Settings:
             )
 
     def document(self) -> dict[str, Any]:
-        """The settings as JSON, to see that a run that goes on is the same."""
+        """Return the settings as JSON, to check that a continued run has the same."""
         names = ("format", "hubs", "batch", "lateness", "overlap", "workers", "block")
         labels = None if self.semiring is None else self.semiring.name
         return {name: getattr(self, name) for name in names} | {"labels": labels}
 
 
 def goes_on(before: Any, now: dict[str, Any]) -> bool:
-    """Return True if a run reads as another, and the same files first if files may come."""
+    """Return True if a run continues another: the same settings, and the same files first."""
     if not isinstance(before, dict) or before.get("settings") != now["settings"]:
         return False
     files: list[Any] = before["files"]

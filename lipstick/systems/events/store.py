@@ -1,8 +1,8 @@
-"""Reduced graphs in a store, and their index: one commit a batch, with the number of the batch.
+"""Reduced graphs in a store, and their index: one commit per batch, with the batch's number.
 
-Inputs become tokens, outputs and hubs p-nodes, and edges are turned round: in a store they lead
-from what is used to what it makes. Reduced graphs of several topics join by the identifiers of
-their entities. A node is written once and never changed.
+Inputs become tokens, outputs and hubs p-nodes, and edges are reversed: in a store they lead from a
+used entity to its result. Reduced graphs of several topics join by the identifiers of their
+entities. A node is written once and never changed.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class NodeIndex:
     """Numbers of nodes by identifier, for arrays of identifiers at a time.
 
     Nodes are numbered in the order they are added. Hashes only find candidates: identifiers are
-    compared, so that two of one hash stay two. Runs of hashes are merged as they grow, so that
-    there are O(log nodes) of them. About 40 bytes a node, and its identifier.
+    compared, so that two with one hash stay distinct. Runs of hashes are merged as they grow, so
+    that there are O(log nodes) of them. About 40 bytes a node, and its identifier.
     """
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class NodeIndex:
         return self._count
 
     def add(self, keys: pa.Array) -> None:
-        """Number new identifiers, each once, from the number of those there are."""
+        """Number new distinct identifiers, continuing the existing numbers."""
         if not len(keys):
             return
         hashes = hashed(keys)
@@ -62,7 +62,7 @@ class NodeIndex:
             self._merge()
 
     def find(self, keys: pa.Array) -> Array:
-        """The number of each identifier; -1 where it is not there."""
+        """Return the number of each identifier, or -1."""
         numbers = np.full(len(keys), -1, dtype=np.int64)
         if not len(keys) or not self._runs:
             return numbers
@@ -96,11 +96,11 @@ class NodeIndex:
 
 
 RECORD = "events"
-"""The record of the topics in a store, and of how far each was reduced."""
+"""The record of the topics in a store, and of their progress."""
 
 FORMAT = 1
 LABEL = REDUCED
-"""The label of p-nodes of reduced graphs: what is behind them was dropped."""
+"""The label of p-nodes of reduced graphs, whose operations were dropped."""
 
 INPUTS, OUTPUTS, HUBS = "inputs", "outputs", "hubs"
 _KINDS = {INPUTS: Kind.TOKEN, OUTPUTS: Kind.DERIVED, HUBS: Kind.DERIVED}
@@ -117,7 +117,7 @@ class ReducedWriter:
     Raises
     ------
     EventsError
-        When the store has something else than reduced graphs, or is of another format.
+        The store has other content than reduced graphs, or a different format.
     """
 
     def __init__(self, writer: Writer) -> None:
@@ -145,13 +145,13 @@ class ReducedWriter:
 
     @property
     def stream(self) -> dict[str, Any] | None:
-        """The store's record of the job that writes it; None if no job does."""
+        """The store's record of the job that writes it, or None."""
         record: Any = self._writer.record(RECORD, None) or {}
         stream: dict[str, Any] | None = record.get("stream")
         return stream
 
     def has(self, keys: pa.Array) -> Array:
-        """Boolean array: which of some entities are nodes of the store."""
+        """Return a Boolean array of the entities that are nodes of the store."""
         known: Array = self._index.find(keys) >= 0
         return known
 
@@ -168,10 +168,10 @@ class ReducedWriter:
         Parameters
         ----------
         batch
-            Its number; a batch whose number is not greater than the last one's is there already,
-            and nothing is written.
+            Its number; a batch whose number does not exceed the last one's is already stored, and
+            nothing is written.
         told
-            What else to note of the topic, as JSON.
+            Further fields of the topic's record, as JSON.
 
         Returns
         -------
@@ -194,9 +194,9 @@ class ReducedWriter:
         Parameters
         ----------
         topics
-            Of each its final edges, and what to note of it as JSON.
+            By topic, its final edges, and its record as JSON.
         stream
-            What to note of the job that writes all of them.
+            The record of the job that writes all of them.
         """
         added: list[str] = []
         with self._writer.transaction() as transaction:
@@ -228,7 +228,7 @@ class ReducedWriter:
     def _add_nodes(
         self, transaction: Transaction, topic: str, finals: Sequence[Final]
     ) -> list[str]:
-        """Add the vertices that are not stored yet; return the names of their segments."""
+        """Add vertices that are not stored yet; return the names of their segments."""
         number = self._writer.version + 1
         keys, kinds = _kinds(finals)
         new = self._index.find(keys) < 0
@@ -277,14 +277,14 @@ class ReducedWriter:
         self._bases.append(self._bases[-1] + len(keys))
 
     def _forget(self, added: list[str]) -> None:
-        """Build the index anew after a commit that failed."""
+        """Rebuild the index after a failed commit."""
         if added:
             fresh = ReducedWriter(self._writer)
             self._index, self._names, self._bases = fresh._index, fresh._names, fresh._bases
 
 
 def entities(snapshot: Snapshot) -> list[Segment]:
-    """The segments that have entities; others have the rows of datasets that were exported."""
+    """Return the segments with entities; others have the rows of exported datasets."""
     return [
         segment
         for segment in snapshot.segments.values()
@@ -298,12 +298,12 @@ def check_reduced(snapshot: Snapshot, *, empty: bool = False) -> Mapping[str, An
     Parameters
     ----------
     empty
-        Whether a store without anything is right as well.
+        Whether an empty store is accepted.
 
     Raises
     ------
     EventsError
-        When it has something else.
+        It has other content.
     """
     record: Any = snapshot.records.get(RECORD)
     if record is None:
@@ -323,7 +323,7 @@ def check_reduced(snapshot: Snapshot, *, empty: bool = False) -> Mapping[str, An
 
 
 def _kinds(finals: Sequence[Final]) -> tuple[pa.Array, Array]:
-    """Return all vertices of some final edges, each once, and the kind of each."""
+    """Return the distinct vertices of some final edges, and the kind of each."""
     chunks = [final.keys for final in finals]
     encoding = pa.chunked_array(chunks, pa.string()).dictionary_encode().combine_chunks()
     keys, places = encoding.dictionary, encoding.indices.to_numpy(zero_copy_only=False)

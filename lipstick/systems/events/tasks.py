@@ -1,8 +1,8 @@
-"""Emitting from tasks of Spark: what functions of RDDs and of frames read and made.
+"""Emitting from tasks of Spark: the inputs and outputs of functions on RDDs and frames.
 
-An attempt of a task is an attempt of an execution: what a task that failed, or that Spark ran
-twice, has emitted does not count beside the one that ended. Workers need numpy and pyarrow alone:
-what runs there is pickled by value.
+An attempt of a task is an attempt of an execution: the events of a failed task, or of a task that
+Spark ran twice, do not count beside the successful attempt. Workers need only numpy and pyarrow:
+the code is pickled by value.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ for _module in (emit, hashtags, sys.modules[__name__]):
 Batches: TypeAlias = Iterator[pa.RecordBatch]
 T = TypeVar("T")
 TOGETHER = 2_000
-"""Records whose edges are one message."""
+"""Number of records whose edges form one message."""
 
 
 def map_partitions(
@@ -41,16 +41,16 @@ def map_partitions(
     inputs: bool = False,
     keep: bool = False,
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """A function for `RDD.mapPartitions` that calls another with every record, and emits.
+    """Return a function for `RDD.mapPartitions` that applies a function to every record, and emits.
 
     Parameters
     ----------
     function
-        What it is called in events.
+        The name of the function in events.
     call
-        Makes any number of records of one, as for `RDD.flatMap`.
+        Returns any number of records for one record, as for `RDD.flatMap`.
     source, result
-        The identifiers of a record that is read, and of one that is made.
+        Return the identifiers of an input record, and of an output record.
     readers, inputs, keep
         See `Emitter.record`.
     """
@@ -82,14 +82,15 @@ def combine_partitions(
     inputs: bool = False,
     keep: bool = False,
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """A function for `RDD.mapPartitions` that makes one record of all with a key, and emits.
+    """Return a function for `RDD.mapPartitions` that combines all records with a key, and emits.
 
-    As a combiner, or, after `RDD.partitionBy`, a reducer. It holds the records of a partition.
+    It serves as a combiner, or, after `RDD.partitionBy`, as a reducer. It holds the records of a
+    partition.
 
     Parameters
     ----------
     call
-        Makes a record of a key and the records that have it.
+        Returns a record from a key and the records with this key.
     key
         Of a record.
     function, source, result, readers, inputs, keep
@@ -130,17 +131,18 @@ def map_in_arrow(
     inputs: bool = False,
     keep: bool = False,
 ) -> Callable[[Batches], Batches]:
-    """Return a function for `DataFrame.mapInArrow` that calls another with each batch, and emits.
+    """Return a function for `DataFrame.mapInArrow` that applies a function to each batch, and
+    emits.
 
     Parameters
     ----------
     call
-        Makes a batch of a batch.
+        Returns a batch for a batch.
     result, origin
         Columns of its result: the identifier of the row, and the identifier of its origin; texts,
         or a list of texts where the origins are several.
     causes
-        How many origins every row has; None where that differs.
+        The number of origins of every row; None if it varies.
     function, readers, inputs, keep
         See `map_partitions`.
     """
@@ -164,7 +166,7 @@ def map_in_pandas(
     inputs: bool = False,
     keep: bool = False,
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """The same for `DataFrame.mapInPandas`; see `map_in_arrow`."""
+    """Return the same for `DataFrame.mapInPandas`; see `map_in_arrow`."""
 
     def emit(execution: Execution, results: Any) -> None:
         edges = _derived(pa.array(results[result]), pa.array(results[origin]))
@@ -185,9 +187,9 @@ def partitions_in_arrow(
     inputs: bool = False,
     keep: bool = False,
 ) -> Callable[[Batches], Batches]:
-    """The same with all of a partition at once, for groupings of a frame that was repartitioned.
+    """Return the same for whole partitions, for groupings of a repartitioned frame.
 
-    Where `call` groups by `pyarrow.Table.group_by`, a list of a column is the origins of a group.
+    If `call` groups by `pyarrow.Table.group_by`, a list of a column holds the origins of a group.
     It holds a partition.
     """
 
@@ -206,7 +208,7 @@ def partitions_in_arrow(
 
 
 def per_batch(call: Callable[[pa.RecordBatch], pa.RecordBatch]) -> Callable[[Batches], Batches]:
-    """`map_in_arrow` without events."""
+    """Return `map_in_arrow` without events."""
 
     def run(batches: Batches) -> Batches:
         yield from map(call, batches)
@@ -215,7 +217,7 @@ def per_batch(call: Callable[[pa.RecordBatch], pa.RecordBatch]) -> Callable[[Bat
 
 
 def per_partition(call: Callable[[pa.Table], pa.Table]) -> Callable[[Batches], Batches]:
-    """`partitions_in_arrow` without events."""
+    """Return `partitions_in_arrow` without events."""
 
     def run(batches: Batches) -> Batches:
         several = list(batches)
@@ -231,7 +233,9 @@ def _emitting(
     call: Callable[[T], T],
     emit: Callable[[Execution, T], None],
 ) -> Callable[[Iterator[T]], Iterator[T]]:
-    """A function of a task's batches that calls another with each, and emits what it made."""
+    """Return a function of a task's batches that applies a function to each, and emits its
+    output.
+    """
     token = _token()
 
     def run(batches: Iterator[T]) -> Iterator[T]:
@@ -250,7 +254,7 @@ def _token() -> str:
 
 
 def _attempt(emitter: Emitter, function: str, token: str) -> Execution:
-    """The attempt of the task that this is, in a streaming query of the micro-batch, too."""
+    """Return the attempt of the current task, including the micro-batch in a streaming query."""
     context = TaskContext.get()
     assert context is not None
     batch = context.getLocalProperty("streaming.sql.batchId") or "0"
@@ -277,7 +281,7 @@ def _derived(results: pa.Array, origins: pa.Array) -> str:
 
 
 def _json_texts(values: pa.Array) -> pa.Array:
-    """Identifiers as JSON strings; by arrays where nothing but quotes is to be escaped."""
+    """Return identifiers as JSON strings, by arrays if only quotes need escaping."""
     texts = values.cast(pa.string())
     if pc.any(pc.match_substring_regex(texts, "[\\x00-\\x1f]")).as_py():
         return pa.array(

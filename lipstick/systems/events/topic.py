@@ -27,11 +27,11 @@ class Mended:
     Parameters
     ----------
     added
-        Edges for the reducer; None if there are no late messages after all.
+        Edges for the reducer; None if no messages are late.
     late
         The messages that are late, each once.
     repeated, abandoned
-        The numbers of messages that had counted before, and of an attempt that does not count.
+        The numbers of messages that had counted before, and of messages of superseded attempts.
     cyclic
         Whether the late ones closed a cycle.
     """
@@ -50,7 +50,7 @@ def mend(
     stored: Callable[[pa.Array], Array] | None,
     semiring: Semiring[Any] | None,
 ) -> Mended:
-    """Join late messages with what is left of the graph; see `graphquery.reduction.late.repair`.
+    """Join late messages with the remaining graph; see `graphquery.reduction.late.repair`.
 
     Parameters
     ----------
@@ -89,7 +89,9 @@ def mend(
 
 
 def _unknown(late: pa.Table, raw: pa.Table) -> tuple[pa.Table, int, int]:
-    """Return the late messages that have not counted, and how many are repeated and abandoned."""
+    """Return the late messages that have not counted, and the numbers of repeated and abandoned
+    ones.
+    """
     told = pc.is_in(_keys(late), _keys(raw))
     attempted = raw.filter(raw.column("attempt").is_valid())
     other = pc.is_in(_keys(late, seq=False), _keys(attempted, seq=False))
@@ -99,7 +101,7 @@ def _unknown(late: pa.Table, raw: pa.Table) -> tuple[pa.Table, int, int]:
 
 
 def _once(late: pa.Table) -> pa.Table:
-    """Each message once, and of an execution one attempt alone: the first that is there."""
+    """Return each message once, and of each execution only the first attempt that occurs."""
     if not len(late):
         return late
     codes = _codes(_keys(late))
@@ -120,19 +122,19 @@ def _codes(column: pa.ChunkedArray) -> Array:
 
 
 def _keys(messages: pa.Table, *, seq: bool = True) -> pa.ChunkedArray:
-    """Execution, attempt and number of messages as one text each."""
+    """Return execution, attempt and number of messages as one text each."""
     names = ["exec", "attempt", "seq"] if seq else ["exec", "attempt"]
     texts = [pc.fill_null(messages.column(name).cast(pa.string()), "") for name in names]
     return pc.binary_join_element_wise(*texts, "\n")
 
 
 def edges_in(messages: pa.Table) -> pa.Table:
-    """The messages that have edges."""
+    """Return the messages with edges."""
     return messages.filter(pc.equal(messages.column("kind"), EDGES))
 
 
 def _bare(partial: Partial) -> Partial:
-    """A partial graph without what is known of functions, whose totals late edges are past."""
+    """Return a partial graph without functions, whose totals do not include late edges."""
     scope = np.full(len(partial.keys), -1, dtype=np.int64)
     return replace(partial, vertices=replace(partial.vertices, scope=scope), functions={})
 
@@ -172,15 +174,16 @@ class Progress:
 
     @property
     def exact(self) -> bool:
-        """Return True if nothing was lost.
+        """True if nothing was lost.
 
-        Nothing was refused, edges were as declared and on no cycle, and all late ones repaired.
+        Nothing was refused, edges were as declared and on no cycle, and all late ones were
+        repaired.
         """
         return self.report.exact and self.late == self.repaired and not self.refused
 
 
 class TopicReducer:
-    """Takes messages of one topic in any order, each any number of times, and reduces them.
+    """Takes messages of one topic in any order, possibly repeated, and reduces them.
 
     Parameters
     ----------
@@ -222,12 +225,12 @@ class TopicReducer:
         self._late = self._repaired = 0
         self._late_after_seal: list[pa.Table] = []
         self.differing: list[pa.Table] = []
-        """Messages that came again with other edges."""
+        """Repeated messages with different edges."""
         self.late: list[pa.Table] = []
         """Late messages that were not repaired."""
 
     def add(self, messages: pa.Table) -> pa.Table:
-        """Take checked messages of the topic in.
+        """Take in checked messages of the topic.
 
         Returns
         -------
@@ -260,7 +263,7 @@ class TopicReducer:
         return counting
 
     def close(self) -> None:
-        """Say that nothing more is to come, whether or not the topic was sealed."""
+        """End the input, whether or not the topic was sealed."""
         if not self._sealed:
             self._sealed = True
             self._reducer.seal()
@@ -269,7 +272,7 @@ class TopicReducer:
             self._mend(late, late.slice(0, 0))
 
     def take_final(self) -> list[Final]:
-        """Take out the final edges that there are."""
+        """Take out the final edges."""
         return self._reducer.take_final()
 
     @property
@@ -287,10 +290,10 @@ class TopicReducer:
         )
 
     def _seal(self, messages: pa.Table) -> None:
-        """Close everything when the topic is sealed, and as many edges came as its seal declares.
+        """Close everything once the topic is sealed and as many edges arrived as its seal declares.
 
-        A seal without totals does not count messages on their way in other partitions or files:
-        everything is closed at the end of the stream then (`close`).
+        A seal without totals does not cover messages in transit in other partitions or files: then
+        everything is closed at the end of the stream (`close`).
         """
         seals = messages.filter(pc.equal(messages.column("kind"), SEALED))
         for row in seals.filter(seals.column("function").is_null()).to_pylist():
@@ -302,7 +305,7 @@ class TopicReducer:
             self.close()
 
     def _repair(self, late: pa.Table, counting: pa.Table) -> None:
-        """Repair late messages now, or, where the topic is sealed, all of them at the end."""
+        """Repair late messages now, or, if the topic is sealed, all of them at the end."""
         late = edges_in(late)
         if self._raw is None:
             self._late += len(late)
@@ -313,7 +316,7 @@ class TopicReducer:
             self._mend(late, counting)
 
     def _mend(self, late: pa.Table, counting: pa.Table) -> None:
-        """Repair messages that came with others that count."""
+        """Repair late messages that arrived together with ones that count."""
         assert self._raw is not None
         raw = pa.concat_tables([self._raw(), counting])
         still_open = None if self._sealed else self._reducer.state.keys

@@ -1,4 +1,4 @@
-"""The watermark of a stream that comes in partitions."""
+"""The watermark of a partitioned stream."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from lipstick.systems.events.message import SEALED
 
 
 class Watermark:
-    """min over partitions of max(event time), less the lateness that is allowed.
+    """min over partitions of max(event time), less the allowed lateness.
 
-    Spark takes the maximum over partitions, which a slow partition is behind of; ours waits for
-    all.
+    Spark takes the maximum over partitions, which may be ahead of a slow partition; this watermark
+    waits for all.
 
     Parameters
     ----------
     lateness
-        In microseconds: how much earlier than the latest of its partition a message may be.
+        How much earlier than the latest of its partition a message may be, in microseconds.
     partitions
-        How many there are: before all of them have been heard of there is no watermark.
+        The number of partitions: before all have sent messages there is no watermark.
     latest
-        Of partitions that were heard of before.
+        The latest times of partitions that have sent messages before.
     """
 
     def __init__(
@@ -35,9 +35,9 @@ class Watermark:
         self._time: int | None = None
 
     def see(self, messages: pa.Table) -> None:
-        """Note the times of messages; a message's partition is its worker.
+        """Record the times of messages; a message's partition is its worker.
 
-        A seal is of no worker, and does not show how far workers are.
+        A seal belongs to no worker, and does not advance the watermark.
         """
         is_seal = pc.equal(messages.column("kind"), SEALED)
         timed = pc.and_(messages.column("event_time").is_valid(), pc.invert(is_seal))
@@ -50,9 +50,9 @@ class Watermark:
 
     @property
     def time(self) -> int | None:
-        """The time before which no message is to come; None where it is not known.
+        """The time before which no message is expected, or None if unknown.
 
-        It never goes back, also where a worker is heard of that was not counted.
+        It never goes back, even if a message of an unexpected worker arrives.
         """
         if len(self.latest) >= self._partitions and self.latest:
             time = min(self.latest.values()) - self._lateness

@@ -6,4 +6,4 @@ from semiring.errors import LipstickError
 
 
 class ExportError(LipstickError):
-    """A table whose rows cannot be exported, or whose rows of other stores are not known."""
+    """A table whose rows cannot be exported, or whose imported rows are unknown."""

@@ -1,8 +1,8 @@
-"""The store of a session, in which what the session writes has its provenance graph.
+"""The store of a session, with the provenance graph of the tables that the session writes.
 
-A write of a table is an invocation of a module of the table's name: its query's tuples are derived
-as tuples of a workflow's modules are, and its rows are its output. A *version* of the table, all
-rows in the order of its files, is a segment of its own, and is what is exported.
+A write of a table is an invocation of a module with the table's name: its query's tuples are
+derived as tuples of a workflow's modules are, and its rows are its output. A *version* of the
+table, with all rows in the order of its files, is a segment of its own, which is exported.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _MADE = ".made"
 
 
 class TableExports:
-    """Exports the tables that a session writes from a store, made where there is none.
+    """Exports the tables that a session writes, from a store that is created if missing.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class TableExports:
         self.store = Store.open(root) if there else Store.create(root)
 
     def check(self, frame: AnnotatedFrame, target: Target) -> None:
-        """Refuse to write what cannot be exported, before anything is written.
+        """Refuse a table that cannot be exported, before anything is written.
 
         Raises
         ------
@@ -95,7 +95,7 @@ class TableExports:
                 Offer.read(folder).check()
 
     def export(self, derivation: Derivation, source: Source) -> str:
-        """Export a version of a written table; one whose files have a manifest is left as it is.
+        """Export a version of a written table; a table with a manifest is not exported again.
 
         Parameters
         ----------
@@ -136,7 +136,7 @@ class TableExports:
     # -- parts -----------------------------------------------------------------------------
 
     def _add_parts(self, writer: Writer, derivation: Derivation) -> None:
-        """Add the nodes of the rows of all parts that have none, and of the origins of these."""
+        """Add nodes for the rows of all parts without nodes, and for their origins."""
         for part in derivation.parts:
             name = part_record(part.name, part.folder)
             if name in writer.snapshot().records:
@@ -147,7 +147,7 @@ class TableExports:
                 self._add_given(writer, derivation, part, name)
 
     def _add_given(self, writer: Writer, derivation: Derivation, part: Part, name: str) -> None:
-        """Rows that were there before anything was known of them: tokens."""
+        """Add rows of unknown origin as tokens."""
         rows = _rows(derivation, part)
         with writer.transaction() as transaction:
             segment = None
@@ -159,7 +159,7 @@ class TableExports:
             transaction.commit()
 
     def _add_captured(self, writer: Writer, derivation: Derivation, part: Part, name: str) -> None:
-        """Rows that a query made: the output of an invocation."""
+        """Add rows that a query produced, as the output of an invocation."""
         directory = derivation.capture(part)
         manifest = Manifest.read(directory, part.manifest)
         engine = Engine(StoredDatasets(manifest.contents(directory)), manifest)
@@ -202,7 +202,7 @@ class TableExports:
     def _add_version(
         self, writer: Writer, derivation: Derivation, files: pa.Table
     ) -> tuple[str, str]:
-        """Add all rows of a table in the order of its files; the segment, and the version."""
+        """Add all rows of a table in the order of its files; return the segment and the version."""
         snapshot = writer.snapshot()
         records = [snapshot.records[part_record(p.name, p.folder)] for p in derivation.parts]
         segments = [str(each["segment"]) for each in records if each["segment"] is not None]
@@ -245,7 +245,7 @@ def _segment(name: str, kind: Kind, label: str, rows: pa.Table, derivation: Deri
 
 
 def _invocation(snapshot: Snapshot, derivation: Derivation) -> int:
-    """The number of the next write of a table."""
+    """Return the number of the next write of a table."""
     numbers = (
         segment.invocation or 0
         for segment in snapshot.segments.values()
@@ -255,7 +255,7 @@ def _invocation(snapshot: Snapshot, derivation: Derivation) -> int:
 
 
 def _rows(derivation: Derivation, part: Part) -> pa.Table:
-    """The rows of a part in the order of its files, with the tuples that they are."""
+    """Return the rows of a part in the order of its files, with their tuples."""
     folder = derivation.rows(part)
     tables = [pq.read_table(folder / name, partitioning=None) for name in part.files]
     if not tables:
@@ -264,7 +264,7 @@ def _rows(derivation: Derivation, part: Part) -> pa.Table:
 
 
 def _enter(trace: InvocationTrace, name: str, read: Read, key: Sequence[str]) -> TupleNodes:
-    """Tuples that an invocation reads, as far as something is derived from them."""
+    """Return nodes for the tuples that an invocation reads, as far as results derive from them."""
     count = len(read.tokens)
     table = read.tokens if read.table is None else read.table
     pool = trace.pool(
@@ -293,7 +293,7 @@ def _leave(
     derivation: Derivation,
     part: Part,
 ) -> dict[str, tuple[str, Array]]:
-    """The rows that an invocation gives; the v-nodes of their values by column."""
+    """Add the output rows of an invocation; return the v-nodes of their values by column."""
     if not len(rows):
         return {}
     every = np.arange(len(rows), dtype=np.int64)
@@ -318,7 +318,7 @@ def _leave(
 
 
 def _positions(engine: Engine, rows: pa.Table) -> Array:
-    """The positions in a capture of the tuples that rows are."""
+    """Return the positions, in a capture, of the tuples of rows."""
     state = engine.base(engine.root.name)
     identity = engine.root.identity
     tuples = whole(rows.column(TUPLE))

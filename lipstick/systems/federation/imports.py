@@ -1,8 +1,8 @@
-"""The nodes of tuples that a query has read, each in the segment of the store that has it.
+"""The nodes of tuples that a query has read, each in the store's segment for it.
 
 Tuples of a table that another store exported are imported by the manifest beside its files; tuples
-of one that this store exported are its own nodes; tuples of tables with a derivation are the nodes
-of the parts that they were written with; all others are tokens of the store.
+of a table that this store exported are its own nodes; tuples of tables with a derivation are the
+nodes of the parts in which they were written; all others are tokens of the store.
 """
 
 from __future__ import annotations
@@ -37,10 +37,9 @@ from semiring.base import Array
 
 
 def permutation(rows: pa.Table, captured: pa.Table, names: Sequence[str]) -> Array:
-    """Return the row of `captured` that each row of `rows` is, by the values of some columns.
+    """Return the row of `captured` for each row of `rows`, by the values of some columns.
 
-    Of rows that are equal the first is the first, the second the second: nothing else
-    distinguishes rows of a bag.
+    Equal rows are matched in order, since nothing else distinguishes rows of a bag.
 
     Returns
     -------
@@ -73,7 +72,7 @@ def permutation(rows: pa.Table, captured: pa.Table, names: Sequence[str]) -> Arr
 
 
 def occurrences(columns: Sequence[pa.Array], count: int) -> Array:
-    """The number of each row among those equal to it, from 1, in their order."""
+    """Return the number of each row among rows equal to it, from 1, in their order."""
     codes, _ = distinct(columns, count)
     order = np.argsort(codes, kind="stable")
     sizes = np.bincount(codes, minlength=1)
@@ -98,13 +97,13 @@ class Read:
     Parameters
     ----------
     tokens
-        Their token columns, each tuple once.
+        The token columns of distinct tuples.
     origin
         Their nodes in the store.
     values
-        By column, the v-nodes of their values, where they have some.
+        By column, the v-nodes of their values, if any.
     table
-        The values of all columns, where some have v-nodes; else the tokens.
+        The values of all columns if some have v-nodes, else the tokens.
     """
 
     tokens: pa.Table
@@ -114,9 +113,9 @@ class Read:
 
 
 def local_files(fingerprint: Sequence[FileState]) -> tuple[Path, tuple[str, ...]] | None:
-    """The folder that all files of a source are in, and their names in order.
+    """Return the folder of all files of a source, and their names in order, or None.
 
-    None where they are not in one folder of this machine, or are none.
+    None unless there are files and all are in one folder of this machine.
     """
     parsed = [urlparse(uri) for uri, _, _ in fingerprint]
     if not parsed or any(each.scheme not in ("", "file") for each in parsed):
@@ -128,7 +127,7 @@ def local_files(fingerprint: Sequence[FileState]) -> tuple[Path, tuple[str, ...]
 
 
 def dataset_of(fingerprint: Sequence[FileState]) -> Path | None:
-    """The folder of a source whose files have the manifest of an export beside them."""
+    """Return the folder of a source whose files have the manifest of an export beside them."""
     files = local_files(fingerprint)
     return files[0] if files is not None and is_dataset(files[0]) else None
 
@@ -144,7 +143,7 @@ class Arriving:
     Parameters
     ----------
     snapshot, transaction
-        Of the store; what is not in the one is added by the other.
+        A snapshot of the store, and the transaction that adds missing nodes.
     """
 
     def __init__(self, snapshot: Snapshot, transaction: Transaction) -> None:
@@ -220,7 +219,7 @@ class Arriving:
         return Origin((segment,), np.zeros(len(rows), dtype=np.int64), rows)
 
     def _imported(self, record: RelationRecord, data: pa.Table, offer: Offer) -> str:
-        """The segment of all rows of a channel, in their order."""
+        """Return the segment of all rows of a channel, in their order."""
         if offer.store == check_format(self._snapshot.root).store:
             document = self._snapshot.records[f"{EXPORT}{offer.channel}"]
             return Export.from_json(document, offer.name).segment
@@ -276,7 +275,7 @@ class Arriving:
 
 
 def put_values(values: Mapping[str, tuple[str, Array]]) -> dict[str, list[object]]:
-    """V-nodes by column, as a record has them."""
+    """Return v-nodes by column in the form of a record."""
     return {column: [segment, ranges(rows)] for column, (segment, rows) in values.items()}
 
 
@@ -287,7 +286,9 @@ def _values_of(document: Sequence[object] | None, count: int) -> Origin:
 
 
 def _digest(record: RelationRecord) -> str:
-    """Return a digest of a relation's naming and files, by which relations of one name differ."""
+    """Return a digest of a relation's naming and files, which distinguishes relations of one
+    name.
+    """
     told = [record.name, record.naming, record.token, record.files, record.fingerprint]
     if not record.fingerprint:
         told.append(record.description)
@@ -296,7 +297,7 @@ def _digest(record: RelationRecord) -> str:
 
 
 def _places(known: pa.Table, tokens: pa.Table) -> Array:
-    """Return the place of each of some tuples in a table of their token columns; -1: nowhere."""
+    """Return the row of each tuple in a table of token columns, or -1."""
     columns = [whole(known.column(name)) for name in tokens.column_names]
     wanted = [
         whole(tokens.column(name)).cast(column.type)
@@ -312,7 +313,7 @@ def _nowhere(tokens: pa.Table) -> Array:
 def _channel_rows(
     record: RelationRecord, tokens: pa.Table, folder: Path, data: pa.Table, offer: Offer
 ) -> Array:
-    """The row of a channel that each tuple is."""
+    """Return the channel's row number of each tuple."""
     if record.naming == Naming.ROWS.value:
         names = [unquote(urlparse(uri).path).rpartition("/")[2] for uri in record.files]
         unknown = [name for name in names if name not in offer.checksums]
@@ -329,14 +330,16 @@ def _channel_rows(
 
 
 def _packed(tokens: pa.Table, starts: Array) -> Array:
-    """The places of rows that are named by the number of their file and their own in it."""
+    """Return the row numbers of rows that are identified by the number of their file and a
+    position in it.
+    """
     packed = whole(tokens.column(0)).to_numpy(zero_copy_only=False)
     rows: Array = starts[packed >> ROW_BITS] + (packed & ((1 << ROW_BITS) - 1))
     return rows
 
 
 def _starts(derivation: Derivation) -> Array:
-    """The first row of each file of all parts, among the rows of all."""
+    """Return the number of the first row of each file, counted over all parts."""
     counts = [
         _rows_in(derivation.rows(part) / name) for part in derivation.parts for name in part.files
     ]

@@ -1,4 +1,4 @@
-"""A federation as the explorer asks it: its stores as a map, and questions that cross them."""
+"""A federation for the explorer: its stores as a map, and questions that cross them."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ _ASKED = ("ancestors", "descendants", "delete", "paths")
 
 
 class FederationSource:
-    """Stores that are asked as one.
+    """Stores that are queried as one.
 
     Parameters
     ----------
     name
-        What people call it.
+        The display name.
     federation
-        What is asked; the versions of its members are those when it was opened.
+        The federation; its members stay at the versions when it was opened.
     opening
-        The Python that opens it.
+        The Python code that opens it.
     disclosed
-        By alias what is looked at of a member, where that is known here.
+        By alias, the level of disclosure of a member, if known here.
     member_sources
-        By folder the graphs of members that disclose their nodes.
+        By folder, the graphs of members that disclose their nodes.
     """
 
     kind = "federation"
@@ -93,11 +93,11 @@ class FederationSource:
 
     @property
     def views(self) -> dict[str, Callable[[Params, Budget], dict[str, Any]]]:
-        """The questions, by name."""
+        """The available questions, by name."""
         return {"about": self.about, "crossing": self.crossing, "complete": self.complete}
 
     def about(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """The members, which of them answer, and the channels between them, drawn."""
+        """Return the members, their availability, and a drawing of the channels between them."""
         del params, budget
         directory, members = self.federation.directory, self.federation.members
         rank_of = {alias: number for number, alias in enumerate(members)}
@@ -137,12 +137,13 @@ class FederationSource:
         }
 
     def complete(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Return names of nodes, ``alias::node``, with a text; of members whose graphs are here.
+        """Return node names, ``alias::node``, that contain a text, for members whose graphs are
+        local.
 
         Parameters
         ----------
         params
-            ``text``; what follows ``alias::`` is looked for in that member alone.
+            ``text``; a text after ``alias::`` is searched in that member only.
         """
         alias, separator, rest = params.text("text").strip().rpartition("::")
         names: list[str] = []
@@ -162,7 +163,7 @@ class FederationSource:
         return {"exports": exports, "imports": [cell(each.name) for each in head.imports.values()]}
 
     def crossing(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Return an answer of the whole federation, with its parts by member, and what it lacks.
+        """Return an answer of the whole federation, with its parts by member and its missing parts.
 
         Parameters
         ----------

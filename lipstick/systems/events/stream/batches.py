@@ -1,7 +1,8 @@
 """A job's batches, each one commit of the store with the number of the batch and the state in it.
 
-A batch that comes again after its commit changes nothing. One that was stopped before begins again
-from the state of the last commit: files it had written are not named by any commit, and go.
+A batch that is repeated after its commit changes nothing. A batch that was interrupted before
+begins again from the state of the last commit: its earlier files, which no commit names, are
+removed.
 """
 
 from __future__ import annotations
@@ -50,13 +51,14 @@ from lipstick.systems.events.topic import Progress, mend
 from lipstick.systems.events.watermark import Watermark
 
 SMALL = 8 << 20
-"""Bytes of a topic's open state that are resolved to the end after every batch, in the driver: a
-step of a job costs more than that. What is more is resolved on with the next batch."""
+"""Size in bytes of a topic's open state up to which it is fully resolved after every batch, in
+the driver: a step of a job costs more. Larger state is resolved further with the next batch.
+"""
 
 
 @dataclass
 class Batches:
-    """The store of a job, and how far the job is; to be used as a context.
+    """The store of a job, and the job's progress; to be used as a context.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ class Batches:
     settings
         The same for all batches.
     folder
-        Of the job's own files; by default beside the store. Workers read and write it.
+        The folder of the job's own files; by default beside the store. Workers read and write it.
 
     Raises
     ------
@@ -105,11 +107,11 @@ class Batches:
 
     @property
     def letters(self) -> Path:
-        """The file of lines that were refused."""
+        """The file of refused lines."""
         return self.store.parent / f"{self.store.name}.dead.jsonl"
 
     def plan(self, batch: int) -> BatchPlan:
-        """Return the plan that the tasks of a batch get."""
+        """Return the plan for the tasks of a batch."""
         given = self.settings
         return BatchPlan(
             str(self.folder.absolute()),
@@ -127,12 +129,12 @@ class Batches:
         )
 
     def begin(self, query: str) -> None:
-        """Say by which query batches are numbered.
+        """Bind the numbering of batches to a query.
 
         Raises
         ------
         EventsError
-            When the store has batches of another.
+            The store has batches of a different query.
         """
         if self.query is not None and self.query != query:
             raise EventsError(
@@ -168,12 +170,12 @@ class Batches:
         return BatchProgress(batch, self.progress, came, gathered.bytes, now - began, lag)
 
     def close(self, step: Callable[[BatchPlan], Iterable[Row]] | None = None) -> BatchProgress:
-        """Say that nothing more is to come: everything that is open is closed and committed.
+        """End the input: everything open is closed and committed.
 
         Parameters
         ----------
         step
-            Takes a step of all shards, where there is more than one process should hold.
+            Takes a step of all shards, if they are too large for one process.
         """
         began = time.time()
         self.topics = {name: replace(known, sealed=True) for name, known in self.topics.items()}
@@ -201,7 +203,9 @@ class Batches:
         return {name: progress_of(known, self.dead) for name, known in self.topics.items()}
 
     def _advance(self, gathered: Gathered, topic: str, batch: int) -> None:
-        """Advance a topic's watermark, and seal it if as many edges came as its seal declared."""
+        """Advance a topic's watermark, and seal it if as many edges arrived as its seal
+        declared.
+        """
         known = gathered.topics[topic]
         given = self.settings
         if given.lateness is not None:
@@ -213,7 +217,7 @@ class Batches:
         gathered.topics[topic] = forgetting(known, batch, given)
 
     def _settle(self, plan: BatchPlan, gathered: Gathered, topic: str, small: int | None) -> None:
-        """Repair late messages, and resolve a topic to the end if it is small."""
+        """Repair late messages, and resolve a topic fully if it is small."""
         late, fresh = gathered.late.pop(topic, []), gathered.fresh.pop(topic, None)
         known = gathered.topics[topic]
         if late and not self.settings.log:
@@ -278,7 +282,7 @@ class Batches:
             settling.deliver(mended.added)
 
     def _report(self, known: TopicPlan, late: list[pa.Table]) -> TopicPlan:
-        """Put late messages with the lines that were refused."""
+        """Add late messages to the refused lines."""
         self._refuse(letters := late_letters(concatenated(late, SCHEMA), NONE_KEPT))
         return added(known, late=len(letters))
 
@@ -329,7 +333,7 @@ class Batches:
         return {name for known in self.topics.values() for name in known.files}
 
     def _go_on(self) -> None:
-        """Read how far the store is."""
+        """Read the progress from the store."""
         (self.folder / STATE).mkdir(parents=True, exist_ok=True)
         stream = self._reduced.stream
         if stream is None:
@@ -353,9 +357,9 @@ class Batches:
 
 
 def forgetting(known: TopicPlan, batch: int, settings: StreamSettings) -> TopicPlan:
-    """A topic after a batch, with the first batch whose messages are still kept.
+    """Return a topic after a batch, with the first batch whose messages are still retained.
 
-    No message of a batch is later than the latest that had come with it.
+    No message of a batch is later than the latest that had arrived with it.
     """
     if settings.keep is None or known.watermark is None or not known.latest:
         return known
@@ -370,7 +374,7 @@ def forgetting(known: TopicPlan, batch: int, settings: StreamSettings) -> TopicP
 
 
 def prune(plan: BatchPlan) -> None:
-    """Remove the messages that the last commit does not keep."""
+    """Remove the messages that the last commit does not retain."""
     for topic, known in plan.topics.items():
         for file in plan.log_of(topic).glob("[0-9]*.arrow"):
             if int(file.name.partition("-")[0]) < known.kept_from:
@@ -378,14 +382,14 @@ def prune(plan: BatchPlan) -> None:
 
 
 def sweep_state(folder: Path, needed: Set[str]) -> None:
-    """Remove state that the last commit does not have: of batches before, and of other attempts."""
+    """Remove state files that the last commit does not name: of earlier batches and attempts."""
     for file in (folder / STATE).iterdir():
         if file.name not in needed:
             file.unlink(missing_ok=True)
 
 
 def sweep_log(folder: Path, last: int) -> None:
-    """Remove messages that the commit of the last batch, or one before it, does not have."""
+    """Remove messages of batches after the last committed one."""
     for file in folder.glob(f"{LOG}/*/*"):
         if file.name.startswith(".") or int(file.name.partition("-")[0]) > last:
             file.unlink()

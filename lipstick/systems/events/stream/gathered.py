@@ -1,4 +1,4 @@
-"""The results of a batch's tasks, put together with what was known of each topic."""
+"""The results of a batch's tasks, combined with the earlier state of each topic."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Gathered:
     Parameters
     ----------
     topics
-        The progress of each topic now; a topic without results in the batch is as it was.
+        The current progress of each topic, unchanged for topics without results in the batch.
     finals, late
-        Of each topic its final edges, and its messages that came late.
+        By topic, its final edges, and its late messages.
     letters
         Lines that are not messages.
     oldest, bytes
@@ -39,7 +39,7 @@ class Gathered:
     events
         Events of OpenLineage, as lines.
     runs, fresh
-        Of each topic its runs, where events came, and the edges of the runs delivered now.
+        By topic, its runs, if events arrived, and the edges of the newly delivered runs.
     """
 
     topics: dict[str, TopicPlan]
@@ -54,7 +54,7 @@ class Gathered:
 
 
 def gather(plan: BatchPlan, received: Iterable[Row]) -> Gathered:
-    """Put together the rows that tasks sent to the driver.
+    """Combine the rows that tasks sent to the driver.
 
     Raises
     ------
@@ -100,14 +100,14 @@ def gather(plan: BatchPlan, received: Iterable[Row]) -> Gathered:
 
 
 def added(known: TopicPlan, named: Iterable[str] = (), **counts: int) -> TopicPlan:
-    """A topic with greater counts, and more vertices that were not as declared."""
+    """Return a topic with increased counts, and more reported vertices."""
     sums = {name: known.counts.get(name, 0) + number for name, number in counts.items()}
     names = tuple(dict.fromkeys([*known.named, *named]))[:NAMED]
     return replace(known, counts={**known.counts, **sums}, named=names)
 
 
 def with_peaks(known: TopicPlan, now: Mapping[str, int]) -> TopicPlan:
-    """Return a topic with its peaks raised to sizes that it has now."""
+    """Return a topic with its peaks raised to its current sizes."""
     peaks = {name: max(known.counts.get(name, 0), number) for name, number in now.items()}
     return replace(known, counts={**known.counts, **peaks})
 
@@ -149,7 +149,9 @@ def _reduced(known: TopicPlan, told: Mapping[str, Any]) -> TopicPlan:
 
 
 def _resolved(known: TopicPlan, shards: Mapping[int, Mapping[str, Any]]) -> TopicPlan:
-    """Return a topic with the new states of shards that took a step; their old input is gone."""
+    """Return a topic with the new states of shards that took a step, and without their old
+    input.
+    """
     opened = {number: name for number, name in known.open.items() if number not in shards}
     sizes = {number: size for number, size in known.sizes.items() if number not in shards}
     told = {number: names for number, names in known.told.items() if number not in shards}

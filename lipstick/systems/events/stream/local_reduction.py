@@ -1,4 +1,4 @@
-"""Deciding which messages count, and reducing them without having seen the rest."""
+"""The choice of the messages that count, and their reduction without seeing the rest."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ from lipstick.systems.events.watermark import Watermark
 def decide(plan: BatchPlan, received: Iterable[Row]) -> Iterator[Row]:
     """Take each message once, and only of the attempt that counts.
 
-    Messages of an execution come to one partition, which has their state. Other rows are passed on.
+    Messages of an execution arrive in one partition, which has their state. Other rows are passed
+    on.
     """
     passed = list(received)
     yield from (row for row in passed if row.kind != task_messages.MESSAGES)
@@ -97,9 +98,9 @@ def _decided(plan: BatchPlan, topic: str, partition: int, messages: pa.Table) ->
 
 
 def reduce_local(plan: BatchPlan, received: Iterable[Row]) -> Iterator[Row]:
-    """Reduce messages that count, as far as what was declared of vertices closes them.
+    """Reduce messages that count, as far as declarations close their vertices.
 
-    What is left goes to the shards of its vertices, edges and counts together.
+    The rest goes to the shards of its vertices, edges and counts together.
     """
     passed = list(received)
     yield from (row for row in passed if row.kind != task_messages.COUNTING)
@@ -108,7 +109,7 @@ def reduce_local(plan: BatchPlan, received: Iterable[Row]) -> Iterator[Row]:
 
 
 def _by_partition(received: Iterable[Row], kind: str) -> Iterator[tuple[str, int, pa.Table]]:
-    """Messages of a kind of rows, by topic and partition."""
+    """Return messages of a kind of rows, by topic and partition."""
     for topic, parts in task_messages.by_topic(received, kind).items():
         for partition in sorted({row.shard for row in parts}):
             own_tables = [table_of(row.data) for row in parts if row.shard == partition]
@@ -146,7 +147,7 @@ def _reduced(plan: BatchPlan, topic: str, partition: int, messages: pa.Table) ->
 
 
 def _due(messages: pa.Table) -> int | None:
-    """Return the number of all edges of the topic if a seal among the messages declares it."""
+    """Return the total number of edges of the topic, if a seal among the messages declares it."""
     seals = messages.filter(pc.equal(messages.column("kind"), SEALED))
     due = None
     for row in seals.filter(seals.column("function").is_null()).to_pylist():

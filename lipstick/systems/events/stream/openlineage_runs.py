@@ -1,6 +1,6 @@
-"""Runs of OpenLineage in a stream: each is delivered once, when its inputs cannot change any more.
+"""Runs of OpenLineage in a stream: each is delivered once, when its inputs can no longer change.
 
-What is known of runs is one file of state: some hundred bytes for every run, as long as the stream.
+The state of all runs is one file: some hundred bytes per run, for the duration of the stream.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ _MAPPINGS = ("columns", "fields")
 _SETS = ("versions", "changes", "previous", "sources")
 
 _WORKER = "openlineage"
-"""Events have no worker of their own that a time could be of."""
+"""The worker of events, which have none of their own, for their times."""
 
 
 @dataclass(slots=True)
 class StreamedRuns:
-    """Runs, and digests of the ones that were delivered.
+    """Runs, and digests of the delivered ones.
 
     Parameters
     ----------
     collector
         Of all events.
     told
-        By identifier, a digest of a run's edges that were delivered.
+        By identifier, a digest of a run's delivered edges.
     """
 
     collector: Collector = field(default_factory=Collector)
@@ -55,14 +55,14 @@ class StreamedRuns:
     def settle(self, before: int | None) -> tuple[Document, list[str]]:
         """Return the edges of runs that completed before a time; None: of all runs.
 
-        A run reads the last version before its start, so that all that it read is known when no
-        earlier event is to come.
+        A run reads the last version before its start, so its inputs are known once no earlier event
+        can arrive.
 
         Returns
         -------
         tuple
             The edges of runs that were not delivered before; and the runs that were delivered
-            otherwise, before other events of them came.
+            differently, before further events of them arrived.
         """
         done = self.collector.done
         versions = RunVersions(done, self.collector.symlinks)
@@ -84,14 +84,14 @@ class StreamedRuns:
         return Document(tuple(edges), 0), late
 
     def document(self) -> dict[str, Any]:
-        """All as JSON."""
+        """Return the runs as JSON."""
         runs = {name: _run_document(run) for name, run in self.collector.runs.items()}
         symlinks = sorted(self.collector.symlinks)
         return {"format": _FORMAT, "runs": runs, "symlinks": symlinks, "told": self.told}
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> StreamedRuns:
-        """The runs that `document` made JSON of.
+        """Return the runs of a `document`.
 
         Raises
         ------
@@ -109,7 +109,7 @@ class StreamedRuns:
 
 
 def take_events(plan: BatchPlan, gathered: Gathered, events: Iterable[str]) -> None:
-    """Take the events of a batch in."""
+    """Take in the events of a batch."""
     lines = list(events)
     if not lines:
         return
@@ -129,12 +129,12 @@ def take_events(plan: BatchPlan, gathered: Gathered, events: Iterable[str]) -> N
 
 
 def tell_runs(plan: BatchPlan, gathered: Gathered, topic: str) -> list[DeadLetter]:
-    """Deliver the edges of the runs that are known by now.
+    """Emit the edges of runs that are final at the watermark.
 
     Returns
     -------
     list
-        The runs that were delivered otherwise before, since events came too late.
+        The runs that were delivered differently before, since events arrived too late.
     """
     known = gathered.topics[topic]
     if topic not in gathered.runs and known.runs is None:
@@ -157,14 +157,14 @@ def tell_runs(plan: BatchPlan, gathered: Gathered, topic: str) -> list[DeadLette
 
 
 def runs_of(plan: BatchPlan, known: TopicPlan) -> StreamedRuns:
-    """The runs that the last commit has."""
+    """Return the runs in the last commit."""
     if known.runs is None:
         return StreamedRuns()
     return StreamedRuns.of(json.loads(bytes(plan.read(known.runs))))
 
 
 def unfinished(plan: BatchPlan) -> tuple[str, ...]:
-    """Runs that no event ends."""
+    """Return the runs without an end event."""
     return runs_of(plan, plan.topic(plan.events_topic)).collector.running
 
 

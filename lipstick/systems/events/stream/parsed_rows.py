@@ -1,4 +1,4 @@
-"""The parsed rows of a stream, and the batches that they are cut into.
+"""The parsed rows of a stream, and their distribution to partitions.
 
 The rows are messages, documents of PROV, or events of OpenLineage.
 """
@@ -33,7 +33,7 @@ from lipstick.systems.events.stream.wire import table_bytes
 from semiring.base import Array, Semiring
 
 BLOCK = 8 << 20
-"""Bytes of lines that are parsed at a time."""
+"""Number of bytes of lines that are parsed at a time."""
 
 DOCUMENT = "document"
 """The function of messages that name a document."""
@@ -95,7 +95,9 @@ def _messages(block: LineBlock, semiring: Semiring[Any] | None) -> ParsedRows:
 
 
 def _documents(topic: str, data: bytes, origin: str, first: int, time: int) -> ParsedRows:
-    """Return the documents of a file as messages; unreadable or cyclic ones are refused alone."""
+    """Return the documents of a file as messages; unreadable or cyclic ones are refused
+    individually.
+    """
     part = ParsedRows(len(data))
     lines: list[str] = []
     for found in documents_in(data, origin):
@@ -114,9 +116,10 @@ def _documents(topic: str, data: bytes, origin: str, first: int, time: int) -> P
 
 
 def _lines(document: Document, topic: str, name: str, time: int) -> Iterator[str]:
-    """A message for every activity of a document, and one of its name with its other edges.
+    """Yield a message for every activity of a document, and one under its name with its other
+    edges.
 
-    Their number is made of the name: it is the same if the document comes again.
+    Their number is derived from the name, so that it is the same if the document is redelivered.
     """
     seq = int.from_bytes(sha256(name.encode()).digest()[:8], "big") >> 1
     edges: dict[str, list[tuple[str, str, str]]] = {name: []} if document.edges else {}
@@ -151,11 +154,11 @@ class LineBlock:
     data
         The lines.
     origins, lines
-        Of every line, or, of a block with one, of the first.
+        For every line, or only for the first line of the block.
     partition
         The partition of the source; 0 where none is given.
     damage
-        Why the lines cannot be read, if they cannot.
+        The reason why the lines cannot be read, if any.
     """
 
     data: bytes
@@ -166,7 +169,7 @@ class LineBlock:
 
 
 def blocks_in(batch: pa.RecordBatch) -> Iterator[LineBlock]:
-    """The lines in some rows of the stream; small rows of one partition together."""
+    """Yield the lines in some rows of the stream, combining small rows of one partition."""
     names = batch.schema.names
     columns = {name: batch.column(name) for name in names}
     partitions = columns["partition"].to_numpy() if "partition" in names else None
@@ -191,7 +194,9 @@ def blocks_in(batch: pa.RecordBatch) -> Iterator[LineBlock]:
 
 
 def _runs(values: pa.Array, partitions: Array | None) -> Iterator[Array]:
-    """Places of rows that are read together; files that are packed or have a BOM are alone."""
+    """Return ranges of rows that are read together; packed files, or ones with a BOM, are
+    separate.
+    """
     lengths = pc.fill_null(pc.binary_length(values), 0)
     group = np.cumsum(lengths.to_numpy(zero_copy_only=False).astype(np.int64)) // BLOCK
     starts = np.ones(len(values), dtype=np.bool_)
@@ -224,7 +229,7 @@ def _sliced(data: bytes, origin: str, line: int, partition: int) -> Iterator[Lin
 
 
 def _placed(letter: DeadLetter, block: LineBlock) -> DeadLetter:
-    """A letter with the place of its own row."""
+    """Return a letter with the origin and line of its own row."""
     if len(block.lines) == 1:
         return letter
     row = letter.line - block.lines[0]
@@ -232,12 +237,12 @@ def _placed(letter: DeadLetter, block: LineBlock) -> DeadLetter:
 
 
 def cut(plan: BatchPlan, batches: Iterable[pa.RecordBatch], task: int) -> Iterator[Row]:
-    """Parse what a task reads, and deal its messages out by execution.
+    """Parse the input of a task, and distribute its messages by execution.
 
     Parameters
     ----------
     task
-        Its number, which puts its rows in their place among the rows of others.
+        Its number, which orders its rows among the rows of other tasks.
     """
     number = task << 32
     oldest, size = None, 0
@@ -282,9 +287,9 @@ def _dealt(
 
 
 def dealt(messages: pa.Table, partitioning: str, shards: int) -> Iterator[tuple[int, pa.Table]]:
-    """Messages of one topic by partition: by execution, function or worker.
+    """Yield messages of one topic by partition: by execution, function or worker.
 
-    What seals goes to the first partition.
+    Seals go to the first partition.
     """
     if shards == 1:
         yield 0, messages

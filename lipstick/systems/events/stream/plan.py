@@ -1,4 +1,4 @@
-"""The plan of a batch: settings, and the places of the state of each topic."""
+"""The plan of a batch: settings, and the files with the state of each topic."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXECUTION, FUNCTION, WORKER, SOURCE = "execution", "function", "worker", "source
 PARTITIONINGS = (EXECUTION, FUNCTION, WORKER, SOURCE)
 
 STATE, LOG = "state", "log"
-"""Folders of a job: what is open, and the messages that counted."""
+"""Folders of a job: open state, and counted messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,23 +28,23 @@ class TopicPlan:
     Parameters
     ----------
     held, done
-        By partition, the messages of attempts that have not ended, and what counts already.
+        By partition, the messages of attempts that have not ended, and the finished attempts.
     open, told
         By shard, its state, and the files sent to it since.
     functions
         The counts of functions, by name.
     latest
-        Of every worker the time of its latest message.
+        By worker, the time of its latest message.
     watermark
         See `Watermark`.
     due, edges
-        The number of all edges of the topic, if a seal declared it, and of edges that have counted.
+        The total number of edges of the topic, if a seal declared it, and of counted edges.
     sealed
-        Whether it is over.
+        Whether it is finished.
     waiting
-        By partition, how many messages are held.
+        By partition, the number of held messages.
     sizes
-        By shard, the edges, vertices and bytes that are open.
+        By shard, the numbers of open edges, vertices and bytes.
     counts
         Numbers of messages and edges by their fate so far.
     named
@@ -52,8 +52,8 @@ class TopicPlan:
     runs
         The runs in events of OpenLineage.
     logged, kept_from
-        By batch the latest time that had come with it, and the first batch whose messages are
-        kept.
+        By batch the latest time that had arrived with it, and the first batch whose messages are
+        retained.
     """
 
     held: Mapping[int, str] = field(default_factory=dict)
@@ -81,18 +81,18 @@ class TopicPlan:
 
     @property
     def files(self) -> set[str]:
-        """The files that are needed."""
+        """The needed files."""
         runs = () if self.runs is None else (self.runs,)
         several = [runs, *self.done.values(), *self.told.values()]
         return {*self.held.values(), *self.open.values(), *(n for names in several for n in names)}
 
     def document(self) -> dict[str, Any]:
-        """The plan as JSON."""
+        """Return the plan as JSON."""
         return asdict(self) | {"functions": functions_document(self.functions)}
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> TopicPlan:
-        """The plan that `document` made JSON of."""
+        """Return the plan of a `document`."""
         given = dict(document)
         for name in ("held", "open", "waiting", "logged"):
             given[name] = {int(number): value for number, value in given.get(name, {}).items()}
@@ -105,7 +105,7 @@ class TopicPlan:
 
 @dataclass(frozen=True, slots=True)
 class BatchPlan:
-    """The plan that all tasks of a batch get.
+    """The plan for all tasks of a batch.
 
     Parameters
     ----------
@@ -116,11 +116,11 @@ class BatchPlan:
     shards
         How many there are, of executions as of vertices.
     labels
-        Of every partition, a number that Spark puts there.
+        By partition, a number that Spark's hash sends there.
     partitioning
         Of local reducers.
     log
-        Whether messages that count are kept, to repair late ones from.
+        Whether counted messages are logged, for repairing late ones.
     overlap, semiring, hubs
         See `Settings`.
     format, events_topic
@@ -154,32 +154,32 @@ class BatchPlan:
 
     @classmethod
     def of(cls, document: Mapping[str, Any], semiring: Semiring[Any] | None) -> BatchPlan:
-        """The plan that `document` made plain values of."""
+        """Return the plan of a `document`."""
         topics = {name: TopicPlan.of(each) for name, each in document["topics"].items()}
         return cls(**{**document, "semiring": semiring, "topics": topics})
 
     def with_topics(self, topics: Mapping[str, TopicPlan]) -> BatchPlan:
-        """The same with other topics."""
+        """Return the plan with different topics."""
         return replace(self, topics=topics)
 
     def write(self, data: bytes, kind: str, suffix: str = "arrow") -> str:
-        """Write a file of state, to disk; return its name."""
+        """Write a state file durably; return its name."""
         name = f"{self.batch:09}-{kind}-{uuid.uuid4().hex}.{suffix}"
         self._write(Path(self.folder) / STATE / name, data)
         return name
 
     def read(self, name: str) -> memoryview:
-        """A file of state."""
+        """Read a state file."""
         return memoryview((Path(self.folder) / STATE / name).read_bytes())
 
     def write_log(self, data: bytes, topic: str, part: str) -> None:
-        """Keep messages; what an earlier attempt of this batch kept is replaced."""
+        """Log messages, replacing the ones of an earlier attempt of this batch."""
         folder = self.log_of(topic)
         folder.mkdir(parents=True, exist_ok=True)
         self._write(folder / f"{self.batch:09}-{part}.arrow", data)
 
     def log_of(self, topic: str) -> Path:
-        """The folder of the messages of a topic that counted."""
+        """Return the folder of the messages of a topic that counted."""
         return Path(self.folder) / LOG / hashlib.sha256(topic.encode()).hexdigest()[:20]
 
     def _write(self, path: Path, data: bytes) -> None:
@@ -192,7 +192,7 @@ class BatchPlan:
 
 
 def functions_document(functions: Mapping[str, FunctionCounts]) -> dict[str, Any]:
-    """Functions as JSON."""
+    """Return functions as JSON."""
     return {
         name: asdict(each) | {"read_by": None if each.read_by is None else sorted(each.read_by)}
         for name, each in functions.items()
@@ -200,7 +200,7 @@ def functions_document(functions: Mapping[str, FunctionCounts]) -> dict[str, Any
 
 
 def functions_of(document: Mapping[str, Any]) -> dict[str, FunctionCounts]:
-    """The functions that `functions_document` made JSON of."""
+    """Return the functions of a `functions_document`."""
     return {
         name: FunctionCounts(
             **each | {"read_by": None if each["read_by"] is None else frozenset(each["read_by"])}

@@ -23,7 +23,7 @@ class StreamSettings:
     semiring, hubs, lateness, overlap, workers
         As for `lipstick.systems.events.Settings`.
     shards
-        How many shards executions and vertices are dealt out to: the tasks of a batch.
+        The number of shards of executions and vertices: the tasks of a batch.
     partitioning
         Of local reducers: by ``execution`` (random, as the paper calls it), ``function``
         (horizontal) or ``worker`` (vertical), which takes another shuffle, or ``source``: as the
@@ -32,8 +32,8 @@ class StreamSettings:
     format, topic
         The format of events, and the topic of PROV documents and OpenLineage events.
     log
-        Whether messages that count are kept, to repair late ones from. Otherwise late ones are
-        reported, with the lines that were refused.
+        Whether counted messages are logged, for repairing late ones. Otherwise late ones are
+        reported with the refused lines.
     keep
         In microseconds, how long before the watermark; None: as long as the stream.
     """
@@ -66,7 +66,7 @@ class StreamSettings:
             )
 
     def document(self) -> dict[str, Any]:
-        """The settings as JSON, to see that a job that goes on is the same."""
+        """Return the settings as JSON, to check that a continued job has the same."""
         labels = None if self.semiring is None else self.semiring.name
         named: tuple[str, ...]
         named = ("hubs", "lateness", "overlap", "workers", "shards", "partitioning", "log")
@@ -90,10 +90,9 @@ class BatchProgress:
     received, bytes
         Edges of this batch, and bytes read.
     seconds
-        How long it took.
+        The duration in seconds.
     lag
-        Seconds from when the oldest input of the batch was written to its commit; None if that
-        is not known.
+        Seconds between writing the oldest input of the batch and its commit; None if unknown.
     """
 
     batch: int
@@ -105,7 +104,7 @@ class BatchProgress:
 
 
 def progress_of(known: TopicPlan, refused: int = 0) -> Progress:
-    """Return the progress of a topic, in a job that refused so many lines."""
+    """Return the progress of a topic, in a job with a number of refused lines."""
     counts = known.counts
     edges, vertices, _ = (sum(size[n] for size in known.sizes.values()) for n in range(3))
     names = ("received", "kept", "dead", "peak_edges", "peak_vertices", "peak_bytes")
@@ -126,5 +125,5 @@ def progress_of(known: TopicPlan, refused: int = 0) -> Progress:
 
 
 def size_of(known: TopicPlan) -> int:
-    """Bytes of a topic's open state."""
+    """Return the bytes of a topic's open state."""
     return sum(size[2] for size in known.sizes.values())

@@ -1,4 +1,4 @@
-"""Steps between batches, in one process where shards send each other little."""
+"""Resolution steps between batches, in one process where shards exchange little."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class Settling:
 
     @property
     def open_keys(self) -> pa.Array:
-        """Identifiers of open vertices."""
+        """Return the identifiers of open vertices."""
         keys = [pa.array([], pa.string())]
         for shard, parts in self._parts.items():
             for part in parts:
@@ -140,13 +140,13 @@ class Settling:
         return pa.concat_arrays(keys)
 
     def deliver(self, partial: Any) -> None:
-        """Give a partial graph to the shards of its vertices."""
+        """Split a partial graph among the shards of its vertices."""
         for shard, share in enumerate(split(partial, self._plan.shards)):
             if not share.is_empty:
                 self._told.setdefault(shard, []).append(share)
 
     def settle(self) -> None:
-        """Take steps until no shard sends anything any more."""
+        """Take steps until no shard sends anything."""
         going = True
         while going:
             going = self._step()
@@ -181,7 +181,7 @@ class Settling:
         return not any(len(part.leaving) for parts in self._parts.values() for part in parts)
 
     def break_cycles(self) -> None:
-        """Reduce what is left when a topic is over, which are cycles, in one piece."""
+        """Reduce the remaining edges of a finished topic, which are cycles, as one graph."""
         parts = [part for parts in self._parts.values() for part in parts]
         graphs = [
             Partial(
@@ -221,32 +221,34 @@ class Settling:
 
 
 def logged(plan: BatchPlan, topic: str) -> pa.Table:
-    """The messages of a topic that counted, as far as they are kept."""
+    """Return the logged messages of a topic that counted."""
     files = sorted(plan.log_of(topic).glob("[0-9]*.arrow"))
     return concatenated((table_of(file.read_bytes()) for file in files), SCHEMA)
 
 
 def _batches(plan: BatchPlan, topic: str) -> Iterator[pa.Table]:
-    """The messages of every batch, all of a document in one."""
+    """Yield the messages of every batch, with all messages of a document in one batch."""
     files = sorted(plan.log_of(topic).glob("[0-9]*.arrow"))
     for _, group in groupby(files, key=lambda file: file.name.partition("-")[0]):
         yield concatenated((table_of(file.read_bytes()) for file in group), SCHEMA)
 
 
 def _place(name: str) -> tuple[str, int]:
-    """The file and line of a document, by its name."""
+    """Return the file and line of a document, from its name."""
     path, _, line = name.rpartition("#")
     return path, int(line)
 
 
 def may_lack_documents(settings: StreamSettings, known: TopicPlan) -> bool:
-    """Return True if documents can be taken out: all are kept, and nothing is final."""
+    """Return True if documents can still be removed: all are logged, and no edge is final."""
     kept = settings.log and not known.kept_from and not known.counts.get("kept")
     return settings.format == PROV and kept
 
 
 def resettled(plan: BatchPlan, topic: str, known: TopicPlan) -> tuple[Settling, list[DeadLetter]]:
-    """Return the shards of a topic without any final edges, but documents that close cycles."""
+    """Return the shards of a topic without final edges, rebuilt without documents that close
+    cycles.
+    """
     documents: list[tuple[tuple[str, int], Partial]] = []
     for batch in _batches(plan, topic):
         came = []
@@ -264,7 +266,7 @@ def resettled(plan: BatchPlan, topic: str, known: TopicPlan) -> tuple[Settling, 
 
 
 def cyclic_letters(plan: BatchPlan, topic: str, known: TopicPlan) -> list[DeadLetter]:
-    """The messages that are kept of a topic, and that have edges of a cycle, as refused lines."""
+    """Return the logged messages of a topic with edges of a cycle, as dead letters."""
     rows = logged(plan, topic)
     reason = reason_of_cycle(known.named)
     letters = []

@@ -44,10 +44,10 @@ _LOCAL = {
 
 
 def job_builder(name: str, master: str) -> SparkSession.Builder:
-    """Return the builder of a session that reduces a stream and does nothing else.
+    """Return the builder of a session that only reduces a stream.
 
-    In a local session Spark moves a few large rows, and all work is done in Python: what Spark
-    compiles and serves otherwise takes as much processor time as some million edges.
+    In a local session Spark moves a few large rows, and all work is done in Python: Spark's code
+    generation and web server would otherwise take as much processor time as some million edges.
     """
     builder = local_builder(name, master)
     for option, value in _LOCAL.items() if master.startswith("local") else ():
@@ -108,9 +108,9 @@ class StreamReduction:
         frame
             Of `files_of` or `messages_of`.
         interval
-            Seconds between batches; None: what is there is reduced, and the job ends.
+            Seconds between batches; None: the available input is reduced, and the job ends.
         tell
-            Is called after every batch.
+            Called after every batch.
 
         Raises
         ------
@@ -140,7 +140,7 @@ class StreamReduction:
         Raises
         ------
         LipstickError
-            Where one ended it, as it was raised.
+            The error that ended the job, as it was raised.
         """
         try:
             query.awaitTermination()
@@ -150,7 +150,7 @@ class StreamReduction:
             raise
 
     def close(self) -> BatchProgress:
-        """Say that nothing more is to come, when the job has ended: all is closed and committed."""
+        """End the input after the job has ended: everything is closed and committed."""
         return self.batches.close(self._step if self._spark is not None else None)
 
     def _run(
@@ -177,9 +177,9 @@ class StreamReduction:
 def job(frame: DataFrame, plan: BatchPlan) -> DataFrame:
     """Return the tasks of a batch as one frame: up to three shuffles, of few large rows.
 
-    Messages go to the partition of their execution, which knows what came before; by function or
-    worker, messages that count go to another; and what local reducers leave goes to the shards of
-    its vertices.
+    Messages go to the partition of their execution, which has its earlier state; by function or
+    worker, counted messages go to another partition; and the remainder of local reducers goes to
+    the shards of its vertices.
     """
     stages = {SOURCE: (_cut_whole,), EXECUTION: (_cut, _decide_whole)}
     first, *later = stages.get(plan.partitioning, (_cut, _decide, _reduce))
@@ -223,10 +223,10 @@ def _step(plan: BatchPlan, batches: Arrow) -> Iterator[Row]:
 
 
 def shipped(stage: Stage, plan: BatchPlan) -> Callable[[Arrow], Arrow]:
-    """A stage for workers that do not have this project.
+    """Return a stage for workers that do not have this project.
 
-    Its code is pickled once a process, since that takes longer than a small batch; what changes
-    from batch to batch is plain values.
+    Its code is pickled once a process, since that takes longer than a small batch; the parts that
+    change from batch to batch are plain values.
     """
     code, document = _pickled(stage, plan.semiring), plan.document()
 
@@ -257,9 +257,9 @@ def _collected(frame: DataFrame) -> list[Row]:
 
 @cache
 def _labels(count: int) -> tuple[int, ...]:
-    """Return for every partition the least number that Spark's hash partitioning puts there.
+    """Return, for every partition, the least number that Spark's hash partitioning sends there.
 
-    A number that went elsewhere would be found out by the shard it came to.
+    A shard would detect a misdirected number.
     """
     labels: dict[int, int] = {}
     number = 0
@@ -270,7 +270,7 @@ def _labels(count: int) -> tuple[int, ...]:
 
 
 def _spark_hash(number: int) -> int:
-    """Return Spark's hash of an int column: Murmur3 for 32 bits, of one word, by the seed 42."""
+    """Return Spark's hash of an int column: Murmur3 for 32 bits, of one word, with seed 42."""
 
     def multiplied(value: int, factor: int) -> int:
         return value * factor & 0xFFFFFFFF

@@ -1,4 +1,4 @@
-"""Streaming frames that messages come in, with the columns that a reduction reads."""
+"""Streaming frames of messages, with the columns that a reduction reads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lipstick.systems.events.errors import EventsError
 
 _FILES = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
 _FOREVER = "36500d"
-"""Spark silently ignores files a week older than the newest it has seen."""
+"""Spark silently ignores files that are a week older than the newest one seen."""
 
 
 def files_of(
@@ -21,15 +21,15 @@ def files_of(
     files_per_batch: int | None = None,
     bytes_per_batch: int | None = None,
 ) -> DataFrame:
-    """The files of messages that are in a folder, and keep arriving, as a streaming frame.
+    """Return the files of messages that keep arriving in a folder, as a streaming frame.
 
     Parameters
     ----------
     folder
-        With folders in it, if there are some. Files must be whole when they appear, stay, and be
-        smaller than 2 GiB each.
+        The folder, including its subfolders. Files must be complete when they appear, must not be
+        removed, and must be smaller than 2 GiB each.
     files_per_batch, bytes_per_batch
-        How much a batch reads at most; all there is where neither is given.
+        Limits on the input of a batch; without them, a batch reads all available files.
     """
     reader = spark.readStream.format("binaryFile").schema(_FILES)
     reader = reader.option("recursiveFileLookup", True).option("maxFileAge", _FOREVER)
@@ -46,7 +46,7 @@ def files_of(
 
 
 def messages_of(frame: DataFrame, column: str = "value") -> DataFrame:
-    """Messages in a column of a streaming frame, for example of Kafka.
+    """Return messages from a column of a streaming frame, for example of Kafka.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def messages_of(frame: DataFrame, column: str = "value") -> DataFrame:
     Raises
     ------
     EventsError
-        When there is no such column, or it has something else.
+        The column is missing, or has a different type.
     """
     kinds = dict(frame.dtypes)
     if kinds.get(column) not in {"string", "binary"}:

@@ -1,4 +1,4 @@
-"""The messages that the tasks of a batch send each other, and in the end the driver."""
+"""The messages that the tasks of a batch send to each other, and finally to the driver."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ EVENTS, LETTER, READ, DECIDED, REDUCED, RESOLVED, FINAL, LATE = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A part of a batch, on its way.
+    """A part of a batch in transit.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Row:
     topic, shard
         The topic and the shard that it belongs to.
     number
-        By which parts are put in one order, however they arrive.
+        The position of the part, whatever the order of arrival.
     data
         Bytes.
     """
@@ -68,7 +68,7 @@ def told(kind: str, topic: str, shard: int, document: Mapping[str, Any]) -> Row:
 
 
 def batches_of(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
-    """Rows as batches of one: they are large and few."""
+    """Yield rows as batches of one: they are large and few."""
     for row in rows:
         values = [[getattr(row, name)] for name in SCHEMA.names]
         arrays = [pa.array(v, f.type) for v, f in zip(values, SCHEMA, strict=True)]
@@ -76,14 +76,14 @@ def batches_of(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
 
 
 def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
-    """The rows in some batches."""
+    """Yield the rows in some batches."""
     for batch in batches:
         for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             yield Row(*values)
 
 
 def by_topic(rows: Iterable[Row], kind: str) -> dict[str, list[Row]]:
-    """Rows of a kind by topic, in the order of their numbers."""
+    """Return rows of a kind by topic, in the order of their numbers."""
     topics: dict[str, list[Row]] = {}
     for row in sorted((row for row in rows if row.kind == kind), key=lambda row: row.number):
         topics.setdefault(row.topic, []).append(row)

@@ -19,7 +19,7 @@ _VERTICES = ("entering", "leaving", "due_entering", "due_leaving", "roles", "sco
 
 
 def table_bytes(table: pa.Table, compression: str | None = "lz4") -> bytes:
-    """A table as an Arrow stream."""
+    """Return a table as an Arrow stream."""
     sink = pa.BufferOutputStream()
     options = pa.ipc.IpcWriteOptions(compression=compression, use_threads=False)
     with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
@@ -29,13 +29,13 @@ def table_bytes(table: pa.Table, compression: str | None = "lz4") -> bytes:
 
 
 def table_of(data: Any) -> pa.Table:
-    """The table of an Arrow stream."""
+    """Return the table of an Arrow stream."""
     options = pa.ipc.IpcReadOptions(use_threads=False)
     return pa.ipc.open_stream(pa.py_buffer(data), options=options).read_all()
 
 
 def packed(tables: Mapping[str, pa.Table]) -> bytes:
-    """Several tables, those without rows left out."""
+    """Return several tables as bytes, leaving out empty ones."""
     parts: list[bytes] = []
     for name, table in tables.items():
         if len(table):
@@ -45,7 +45,7 @@ def packed(tables: Mapping[str, pa.Table]) -> bytes:
 
 
 def unpacked(data: Any) -> dict[str, pa.Table]:
-    """Return the tables that `packed` made bytes of, by name."""
+    """Return the tables in packed bytes, by name."""
     view, position = memoryview(data), 0
     tables = {}
     while position < len(view):
@@ -59,7 +59,7 @@ def unpacked(data: Any) -> dict[str, pa.Table]:
 
 
 def share_tables(share: Share) -> dict[str, pa.Table]:
-    """A share as tables."""
+    """Return a share as tables."""
     known = {name: getattr(share.vertices, name) for name in _VERTICES}
     leaving = _edges(share.leaving)
     if len(leaving):
@@ -76,7 +76,7 @@ def share_tables(share: Share) -> dict[str, pa.Table]:
 
 
 def share_of(tables: Mapping[str, pa.Table], semiring: Semiring[Any] | None) -> Share:
-    """The share that some tables are of."""
+    """Return the share in some tables."""
     vertices = tables.get("vertices")
     keys = pa.array([], pa.string()) if vertices is None else _whole(vertices, "key")
     arrays = [_array(vertices, name, _dtype(name)) for name in _VERTICES]
@@ -95,7 +95,7 @@ def share_of(tables: Mapping[str, pa.Table], semiring: Semiring[Any] | None) -> 
 
 
 def final_tables(final: Final) -> dict[str, pa.Table]:
-    """Final edges as tables."""
+    """Return final edges as tables."""
     return {
         "vertices": pa.table({"key": final.keys, "roles": final.roles}),
         "edges": _edges(final.edges),
@@ -103,7 +103,7 @@ def final_tables(final: Final) -> dict[str, pa.Table]:
 
 
 def final_of(tables: Mapping[str, pa.Table], semiring: Semiring[Any] | None) -> Final:
-    """The final edges that some tables are of."""
+    """Return the final edges in some tables."""
     vertices = tables.get("vertices")
     keys = pa.array([], pa.string()) if vertices is None else _whole(vertices, "key")
     roles = _array(vertices, "roles", np.uint8)
@@ -111,7 +111,7 @@ def final_of(tables: Mapping[str, pa.Table], semiring: Semiring[Any] | None) -> 
 
 
 def concatenated(tables: Iterable[pa.Table], schema: pa.Schema) -> pa.Table:
-    """Tables as one of one piece, of a schema where there are none."""
+    """Return tables as one, in one chunk; without tables, an empty one of a schema."""
     return pa.concat_tables([schema.empty_table(), *tables]).combine_chunks()
 
 
