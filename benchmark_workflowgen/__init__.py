@@ -1,1 +1,1 @@
-"""Benchmarks: what tracking costs, measured as ratios against plain Spark in one run."""
+"""Benchmarks: the cost of tracking, measured as ratios against plain Spark in one run."""

@@ -28,18 +28,20 @@ class Draws:
         self._generator = np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(key)))
 
     def uniform(self, low: float, high: float, *shape: int) -> Array:
-        """Doubles in [low, high)."""
+        """Return doubles in [low, high)."""
         return low + (high - low) * self._generator.random(shape)
 
     def integers(self, below: int, *shape: int) -> Array:
-        """Whole numbers in [0, below)."""
+        """Return whole numbers in [0, below)."""
         return (self._generator.random(shape) * below).astype(np.int64)
 
     def normal(self, *shape: int) -> Array:
-        """About normal, of mean 0 and deviation 1: twelve uniform draws added up (Irwin-Hall)."""
+        """Return approximately normal draws, of mean 0 and deviation 1: twelve uniform draws
+        added up (Irwin-Hall).
+        """
         normals: Array = self._generator.random((*shape, 12)).sum(axis=-1) - 6
         return normals
 
     def choice(self, items: Sequence[_T]) -> _T:
-        """One of some things."""
+        """Return one of some values."""
         return items[int(self.integers(len(items)))]

@@ -58,7 +58,7 @@ class Generated:
 
 
 def generate(nodes: int, modules: int = 10, executions: int = 25, seed: int = 0) -> Generated:
-    """Generate a graph of about so many nodes and 1.8 times as many edges.
+    """Generate a graph of about `nodes` nodes and 1.8 times as many edges.
 
     Parameters
     ----------
@@ -145,22 +145,24 @@ class _Generator:
         return name
 
     def _each(self, source: str, target: str, sources: Ordinals = Ordinals.ALL) -> None:
-        """An edge to every node of a segment, from the node of the same number or from one."""
+        """Add an edge to every node of a segment, from the node of the same number or from one
+        node.
+        """
         edges = EdgeSet(source, target, self.counts[target], sources, Ordinals.ALL)
         self.made.edge_sets.append(edges)
 
     def _permuted(self, count: int, among: int) -> Array:
-        """Ordinals in no order, each as often as the others."""
+        """Return ordinals in random order, each equally often."""
         ordinals = np.arange(count, dtype=np.int32) % among
         return self.random.permutation(ordinals)
 
     def _drawn(self, source: str, target: str, among: int) -> None:
-        """An edge to every node of a segment, from any node of another."""
+        """Add an edge to every node of a segment, from a random node of another."""
         drawn = self.random.integers(0, among, self.counts[target], dtype=np.int32)
         self._store(source, target, "source", drawn)
 
     def _grouped(self, source: str, target: str, groups: Array) -> None:
-        """An edge from every node of a segment."""
+        """Add an edge from every node of a segment."""
         self._store(source, target, "target", groups)
 
     def _store(

@@ -38,7 +38,7 @@ PRESETS = ("smoke", "paper", "scale")
 
 
 class GridError(ValueError):
-    """A grid that asks for what there is not."""
+    """A grid with unknown or unsupported settings."""
 
 
 def _fields(kind: type) -> frozenset[str]:
@@ -84,7 +84,7 @@ class Case:
 
     @property
     def identity(self) -> str:
-        """A name that no other case has, the same whenever the grid is read."""
+        """A unique name, the same whenever the grid is read."""
         text = json.dumps([self.kind, self.parameters, self.warm_up], sort_keys=True, default=str)
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         plain = "".join(c if c.isalnum() else "-" for c in self.experiment)
@@ -92,12 +92,12 @@ class Case:
 
     @property
     def seed(self) -> int:
-        """Every repetition has its own history."""
+        """The seed of the repetition, which has its own history."""
         return int(self.parameters.get("seed", 0)) + self.repetition
 
     @property
     def spark(self) -> tuple[int | None, int | None]:
-        """`cores` and `shuffle_partitions`; None: what Spark has."""
+        """`cores` and `shuffle_partitions`; None: Spark's defaults."""
         return self.parameters.get("cores"), self.parameters.get("shuffle_partitions")
 
     def arguments(self, *names: str) -> dict[str, Any]:
@@ -193,12 +193,12 @@ def _texts(suite: str, parameters: Mapping[str, Any]) -> Mapping[str, str]:
 
 
 def text_of(case: Case) -> str:
-    """Return the text of the query that a case is about."""
+    """Return the text of a case's query."""
     return _texts(case.kind, case.parameters)[case.parameters["query"]]
 
 
 def workload_of(case: Case) -> Dealerships | ArcticStations:
-    """Return the run of a workflow that a case is about."""
+    """Return the workload of a case."""
     kind = Dealerships if case.kind == "dealerships" else ArcticStations
     given = case.arguments(*(_fields(kind) - {"seed"}))
     if "folder" in given:

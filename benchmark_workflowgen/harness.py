@@ -46,7 +46,7 @@ def seconds(run: Callable[[], object]) -> float:
 
 
 def processor_seconds(run: Callable[[], object]) -> float:
-    """Return the seconds of the processor of one run, all threads together."""
+    """Return the processor seconds of one run, over all threads."""
     started = time.process_time()
     run()
     return time.process_time() - started
@@ -84,7 +84,7 @@ def in_turns(
 
 
 class OverLimitError(BaseException):
-    """A measurement took longer than it may; no `Exception`, so that nothing takes it for one."""
+    """A measurement over its limit; not an `Exception`, so that no handler swallows it."""
 
 
 def least_seconds(run: Callable[[], object], repetitions: int, limit: float) -> float:
@@ -114,9 +114,9 @@ def least_seconds(run: Callable[[], object], repetitions: int, limit: float) -> 
 
 @contextmanager
 def within(limit: float) -> Iterator[None]:
-    """Raise OverLimitError in this thread after some seconds, as soon as Python is back in charge.
+    """Raise OverLimitError in this thread after some seconds, once Python has control again.
 
-    By a signal, so it works in the main thread alone.
+    It uses a signal, so it only works in the main thread.
     """
 
     def over(number: int, frame: FrameType | None) -> None:

@@ -37,7 +37,7 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A case that is done.
+    """A completed case.
 
     Parameters
     ----------
@@ -61,14 +61,14 @@ class Result:
 
 
 class Results:
-    """The results of a grid in a folder, which is made if it is not there."""
+    """The results of a grid in a folder, which is created if missing."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._cases = folder / "cases"
 
     def begin(self, grid: Path) -> None:
-        """Keep the grid's text beside its results."""
+        """Store the grid's text beside its results."""
         self._cases.mkdir(parents=True, exist_ok=True)
         kept = self.folder / f"grid{grid.suffix}"
         if not kept.exists() or not kept.samefile(grid):
@@ -85,7 +85,7 @@ class Results:
         measurements: Iterable[Measurement],
         environment: Mapping[str, Any],
     ) -> None:
-        """Keep what was measured: whole, or not at all."""
+        """Store the measurements of a case, atomically."""
         document = {
             "experiment": case.experiment,
             "kind": case.kind,
@@ -104,7 +104,7 @@ class Results:
         return self._cases / f"{case.identity}.json"
 
     def read(self) -> list[Result]:
-        """Return all that is done, in the order in which it was done."""
+        """Return all results, in the order of completion."""
         paths = sorted(self._cases.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
         return [_result(json.loads(path.read_text(encoding="utf-8"))) for path in paths]
 

@@ -1,4 +1,4 @@
-"""The runner: cases that are not done yet, one after the other, each stored when it is done."""
+"""The runner: measures pending cases, one after another, storing each when it is done."""
 
 from __future__ import annotations
 
@@ -134,7 +134,9 @@ class CaseRunner:
 
 
 def _in_turn(variants: tuple[str, ...], repetition: int) -> tuple[str, ...]:
-    """Variants in the order of a repetition: each begins in its turn, since the first pays most."""
+    """Return variants in the order of a repetition: they take turns at being first, which costs
+    most.
+    """
     turn = repetition % len(variants)
     return variants[turn:] + variants[:turn]
 

@@ -1,4 +1,4 @@
-"""The Spark that measurements run on: local with some cores, a cluster's, or a Connect server's."""
+"""The Spark of measurements: local with some cores, a cluster's, or a Connect server's."""
 
 from __future__ import annotations
 

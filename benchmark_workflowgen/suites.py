@@ -18,11 +18,11 @@ from benchmark_workflowgen import tpch
 
 
 class SuiteError(ValueError):
-    """Tables or texts that are not there."""
+    """Missing tables or texts."""
 
 
 def tables(suite: str, scale: float, data: Path | None, cache: Path) -> Path:
-    """Return the folder of a suite's tables, each one Parquet file; generated if it is not there.
+    """Return the folder of a suite's tables, each one Parquet file; generated if missing.
 
     Parameters
     ----------

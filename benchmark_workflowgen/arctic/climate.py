@@ -126,7 +126,7 @@ def season(month: Array) -> Array:
 
 
 def _series(variable: ClimateVariable, draws: Draws, elapsed: Array) -> tuple[Array, Array]:
-    """Return a variable's values in some months, and which are missing."""
+    """Return a variable's values in some months, and a mask of missing ones."""
     offset = float(draws.uniform(-variable.spread, variable.spread))
     amplitude = variable.amplitude * float(draws.uniform(0.8, 1.2))
     # A draw per month and purpose: what a month gets does not depend on how many follow.

@@ -1,4 +1,4 @@
-"""Figure 13: pairs that are lost when the stream comes in another order."""
+"""Figure 13: pairs lost when the stream arrives out of order."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from graphquery.reduction.reducer import pairs
 
 
 class DependencyMatrix:
-    """Of every vertex the inputs that it was known to depend on when its edges arrived."""
+    """For every vertex, the inputs that it was known to depend on when its edges arrived."""
 
     def __init__(self) -> None:
         self._rows: dict[Vertex, set[Vertex]] = {}
 
     def add(self, group: Iterable[tuple[Vertex, Vertex]]) -> None:
-        """Add edges, one after the other. What arrives later of a cause does not reach effects."""
+        """Add edges, one after another. Later edges of a cause do not reach earlier effects."""
         for source, dest in group:
             self._rows.setdefault(source, set()).update(self._rows.get(dest) or {dest})
 
     @property
     def edges(self) -> set[tuple[Vertex, Vertex]]:
-        """Every vertex that has dependencies, with each."""
+        """Every vertex with dependencies, paired with each."""
         return {(vertex, cause) for vertex, row in self._rows.items() for cause in row}
 
 
@@ -65,7 +65,7 @@ def accuracy(
     outputs: Collection[Vertex],
     inputs: Collection[Vertex],
 ) -> Accuracy:
-    """Compare the pairs that two graphs have paths between; edge by edge."""
+    """Compare the pairs connected by paths in two graphs, edge by edge."""
     wanted = reachable(full, outputs, inputs)
     masks = reachable(reduced, outputs, inputs)
     count = sum(mask.bit_count() for mask in wanted.values())
@@ -77,7 +77,7 @@ def accuracy(
 def reachable(
     edges: Iterable[tuple[Vertex, Vertex]], outputs: Iterable[Vertex], inputs: Iterable[Vertex]
 ) -> Mapping[Vertex, int]:
-    """Of every output the inputs that a path leads to, as a set of bits.
+    """Return, for every output, the inputs that a path leads to, as a set of bits.
 
     A sweep over the acyclic graph in reverse topological order, without recursion.
     """
@@ -96,7 +96,7 @@ WINDOW = 1_000
 
 
 def disordered(count: int, fraction: float, displacement: int, seed: int) -> list[int]:
-    """Return an order of elements: a fraction of them moved by up to so many places."""
+    """Return an order of elements with a fraction of them moved by up to `distance` positions."""
     rng = np.random.default_rng(seed)
     positions = np.arange(count, dtype=np.float64)
     moved = rng.random(count) < fraction
@@ -108,7 +108,7 @@ def disordered(count: int, fraction: float, displacement: int, seed: int) -> lis
 def measure(
     executions: Sequence[JobExecution], fraction: float, displacement: int, seed: int
 ) -> list[dict[str, Any]]:
-    """Recall and precision of every algorithm over one disorder, of messages and of edges."""
+    """Return recall and precision of every algorithm for one disorder, of messages and of edges."""
     full = edges_of(executions)
     outputs, inputs = ends_of(executions)
     sides = [group for each in executions for group in (each.used, each.generated) if group]

@@ -55,7 +55,7 @@ class JobExecution:
 def hashtag_count(
     tweets: int, workers: int, seed: int = 0, bare: float = 0.25
 ) -> list[JobExecution]:
-    """Executions in the order they run: the mappers and combiners of all workers by turns."""
+    """Return executions in the order they run: mappers and combiners of all workers in turns."""
     table = hashtags.tweets(tweets, seed, bare=bare).to_pylist()
     jobs: list[JobExecution] = []
     groups: dict[str, list[str]] = {}
@@ -82,19 +82,19 @@ def hashtag_count(
 
 
 def edges_of(executions: Sequence[JobExecution]) -> list[Pair]:
-    """All edges, in order."""
+    """Return all edges, in order."""
     return [edge for each in executions for edge in (*each.used, *each.generated)]
 
 
 def ends_of(executions: Sequence[JobExecution]) -> tuple[list[str], list[str]]:
-    """Outputs and inputs."""
+    """Return outputs and inputs."""
     outputs = [entity for each in executions if not each.readers for entity in each.generates]
     inputs = [entity for each in executions if each.inputs for entity in each.uses]
     return outputs, inputs
 
 
 def partial_of(executions: Sequence[JobExecution]) -> Partial:
-    """Executions as a partial graph, with the numbers of edges that they declare."""
+    """Return executions as a partial graph, with the numbers of edges that they declare."""
     sources: list[str] = []
     dests: list[str] = []
     kinds: list[int] = []
@@ -122,12 +122,12 @@ def partial_of(executions: Sequence[JobExecution]) -> Partial:
 
 
 def bytes_of(pairs: Sequence[Pair]) -> int:
-    """Bytes of edges as lines of two identifiers."""
+    """Return the bytes of edges as lines of two identifiers."""
     return sum(len(source.encode()) + len(dest.encode()) + 2 for source, dest in pairs)
 
 
 def batches(executions: Sequence[JobExecution], size: int) -> Iterator[Sequence[JobExecution]]:
-    """Executions in groups of about so many edges."""
+    """Yield executions in groups of about `size` edges."""
     edges = np.cumsum([len(each.uses) + len(each.generates) for each in executions])
     group = edges // size
     for places in np.split(np.arange(len(executions)), np.flatnonzero(np.diff(group)) + 1):

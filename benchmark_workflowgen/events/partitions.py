@@ -42,7 +42,7 @@ def parts_of(
 def measure(
     executions: Sequence[JobExecution], partitioning: str, size: int, count: int
 ) -> dict[str, Any]:
-    """Edges that local reducers emit, and that are left in the end."""
+    """Return the numbers of edges that local reducers emit, and that remain in the end."""
     parts = parts_of(executions, partitioning, count)
     exact, out = exact_locally(parts, size)
     published = sum(published_locally(parts, size))
@@ -75,7 +75,7 @@ def exact_locally(
 
 
 def globally(flushes: Sequence[Partial], final: set[Pair]) -> set[Pair]:
-    """Return the edges that are left when all has come."""
+    """Return the remaining edges after all have arrived."""
     reducer = Reducer()
     for flushed in flushes:
         reducer.add(flushed)
@@ -98,9 +98,10 @@ def published_locally(parts: Sequence[Sequence[JobExecution]], size: int) -> lis
 
 
 def table_one(executions: Sequence[JobExecution], size: int, count: int) -> list[dict[str, Any]]:
-    """Edges and bytes in one encoding: of the input, after local and after global reduction.
+    """Return edges and bytes in one encoding: of the input, after local and after global reduction.
 
-    Dead ends, executions that nothing comes of, are apart: the paper does not say how many it has.
+    Dead ends, executions without results, are reported separately: the paper does not state their
+    number.
     """
     alive = [each for each in executions if each.generates]
     rows = []

@@ -17,7 +17,7 @@ Pair: TypeAlias = tuple[Vertex, Vertex]
 
 
 class Flush(StrEnum):
-    """The grouping of a reducer's state in a flush; the paper leaves it open."""
+    """The grouping of a reducer's state in a flush, which the paper leaves open."""
 
     EDGE = "edge"
     """Every edge alone."""
@@ -78,7 +78,7 @@ class Published:
         return deleted
 
     def flush(self, unit: Flush = Flush.WHOLE) -> list[list[Pair]]:
-        """Take out everything that is held, in groups."""
+        """Take out all edges, in groups."""
         edges = [edge for each in self._out.values() for edge in each]
         if unit is Flush.EDGE:
             groups = [[edge] for edge in edges]
@@ -170,7 +170,7 @@ class WindowedReducer:
         return self._state.edges
 
     def add(self, group: Iterable[Pair]) -> None:
-        """Add edges, one after the other."""
+        """Add edges, one after another."""
         for edge in group:
             matched = self._matches(edge)
             deleted = self._state.add([edge])

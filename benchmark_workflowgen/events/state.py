@@ -1,4 +1,4 @@
-"""The peak state of a reducer, over streams of more and more consecutive computations."""
+"""The peak state of a reducer, over streams of increasingly many consecutive computations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphquery.reduction import Reducer
 
 
 def measure(executions: Sequence[JobExecution], computations: int, batch: int) -> dict[str, Any]:
-    """Reduce so many computations, each with entities of its own; the peak of the state."""
+    """Reduce a number of computations, each with its own entities; return the peak of the state."""
     reducer = Reducer(batch=batch)
     kept = 0
     for number in range(computations):
@@ -31,7 +31,7 @@ def measure(executions: Sequence[JobExecution], computations: int, batch: int) -
 
 
 def renamed(execution: JobExecution, prefix: str) -> JobExecution:
-    """Return the same execution in another computation."""
+    """Return the same execution in a different computation."""
     return replace(
         execution,
         name=f"{prefix}:{execution.name}",

@@ -1,4 +1,4 @@
-"""The streaming job and emitting on Spark: edges a second, latency, peak state, overhead."""
+"""The streaming job and emitting on Spark: edges per second, latency, peak state, overhead."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ def session(master: str) -> Iterator[SparkSession]:
 
 
 def emitted(tweets: int, folder: Path, files: int) -> int:
-    """Write the events of a hashtag count into files of about one size; return how many edges."""
+    """Write the events of a hashtag count into files of about one size; return the number of
+    edges.
+    """
     from benchmark_workflowgen.events.jobs import batches, edges_of, hashtag_count
 
     executions = hashtag_count(tweets, 4)
@@ -138,7 +140,7 @@ def overhead(spark: SparkSession, tweets: int, folder: Path, rounds: int) -> dic
 
 
 def latency(spark: SparkSession, source: Path, folder: Path, interval: float) -> dict[str, Any]:
-    """Files that appear while the job runs: seconds from a file's end to its commit."""
+    """Publish files while the job runs; return the seconds from a file's end to its commit."""
     lags: list[float] = []
 
     def tell(done: BatchProgress) -> None:

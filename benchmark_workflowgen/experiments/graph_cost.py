@@ -87,7 +87,7 @@ def main(
 
 @contextmanager
 def written(nodes: int, modules: int, executions: int) -> Iterator[Path]:
-    """Return a folder with a graph of about so many nodes, for a while."""
+    """Yield a temporary folder with a graph of about `nodes` nodes."""
     with tempfile.TemporaryDirectory(prefix="lipstick-graph-") as name:
         folder = Path(name)
         writing = multiprocessing.get_context("spawn").Process(
@@ -413,7 +413,7 @@ def spark_table(results: dict[str, Any]) -> Table:
 
 
 def _counted(graph: GraphEngine[Any], nodes: Nodes) -> int:
-    """Evaluate everything, and take some counts as proof: their sum."""
+    """Evaluate everything, and return the sum of some counts as proof."""
     return int(graph.evaluate(Counting()).values(nodes).sum())
 
 

@@ -109,18 +109,18 @@ QUESTIONS: dict[str, Callable[[Any, str, float], Any]] = {
     "page": _page,
 }
 _TIMES = 10
-"""A question may take so many times as long as the plain query."""
+"""Limit on a question's time, as a multiple of the plain query's."""
 
 _BUDGET = 0.8
 """The share of its bound that a question has as a budget: it also makes its answer readable."""
 
 _GRACE = 1.2
-"""A question is stopped after so many times its bound; a budget ends it before."""
+"""Factor of its bound after which a question is stopped; a budget ends it earlier."""
 
 COLUMNS = ("plain", "capture", *QUESTIONS)
 
 _QUIET = 3.0
-"""A question must not be silent for so many seconds: progress is shown after two."""
+"""Limit on silence during a question, in seconds: progress is shown after two."""
 
 _REASON = 60
 """The number of characters of a reason in the table; its end is the same for many queries."""
@@ -130,7 +130,7 @@ _BEGIN, _END = "<!-- questions: begin -->", "<!-- questions: end -->"
 
 
 def ask(question: Callable[[], Any], bound: float) -> dict[str, Any]:
-    """Ask a question: its seconds and processor seconds, or what became of it."""
+    """Ask a question: return its seconds and processor seconds, or the reason of its failure."""
     began, processor = time.perf_counter(), time.process_time()
     try:
         with within(bound):
@@ -166,7 +166,7 @@ def is_exact(answered: object) -> bool:
 
 
 class _Terminal:
-    """A terminal in the place of standard error, and when something was last written to it."""
+    """A substitute terminal for standard error that records the times of writes."""
 
     def __init__(self) -> None:
         self._read, written = os.openpty()
@@ -180,7 +180,7 @@ class _Terminal:
             self._times.append(time.perf_counter())
 
     def silence(self, began: float, ended: float) -> float:
-        """Return the longest time without a word between two times, in seconds."""
+        """Return the longest time without output between two times, in seconds."""
         heard = [began, *(moment for moment in self._times if began < moment < ended), ended]
         self._times.clear()
         return max(after - before for before, after in pairwise(heard))

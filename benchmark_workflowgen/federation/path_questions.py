@@ -37,7 +37,7 @@ _DRAWN = 200
 
 @dataclass(frozen=True, slots=True)
 class QuestionPair:
-    """A question, its answer, and how many stores have a node on a path."""
+    """A question, its answer, and the number of stores with a node on a path."""
 
     source: str
     target: str
@@ -99,7 +99,9 @@ def measured(
 def _pairs(
     exchange: GeneratedStores, federations: dict[str, Federation], questions: int, seed: int
 ) -> Iterator[QuestionPair]:
-    """Pairs of a node of the first two epochs and one of the last, as many of each verdict."""
+    """Yield pairs of a node of the first two epochs and one of the last, equally many per
+    verdict.
+    """
     random = np.random.default_rng(seed)
     left = {"yes": questions, "no": questions}
     for _ in range(_DRAWN * questions):
@@ -135,7 +137,7 @@ def _row(verdict: str, answers: Sequence[tuple[QuestionPair, Asked]]) -> dict[st
 
 
 def summary_bytes(paths: dict[str, Path]) -> dict[str, float]:
-    """Bytes of summaries per exported row, as they are stored, and the least that it can be."""
+    """Return the stored bytes of summaries per exported row, and their lower bound."""
     rows = boundary = sketches = 0
     least = 0.0
     for path in paths.values():
@@ -157,9 +159,9 @@ def summary_bytes(paths: dict[str, Path]) -> dict[str, float]:
 
 
 def least_bytes(relation: BoundaryRelation, sources: int) -> float:
-    """Bytes that it takes at least to say which random rows of so many each row is made of.
+    """Return a lower bound on the bytes that identify the random parents of each row.
 
-    That is log2 of the number of ways to choose them, where how many they are is known.
+    That is log2 of the number of ways to choose them, if their number is known.
     """
     degrees, rows = np.unique(np.bincount(relation.targets), return_counts=True)
     bits = 0.0
@@ -181,7 +183,7 @@ class _Request:
 
 
 class _Noted(Cache):
-    """Keeps nothing, and notes what is sent."""
+    """A cache that stores nothing, and records the requests."""
 
     def __init__(self) -> None:
         super().__init__(0)
@@ -243,7 +245,7 @@ def _asked(
 
 
 def _fetched(cache: Cache, requests_by_target: Sequence[Sequence[_Request]]) -> float:
-    """Return the share of the bytes answered that was not kept."""
+    """Return the share of the answered bytes that was not cached."""
     for requests in requests_by_target:
         for each in requests:
             if cache.get(each.key) is None:

@@ -1,4 +1,4 @@
-"""Stores that give data back and forth over some epochs; seeded.
+"""Generated stores that exchange data over some epochs; seeded.
 
 In every epoch each store imports from one to three of its four peers, and reads its own last
 export. A row that it makes has 0, 1, 2 or 16 parents among these, and a chain of inner nodes.
@@ -51,7 +51,7 @@ class GeneratedStores:
 
     @property
     def rows(self) -> int:
-        """Rows that a store exports in an epoch."""
+        """The number of rows that a store exports in an epoch."""
         return max(1, self.nodes // (self.stores * self.epochs * (self.inner + 1)))
 
     def path(self, store: int) -> Path:
@@ -105,7 +105,7 @@ class GeneratedStores:
             self.last[store] = (offer_of(writer.snapshot(), channel), out)
 
     def _parents(self, transaction: Transaction, sources: list[str], inner: str) -> None:
-        """Edges from random rows of the sources to the first inner nodes of rows."""
+        """Add edges from random rows of the sources to the first inner nodes of rows."""
         if not sources:
             return
         counts = self.random.choice(_PARENTS, self.rows, p=_SHARES)

@@ -1,4 +1,4 @@
-"""Ways to ask a federation for paths, and what each costs."""
+"""Ways to ask a federation for paths, and their costs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Filters = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReleasedFilters:
-    """Filters of some rows, to be asked as `Sketches` are."""
+    """Filters of some rows, with the interface of `Sketches`."""
 
     filters: Filters
 
@@ -51,7 +51,7 @@ class ReleasedFilters:
         return ReleasedFilters(self.filters[rows])
 
     def may_contain(self, hashes: Hashes) -> Array:
-        """Boolean array: which filters may contain any of some hashes."""
+        """Return a Boolean array: the filters that may contain at least one of some hashes."""
         possible = np.zeros(len(self.filters), dtype=np.bool_)
         for each in filters_of(hashes):
             possible |= ((self.filters & each) == each).all(axis=1)
@@ -94,7 +94,7 @@ def filters_of_stores(paths: Mapping[str, Path]) -> dict[str, Filters]:
 
 
 class Released:
-    """To a store that sends released filters where it would send sketches."""
+    """The transport to a store that sends released filters instead of sketches."""
 
     remote = True
 
@@ -128,7 +128,7 @@ class Released:
 
 
 def reading() -> contextlib.AbstractContextManager[object]:
-    """Within the context, filters are read in the place of sketches."""
+    """Read filters instead of sketches within the context."""
     return patch.object(flow, "_sketches", _column)
 
 
@@ -154,7 +154,7 @@ OPTIONS: Mapping[str, Options] = {
 
 
 class Network:
-    """The ways to some stores, as if these were behind a network.
+    """The transports to some stores, as if they were behind a network.
 
     Attributes
     ----------
@@ -181,7 +181,7 @@ class Network:
 
 @dataclass(slots=True)
 class _Delayed:
-    """To a folder: every exchange waits first, and one at a time is answered."""
+    """The transport to a folder that delays every exchange, and serves one at a time."""
 
     store: LocalTransport
     network: Network

@@ -1,4 +1,4 @@
-"""Streams with recorded provenance: the ground truth that inference is held against."""
+"""Streams with recorded provenance: the ground truth for inference."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from semiring.base import Array
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Simulated:
-    """A stream that a chain of PEs has processed, and what each output was made of."""
+    """A stream processed by a chain of PEs, and the inputs of each output."""
 
     inputs: View
     outputs: View

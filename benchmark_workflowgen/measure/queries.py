@@ -34,7 +34,7 @@ EAGER = VARIANTS[:3]
 def runs(
     ls: lipstick.Session, text: str, query: AnnotatedFrame
 ) -> dict[str, Callable[[Path], object]]:
-    """Return what runs a query in each variant, into a folder."""
+    """Return the functions that run a query in each variant, into a folder."""
     return {
         "plain": lambda path: ls.spark.sql(text).write.parquet(str(path)),
         "copy": lambda path: query.save(path, values="copy"),

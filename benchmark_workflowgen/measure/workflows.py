@@ -23,7 +23,7 @@ from lipstick.workflow import Run, Workflow, open_run
 class Workload(Protocol):
     """One run: a workflow, its initial state, and the input of every execution.
 
-    All of it follows from parameters and a seed.
+    All of it is determined by parameters and a seed.
     """
 
     @property
@@ -45,7 +45,7 @@ class Workload(Protocol):
 
 
 class StoppedError(Exception):
-    """Another participant has failed, or the user has had enough."""
+    """Another participant has failed, or the user has interrupted."""
 
 
 class Turns:
@@ -89,7 +89,7 @@ class Turns:
             self._changed.notify_all()
 
     def stop(self) -> None:
-        """Let nobody take a turn any more."""
+        """Stop all turns."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
@@ -130,7 +130,7 @@ VARIANTS = ("plain", "tracked")
 
 
 class Paced(Sequence[Mapping[str, Any]]):
-    """The inputs of a run, made one at a time, with the time from each to the next.
+    """The inputs of a run, produced one at a time, with the time from each to the next.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ def _next(graph: Graph, stream: Stream, kind: str, name: str, work: float) -> St
 
 
 def worked(seconds: float) -> Callable[[pa.Table], pa.Table]:
-    """Return a function that takes so long for each event, and changes nothing."""
+    """Return a function that works for some time per event, and changes nothing."""
 
     def function(table: pa.Table) -> pa.Table:
         if seconds:
@@ -52,7 +52,7 @@ def worked(seconds: float) -> Callable[[pa.Table], pa.Table]:
 
 
 def events(count: int, payload: int, seed: int = 0) -> pa.Table:
-    """Events, one a tick, with a value and a text of so many bytes that looks random."""
+    """Return events, one per tick, with a value and a random-looking text of `size` bytes."""
     chance = np.random.default_rng(seed)
     columns = {"ts": pa.array(np.arange(count)), "v": pa.array(chance.random(count))}
     if payload:

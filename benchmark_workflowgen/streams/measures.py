@@ -108,7 +108,7 @@ def _turns(
 
 
 class _Timed(Property):
-    """A property, and the seconds that it took for each event of all streams together."""
+    """A property that measures the seconds it takes per event, over all streams together."""
 
     def __init__(self, inner: Property) -> None:
         self.name = inner.name
@@ -250,7 +250,7 @@ def measure_questions(
 
 
 def record(store: Path, count: int, batch: int) -> None:
-    """Record means of 20 ticks over so many events, in batches of so many."""
+    """Record means of 20 ticks over a number of events, in batches."""
     with Assertions(store) as recorder:
         runner = Runner(chain("window 20", 3), recorders=[recorder])
         for first in range(0, count, batch):
@@ -289,7 +289,7 @@ def _asked(store: Path, count: int, questions: int) -> dict[str, Any]:
 
 
 def _ranges(recording: Stored, wanted: Events) -> None:
-    """The ancestors of each result, as ranges of numbers: what a job of Spark gives."""
+    """Compute the ancestors of each result as ranges of numbers, as a Spark job does."""
     keys = resolve(recording, wanted)
     walk_back(recording, wanted.sid, EventRanges.of(keys, np.arange(len(keys), dtype=np.int64)))
 
@@ -297,7 +297,7 @@ def _ranges(recording: Stored, wanted: Events) -> None:
 def measure_all_ancestors(
     *, events_: int, batch: int, cores: list[int]
 ) -> Iterator[dict[str, Any]]:
-    """Yield a row per number of cores: a job after one that is not measured."""
+    """Yield a row per number of cores, for a job after an unmeasured one."""
     with tempfile.TemporaryDirectory() as folder, Sparks(None, None, "2g") as sparks:
         store = Path(folder) / "store"
         record(store, events_, batch)

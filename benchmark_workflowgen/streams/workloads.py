@@ -35,9 +35,9 @@ from lipstick.systems.streaming.runs import StreamRun
 
 MICROSECONDS = 1_000_000
 LATE = 100
-"""One of so many events comes late."""
+"""One event in this number is late."""
 BEHIND = 3_600
-"""Late events are of so many seconds before."""
+"""Delay of late events in seconds."""
 
 Columns = dict[str, np.ndarray]
 Generate = Callable[[int, np.random.Generator], Columns]
@@ -72,7 +72,7 @@ class StreamQuery:
 
 @dataclass(frozen=True, slots=True)
 class StreamWorkload:
-    """Streams, relations that are none, and queries over them.
+    """Streams, static relations, and queries over them.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class StreamWorkload:
 
 
 def events(count: int, generate: Generate, seconds: float, seed: int) -> pa.Table:
-    """So many events over so many seconds, in the order in which they come.
+    """Return a number of events over some seconds, in the order of arrival.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def events(count: int, generate: Generate, seconds: float, seed: int) -> pa.Tabl
 
 
 def _positions(count: int, chance: np.random.Generator) -> Columns:
-    """Reports of cars: in turns, every 30 seconds; one car in fifty stands."""
+    """Return reports of cars: in turns, every 30 seconds; one car in fifty stands."""
     cars = max(count // 60, 1)
     car = np.arange(count) % cars
     stands = car % 50 == 0
@@ -138,7 +138,7 @@ def _auctions(count: int, chance: np.random.Generator) -> Columns:
 
 
 def _bids(count: int, chance: np.random.Generator) -> Columns:
-    """Fifteen to an auction; half of all bids are for a few that are hot."""
+    """Return bids, fifteen per auction; half of all bids are for a few popular ones."""
     newest = np.arange(count) // 15
     hot = chance.integers(0, 2, count) == 0
     auction = np.where(hot, newest // 100 * 100, newest - chance.integers(0, 100, count) % 100)
@@ -363,7 +363,7 @@ def _run(writer: Any, folder: Path) -> None:
 def _answers(
     spark: SparkSession, recorded: StreamRun, folder: Path, questions: int
 ) -> dict[str, Any]:
-    """Hold rows and members of the ways against each other; time those computed afterwards."""
+    """Compare rows and members of the variants, and time the ones computed afterwards."""
     written = {way: spark.read.parquet(str(folder / way / "sink")) for way in _WAYS}
     sinks = {way: frame.collect() for way, frame in written.items()}
     names = written["plain"].columns
@@ -394,7 +394,7 @@ def _answers(
 
 
 def _lineage(capture: Capture, where: Column | None = None) -> set[str]:
-    """Return the tuples that rows were made of, as eager queries write them."""
+    """Return the tuples behind rows, as written by eager queries."""
     frames = capture.lineage(where).items()
     return {f"{name}:{key}" for name, rows in frames for key in rows.toArrow()[0].to_pylist()}
 

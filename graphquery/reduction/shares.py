@@ -82,7 +82,7 @@ class Share:
 
     @property
     def is_empty(self) -> bool:
-        """Return True if the share has no vertices."""
+        """True if the share has no vertices."""
         return len(self.keys) == 0
 
 

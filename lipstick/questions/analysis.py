@@ -60,9 +60,8 @@ class Analyses(ABC):
 
     Free functions over single annotations are in `semiring.analysis`. Exact answers may be
     exponential in the number of tuples a row is made of: a budget bounds them, which covers the
-    annotations too; ``error`` and
-    ``confidence`` are those of the samples that are drawn instead, and each answer says which it
-    is.
+    annotations too. ``error`` and ``confidence`` are for the samples that are drawn instead; each
+    answer shows whether it is exact.
     """
 
     @property
@@ -135,7 +134,7 @@ class Analyses(ABC):
         budget
             Seconds for the questions about all rows, once their annotations are made; None: as
             many as they take. Where an exact answer takes more than half of them, or fewer worlds
-            are drawn than the error asks for, the estimate says so by its own error.
+            are drawn than the error asks for, the estimate states its own larger error.
         potential
             Also of rows that are in the answer of some world and not in this one; see
             :meth:`lipstick.Capture.polynomials`.
@@ -338,7 +337,7 @@ class Analyses(ABC):
         """The smallest deletions of input tuples that remove each row.
 
         They are found exactly where the annotation compiles: by the structure of joins, and as a
-        knapsack below a condition on a COUNT or SUM. ``complete`` of a row's list says whether all
+        knapsack below a condition on a COUNT or SUM. ``complete`` of a row's list shows whether all
         deletions of the least size are in it; where it does not compile within half of the budget,
         the list has the best deletion that a search finds in the rest, and ``at_least`` is a lower
         bound on the size of any.

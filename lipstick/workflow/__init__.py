@@ -1,8 +1,8 @@
-"""Modules with state, and workflows of them: definitions, files, runs.
+"""Modules with state, and workflows of modules: definitions, files, runs.
 
 Source: Amsterdamer et al., *Putting Lipstick on Pig*, PVLDB 5(4), 2011, section 2.
 
-Runs are imported when they are first used: to read and check a workflow needs no Spark.
+The code for runs is imported lazily: reading and checking a workflow needs no Spark.
 """
 
 from __future__ import annotations

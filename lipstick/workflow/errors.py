@@ -9,12 +9,12 @@ from lipstick.errors import LipstickError
 
 
 class WorkflowError(LipstickError):
-    """A module, a workflow or a run that is not as defined.
+    """A module, a workflow or a run that violates its definition.
 
     Parameters
     ----------
     message
-        What is wrong, where, and what to do.
+        The problem, its place, and the remedy.
     subject
         The part of the workflow that is meant, as a path of keys and places in its document
         (``("edges", 2)``); a file that the workflow was read from turns it into a line.
@@ -32,7 +32,7 @@ class WorkflowError(LipstickError):
 
 
 class DocumentError(WorkflowError):
-    """A workflow file that cannot be read, or is not shaped as one."""
+    """A workflow file that cannot be read, or does not have the form of one."""
 
 
 class RelationError(WorkflowError):
@@ -48,19 +48,19 @@ class OverlapError(WorkflowError):
 
 
 class ModuleQueryError(WorkflowError):
-    """Q_state or Q_out does not give what the schemas say, or is not a query."""
+    """Q_state or Q_out does not return the declared columns, or is not a query."""
 
 
 class ImportNotAllowedError(ModuleQueryError):
-    """A workflow that was read names code, and the reader has not allowed to import it."""
+    """Code in a workflow file that the reader has not allowed to be imported."""
 
 
 class UnknownRelationError(WorkflowError):
-    """A query or an edge names a relation that is not there."""
+    """A query or an edge names an unknown relation."""
 
 
 class UnknownNodeError(WorkflowError):
-    """An edge, a loop, an input or an output names a node that is not there."""
+    """An edge, a loop, an input or an output names an unknown node."""
 
 
 class CycleError(WorkflowError):
@@ -72,7 +72,7 @@ class DisconnectedError(WorkflowError):
 
 
 class EdgeRelationError(WorkflowError):
-    """An edge carries a relation that is not an output of its start or no input of its end."""
+    """An edge carries a relation that is no output of its start or no input of its end."""
 
 
 class SchemaMismatchError(WorkflowError):
@@ -104,4 +104,4 @@ class InputError(WorkflowError):
 
 
 class RunError(WorkflowError):
-    """A run that cannot be started, continued or asked this."""
+    """A run that cannot be started or continued, or a question that it cannot answer."""

@@ -125,7 +125,7 @@ class _Follower:
         return frozenset()
 
     def _branches(self, block: Block) -> Iterator[str]:
-        """Return the columns of a union that depend on the values, by name."""
+        """Yield the columns of a union that depend on the values, by name."""
         for branch in block.branches:
             for named, output in zip(block.branches[0].outputs, branch.outputs, strict=True):
                 if output.name.lower() in self.outputs[branch.name]:
@@ -141,7 +141,7 @@ class _Follower:
 
 
 def _tail(block: Block) -> Iterator[Scalar]:
-    """Return the scalars of a tail that decide the set of rows."""
+    """Yield the scalars of a tail that decide the set of rows."""
     yield from block.deciding_scalars()
     for lookup in block.lookups:
         yield from (exp.column(name, table=MEMBER) for name, _ in lookup.on)

@@ -312,7 +312,7 @@ def _finished(part: Value | Expression, state: Any) -> Any:
 
 
 def counted_events(events: Events, annotation: Annotation) -> Iterator[tuple[int, int]]:
-    """Return the events that an annotation counts, with multiplicities."""
+    """Yield the events that an annotation counts, with multiplicities."""
     if isinstance(annotation, Polynomial):
         for monomial, n in annotation.terms:
             yield events.conjunction(events.token(token) for token, _ in monomial), n

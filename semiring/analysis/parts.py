@@ -205,7 +205,7 @@ class _Looks:
 
 
 def _layers(gates: Array, depth: Array) -> list[Array]:
-    """Yield gates by depth, lowest first."""
+    """Return gates by depth, lowest first."""
     order = np.argsort(depth[gates], kind="stable")
     gates = gates[order]
     cuts = np.flatnonzero(np.diff(depth[gates])) + 1

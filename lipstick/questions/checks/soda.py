@@ -316,7 +316,7 @@ def _conditions(
 def _thresholds(
     threshold: str, options: Mapping[str, Any]
 ) -> tuple[ValueBounds, ValueBounds | None]:
-    """Return the bounds outside of which a check fails, and outside of which it warns.
+    """Return the bounds whose violation fails a check, and the ones whose violation warns.
 
     Raises
     ------

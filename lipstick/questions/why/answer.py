@@ -190,10 +190,10 @@ class Explanation:
         return top_rows(self._measure, self._source(relation), limit)
 
     def quarantine(self, relation: str | None = None) -> pa.Table:
-        """Return the tuples to set aside: of a check the sources of its rows.
+        """Return the tuples to set aside: for a check, the sources of its rows.
 
-        Where the check has no rows without those that satisfy predicates of `causes`, these alone
-        are returned. Of a value, a difference or a condition they are the tuples that satisfy some
+        If the check passes without the tuples that satisfy predicates of `causes`, only these are
+        returned. For a value, a difference or a condition they are the tuples that satisfy some
         predicate of `causes`.
 
         Returns

@@ -125,9 +125,9 @@ _NO_ROWS = np.zeros(0, dtype=np.int64)
 def quarantined_rows(
     measure: Measure, source: SourceRows, reasons: Sequence[tuple[str, pa.Table]]
 ) -> pa.Table:
-    """Return the rows to set aside, with reasons: the sources of failing rows, or what explains.
+    """Return the rows to set aside, with reasons: the sources of failing rows, or explaining rows.
 
-    Of the sources of failing rows those with reasons are enough if nothing fails without them.
+    If nothing fails without the sources of failing rows that have reasons, these suffice.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ class ReducedGraph:
 
     @property
     def effects(self) -> list[str]:
-        """Return the outputs: derived entities from which nothing is derived."""
+        """The outputs: derived entities from which nothing is derived."""
         storage = self.graph.storage
         has_cause = np.diff(storage.incoming.offsets) > 0
         is_last = np.diff(storage.outgoing.offsets) == 0

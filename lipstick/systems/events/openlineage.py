@@ -70,7 +70,7 @@ class Lineage:
 
 
 def events_in(data: bytes) -> Iterator[JsonValue | Unreadable]:
-    """Return the events in the content of a file: one, an array, or several behind each other."""
+    """Yield the events in the content of a file: one, an array, or several in succession."""
     try:
         yield from json_values(data)
     except MessageError as error:

@@ -192,7 +192,7 @@ class RunVersions:
             self._times[name] = [write.time for write in writes]
 
     def edges(self, run: str) -> Iterator[Edge]:
-        """Return the used and generated edges of a run."""
+        """Yield the used and generated edges of a run."""
         said = self._runs[run]
         for dataset, versions in said.inputs.items():
             name = self._named(dataset)

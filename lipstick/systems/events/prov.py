@@ -148,7 +148,7 @@ def read_documents(path: Path) -> Iterator[Document | Unreadable]:
 
 
 def documents_in(data: bytes, name: str) -> Iterator[Document | Unreadable]:
-    """Return the documents in the content of a file, in the format that its suffix names.
+    """Yield the documents in the content of a file, in the format that its suffix names.
 
     A document that cannot be read is returned as an `Unreadable`, and does not end the file.
     """
@@ -252,7 +252,7 @@ def read_json(document: Any, line: int = 1, name: str = "") -> Document:
 
 
 def _parts(document: Mapping[str, Any], name: str) -> Iterator[tuple[Mapping[str, Any], _Scope]]:
-    """Return the document and its bundles, each with the prefixes in scope."""
+    """Yield the document and its bundles, each with the prefixes in scope."""
     waiting: list[tuple[Mapping[str, Any], Mapping[str, str]]] = [(document, {"prov": PROV})]
     while waiting:
         part, outer = waiting.pop()
@@ -274,7 +274,7 @@ def _check_object(name: str, value: Any) -> Mapping[str, Any]:
 
 
 def _records(statements: Mapping[str, Any], relation: str) -> Iterator[Mapping[str, Any]]:
-    """Return statements; several with one identifier are a list."""
+    """Yield statements; several with one identifier are a list."""
     for statement in statements.values():
         for record in statement if isinstance(statement, list) else [statement]:
             yield _check_object(relation, record)
@@ -289,7 +289,7 @@ def _several(value: Any) -> list[Any]:
 def _edges(
     relation: str, values: Mapping[str, list[Any]], uri: Any
 ) -> Iterator[tuple[str, str, EdgeType]]:
-    """Return the edges of a statement, by the values of its attributes."""
+    """Yield the edges of a statement, by the values of its attributes."""
     for name in values:
         if name not in _ATTRIBUTES:
             raise MessageError(
@@ -391,7 +391,7 @@ class _XmlReader:
 
     @property
     def _statement(self) -> str | None:
-        """Return the statement at the current position."""
+        """The statement at the current position."""
         return next(
             (each for each in self._path if each not in {"document", "bundleContent"}), None
         )

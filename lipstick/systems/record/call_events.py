@@ -265,7 +265,7 @@ class CallEvent:
 
 
 def events(calls: Iterable[Call], folder: str) -> list[CallEvent]:
-    """Yield the events of calls, in their order.
+    """Return the events of calls, in their order.
 
     Parameters
     ----------

@@ -93,7 +93,7 @@ class MicroBatch:
 
     @property
     def has_data(self) -> bool:
-        """Return True if the batch read any data."""
+        """True if the batch read any data."""
         return any(self.files) or any(span is not None for span in self.spans)
 
 

@@ -25,7 +25,7 @@ class KeyCodes:
 
     @property
     def values(self) -> pa.Array:
-        """Return the values by code."""
+        """The values by code."""
         return pa.array([], pa.null()) if self._values is None else self._values
 
     def encode(self, column: pa.Array | pa.ChunkedArray) -> Array:

@@ -36,7 +36,7 @@ def graph() -> Graph:
 
 
 def readings(count: int, seed: int = 0, size: int = 10) -> Iterator[pa.Table]:
-    """Return tables of `size` readings of every sensor, `count` in all, a little out of order."""
+    """Yield tables of `size` readings of every sensor, `count` in all, a little out of order."""
     chance = np.random.default_rng(seed)
     for first in range(0, count, size):
         number = np.repeat(np.arange(first, min(first + size, count)), len(SENSORS))

@@ -2,8 +2,8 @@
 
 An operator looks back no further than its window, so earlier events do not affect a result. Each
 stream has two bounds: the time from which all its events are needed, and the time from which these
-have their triggers. Walking back along the graph, the times of inputs are those of triggers, less
-the window.
+have their triggers. Walking back along the graph, inputs have the times of triggers, less the
+window.
 """
 
 from __future__ import annotations

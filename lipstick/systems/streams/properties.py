@@ -53,7 +53,7 @@ class Step:
 
     @property
     def parents(self) -> Sequence[Parents]:
-        """Yield the parents of the outputs, for each input with any."""
+        """The parents of the outputs, for each input with any."""
         if self.fired is None:
             return ()
         return [

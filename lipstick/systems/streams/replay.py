@@ -200,7 +200,7 @@ class ReplayOutcome:
 
     @property
     def identical(self) -> bool:
-        """Return True if all results in question were reproduced exactly."""
+        """True if all results in question were reproduced exactly."""
         return not (len(self.changed) or len(self.gone) or len(self.appeared))
 
 

@@ -1,1 +1,1 @@
-"""Modules and workflows as they are defined, in Python or in files, and checked."""
+"""Definitions of modules and workflows, in Python or in files, and their checks."""

@@ -1,8 +1,8 @@
-"""YAML of strangers: parsed within bounds of size and depth, checked before anything is built.
+"""Untrusted YAML: parsed within bounds of size and depth, checked before anything is built.
 
-An alias stands for the whole node that it names, so a text of a kilobyte can describe more nodes
-than memory holds, and a loader that recurses ends in the depth of the text. The parser yields
-events one at a time with neither problem; they are counted first.
+An alias stands for the whole node that it names, so a kilobyte of text can describe more nodes than
+memory holds, and a recursive loader fails on deeply nested text. The parser yields events one at a
+time with neither problem; they are counted first.
 """
 
 from __future__ import annotations

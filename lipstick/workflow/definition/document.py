@@ -1,4 +1,4 @@
-"""YAML documents whose every value knows its line, and checks of their form."""
+"""YAML documents whose values know their lines, and checks of their form."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NODES = 200_000
 
 @dataclass(frozen=True, slots=True)
 class DocumentEntry:
-    """A value of a document, and where it stands.
+    """A value of a document, and its location.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class DocumentEntry:
         return ".".join(str(part) for part in self.path) or "the document"
 
     def error(self, problem: str) -> DocumentError:
-        """An error at this entry."""
+        """Return an error at this entry."""
         return DocumentError(f"{self.file}, line {self.line}: {problem}", self.path, located=True)
 
     # -- forms -----------------------------------------------------------------------------
@@ -48,7 +48,7 @@ class DocumentEntry:
     def mapping(
         self, required: Sequence[str] = (), optional: Sequence[str] | None = None
     ) -> dict[str, DocumentEntry]:
-        """The entry as a mapping with these keys; any keys if `optional` is None."""
+        """Return the entry as a mapping with these keys; any keys if `optional` is None."""
         if self.value is None:
             return self._checked({}, required)
         if not isinstance(self.value, dict):
@@ -71,7 +71,7 @@ class DocumentEntry:
         return entries
 
     def sequence(self) -> list[DocumentEntry]:
-        """The entry as a list."""
+        """Return the entry as a list."""
         if self.value is None:
             return []
         if not isinstance(self.value, list):
@@ -79,7 +79,7 @@ class DocumentEntry:
         return self.value
 
     def text(self) -> str:
-        """The entry as text."""
+        """Return the entry as text."""
         if not isinstance(self.value, str):
             raise self.error(
                 f"{self.name} is {_kind(self.value)} and should be text. Names that YAML reads "
@@ -88,25 +88,25 @@ class DocumentEntry:
         return self.value
 
     def flag(self) -> bool:
-        """The entry as true or false."""
+        """Return the entry as true or false."""
         if not isinstance(self.value, bool):
             raise self.error(f"{self.name} is {_kind(self.value)} and should be true or false.")
         return self.value
 
     def number(self) -> int:
-        """The entry as a whole number."""
+        """Return the entry as a whole number."""
         if not isinstance(self.value, int) or isinstance(self.value, bool):
             raise self.error(f"{self.name} is {_kind(self.value)} and should be a whole number.")
         return self.value
 
     def texts(self) -> tuple[str, ...]:
-        """The entry as one text or a list of texts."""
+        """Return the entry as one text or a list of texts."""
         if isinstance(self.value, str):
             return (self.value,)
         return tuple(entry.text() for entry in self.sequence())
 
     def named(self) -> dict[str, str]:
-        """The entry as texts by name."""
+        """Return the entry as texts by name."""
         return {name: entry.text() for name, entry in self.mapping().items()}
 
     @contextmanager
@@ -122,7 +122,7 @@ class DocumentEntry:
             raise type(error)(message, error.subject, located=True) from error
 
     def find(self, subject: Path_) -> DocumentEntry:
-        """The entry at a path, or the last one on the way to it."""
+        """Return the entry at a path, or the last existing entry on the way to it."""
         entry = self
         for part in subject:
             inner = entry.value
@@ -150,7 +150,7 @@ def load(path: Path) -> DocumentEntry:
 
 
 def parse(text: str, path: Path) -> DocumentEntry:
-    """Read YAML text; `path` is what it is called in messages.
+    """Read YAML text; `path` is its name in messages.
 
     Raises
     ------
@@ -211,7 +211,7 @@ def _kind(value: Any) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Texts of several lines as blocks."""
+    """A dumper that writes texts of several lines as blocks."""
 
 
 def _text(dumper: _Dumper, value: str) -> yaml.Node:
@@ -223,7 +223,7 @@ _Dumper.add_representer(str, _text)
 
 
 def dump(document: Mapping[str, Any]) -> str:
-    """A document as YAML, in its order."""
+    """Return a document as YAML, in its order."""
     text: str = yaml.dump(
         dict(document), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100
     )

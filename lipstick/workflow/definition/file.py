@@ -53,7 +53,7 @@ from lipstick.workflow.definition.workflow import Workflow
 
 _SPECIFICATION = ("state", "functions", "query_state")
 _STATEMENTS = ("delete", "insert")
-"""The sections that may be a list of statements in place of queries by relation."""
+"""The sections that accept a list of statements instead of queries by relation."""
 _CHANGES = ("relations", "delete", "insert", "replace")
 
 
@@ -63,7 +63,7 @@ def read(path: Path, imports: Imports = ()) -> Workflow:
 
 
 def parse(text: str, path: Path, imports: Imports = ()) -> Workflow:
-    """A workflow of a text, which is called `path` in messages."""
+    """Return the workflow of a text, whose name in messages is `path`."""
     return _workflow(document_of(text, path), path.stem, imports)
 
 
@@ -126,7 +126,7 @@ def _functions(entry: DocumentEntry, imports: Imports) -> dict[str, str]:
 
 
 def _named(entry: DocumentEntry, imports: Imports) -> dict[str, Any]:
-    """Queries by name: SQL, or where a function is defined."""
+    """Return queries by name, from SQL or references to functions."""
     queries: dict[str, Any] = {}
     for name, query in entry.mapping().items():
         if not isinstance(query.value, dict):
@@ -213,12 +213,12 @@ def _loop(entry: DocumentEntry) -> Loop:
 
 
 def text(workflow: Workflow) -> str:
-    """A workflow as YAML that :func:`read` reads."""
+    """Return a workflow as YAML that :func:`read` reads."""
     return dump(document(workflow))
 
 
 def document(workflow: Workflow) -> dict[str, Any]:
-    """A workflow as a document of plain mappings, lists and texts."""
+    """Return a workflow as a document of plain mappings, lists and texts."""
     specifications = {m.specification.name: m.specification for m in workflow.nodes.values()}
     record: dict[str, Any] = {
         "workflow": workflow.name,

@@ -1,10 +1,9 @@
-"""Code that the SQL of a workflow calls beside Spark's functions, and code that it may not run.
+"""External code that a workflow's SQL calls, and code that it may not run.
 
-Functions are black boxes, named by where they are defined. A query of a file is a stranger's text,
-and Spark has three ways from a query to other code: functions that call a Java method by its name,
-``TRANSFORM ... USING 'program'``, and ``FROM t INSERT ...``. A text is refused for these words
-wherever they stand, in comments too: a lexer that differs from Spark's in one escape could be led
-past a call.
+Functions are black boxes, identified by module and name. A query in a file is untrusted, and Spark
+has three ways from a query to other code: functions that call a Java method by name, ``TRANSFORM
+... USING 'program'``, and ``FROM t INSERT ...``. A text is refused if it contains these words
+anywhere, even in comments: a lexer that differs from Spark's in one escape could miss a call.
 """
 
 from __future__ import annotations
@@ -21,23 +20,23 @@ if TYPE_CHECKING:
 
 
 Imports: TypeAlias = str | Collection[str] | bool
-"""Modules that may be imported from, with those below them; True: all, False: none."""
+"""Modules that may be imported from, including their submodules; True: all, False: none."""
 
 _REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _CALL = re.compile(r"`?([A-Za-z_]\w*)`?\s*\(")
 
 
 class Withheld(str):
-    """A place of a function that a file or a store names, and that may not be imported from.
+    """A reference to a function, in a file or store, whose module may not be imported.
 
-    It is the text of the place, so that it is written and compared as any other.
+    It is the text of the reference, so that it is written and compared as any other.
     """
 
     __slots__ = ()
 
 
 def place(reference: str, imports: Imports) -> str:
-    """Return the place of a function that a file names, withheld unless its module is allowed."""
+    """Return a reference to a function in a file, withheld unless its module is allowed."""
     module = reference.partition(":")[0]
     return reference if is_allowed(module, imports) else Withheld(reference)
 
@@ -52,12 +51,12 @@ def is_allowed(module: str, imports: Imports) -> bool:
 
 
 def check_allowed(owner: str, name: str, reference: str) -> None:
-    """Refuse a place that may not be imported from.
+    """Refuse a reference that may not be imported.
 
     Raises
     ------
     ImportNotAllowedError
-        When whoever read the workflow has not allowed its module.
+        The reader of the workflow has not allowed its module.
     """
     if isinstance(reference, Withheld):
         module = reference.partition(":")[0]
@@ -92,7 +91,7 @@ def load(owner: str, name: str, reference: str) -> Any:
     Raises
     ------
     ModuleQueryError
-        When it is not there, or something else.
+        The function is missing, or is something else.
     """
     where = ("specifications", owner, "functions", name)
     function = imported(owner, name, reference)
@@ -111,7 +110,7 @@ def load(owner: str, name: str, reference: str) -> Any:
 
 
 def imported(owner: str, name: str, reference: str) -> Any:
-    """Import what is at a place.
+    """Import the object of a reference.
 
     Raises
     ------
@@ -133,9 +132,9 @@ def imported(owner: str, name: str, reference: str) -> Any:
 
 
 class SpecificationAggregates:
-    """The aggregates among a specification's functions, functions of a group's bag: a container.
+    """A container of the aggregates, functions of a group's bag, among a specification's functions.
 
-    A function is imported when it is asked for; a missing one is not an aggregate.
+    Functions are imported lazily; a missing one is not an aggregate.
     """
 
     def __init__(self, owner: str, functions: Mapping[str, str]) -> None:
@@ -169,9 +168,9 @@ def register(spark: SparkSession, owner: str, functions: Mapping[str, str]) -> N
 
 
 def called(text: str, functions: Collection[str]) -> str | None:
-    """Return the outermost of some functions that an expression calls; None if it calls none.
+    """Return the outermost of some functions that an expression calls, or None.
 
-    A function brought by a data frame has a generated name.
+    A function that comes with a data frame has a generated name.
     """
     from lipstick.dataframes import FUNCTION_PREFIX
 
@@ -202,7 +201,7 @@ _OTHER = {what: re.compile(pattern, re.IGNORECASE) for what, pattern in _OTHERS.
 
 
 def check_runs_no_code(owner: str, name: str, sql: str, imports: Imports) -> None:
-    """Refuse SQL of a file that does more than a query may.
+    """Refuse SQL of a file that does more than query.
 
     Parameters
     ----------

@@ -58,17 +58,17 @@ class Relation:
         Pairs of name and Spark type (``"decimal(10,2)"``), or a mapping, or DDL text
         (``"CarId string, Model string"``, for types without commas at their top level).
     key
-        Columns that identify a tuple: unique and never NULL. They name its nodes to people.
-        None: tuples are identified by their place.
+        Columns that identify a tuple: unique and never NULL. They name its nodes.
+        None: tuples are identified by their position.
     union
-        Several edges may lead into the relation: it is the bag union of what they bring.
+        Whether several edges may lead into the relation: it is the bag union of their tuples.
     optional
-        No edge need lead into the relation: it is empty then.
+        Whether the relation may have no incoming edge: it is then empty.
 
     Raises
     ------
     RelationError
-        Without columns, for a column named twice, or a key that is none of the columns.
+        There are no columns, a column is named twice, or the key is not among the columns.
     """
 
     columns: tuple[tuple[str, str], ...]
@@ -114,7 +114,7 @@ class Relation:
         return ", ".join(f"`{name}` {kind}" for name, kind in self.columns)
 
     def difference(self, source: Relation) -> str | None:
-        """Say in which column the relation differs from one that is carried to it; None: in none.
+        """Return the first difference in columns from a relation carried to it as text, or None.
 
         Columns are compared by position; names and types as Spark reads them.
         """
@@ -153,7 +153,7 @@ def _columns(
 
 
 def _plain(kind: str) -> str:
-    """A type's text in one spelling."""
+    """Return a type's text in canonical spelling."""
     words = re.sub(r"\s+", "", kind.lower())
     return re.sub(r"[a-z_]+", lambda word: _SYNONYMS.get(word[0], word[0]), words)
 
@@ -237,7 +237,7 @@ class Specification:
         return tuple(name for name in chain if name not in self.outputs)
 
     def check_imports(self) -> None:
-        """Refuse functions and other code that a file names and its reader has not allowed.
+        """Refuse functions and other code in a file that its reader has not allowed.
 
         Raises
         ------

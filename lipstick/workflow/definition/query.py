@@ -15,7 +15,7 @@ from lipstick.workflow.errors import ModuleQueryError
 from semiring.door import checked
 
 BEFORE = "before_"
-"""Q_out reads the state as it was before the invocation under this prefix: ``before_Cars``."""
+"""The prefix of state relations as they were before the invocation, for Q_out: ``before_Cars``."""
 
 _SELECTS = re.compile(r"[\s(]*(?:select|with|values|from|table)\b", re.IGNORECASE)
 
@@ -30,14 +30,14 @@ _DELETES = re.compile(
 
 
 class Query(ABC):
-    """The definition of one relation from others."""
+    """The definition of one relation in terms of others."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def text(self) -> str:
-        """The query as it is shown."""
+        """The query as text for display."""
 
     @property
     @abstractmethod
@@ -82,15 +82,15 @@ class Sql(Query):
 class FrameFunction(Query):
     """A query that is a Python function from data frames to a data frame.
 
-    Its parameters are called as the relations that it reads. It is called once for a run, with
-    frames that have no rows, to learn what it does; so it must not look at their rows.
+    Its parameters are named as the relations that it reads. It is called once for a run, with empty
+    frames, to learn its plan; so it must not depend on their rows.
 
     Parameters
     ----------
     reference
         Where it is defined: ``package.module:function``.
     function
-        The function itself; None: it is imported when it is needed.
+        The function itself; None: it is imported lazily.
 
     Raises
     ------
@@ -106,7 +106,7 @@ class FrameFunction(Query):
 
     @classmethod
     def of(cls, function: Callable[..., Any], where: str) -> FrameFunction:
-        """The query that a function is; `where` is for messages.
+        """Return the query of a function; `where` is for messages.
 
         Raises
         ------
@@ -128,7 +128,7 @@ class FrameFunction(Query):
 
     @property
     def selects(self) -> bool:
-        """It always is a query."""
+        """True: it is never a predicate."""
         return True
 
     def reads(self, owner: str) -> tuple[str, ...]:
@@ -149,7 +149,7 @@ class FrameFunction(Query):
         return tuple(each.name for each in parameters)
 
     def frame(self, owner: str, table: Callable[[str], Any]) -> Any:
-        """Call it with a frame for every relation."""
+        """Call the function with a frame for every relation."""
         return self._called_function(owner)(**{name: table(name) for name in self.reads(owner)})
 
     def _called_function(self, owner: str) -> Callable[..., Any]:
@@ -162,14 +162,14 @@ class FrameFunction(Query):
 
 
 def _unindented(sql: str) -> str:
-    """A text from the margin, as it is if it has quotes, between which every space counts."""
+    """Return a text without common indentation; unchanged if it has quotes, where spaces count."""
     if any(quote in sql for quote in "'\"`"):
         return sql.strip()
     return "\n".join(line.rstrip() for line in cleandoc(sql).splitlines())
 
 
 def as_query(given: Any, where: str) -> Query:
-    """Take SQL text, or a function from data frames to a data frame, for a query.
+    """Return SQL text, or a function from data frames to a data frame, as a query.
 
     Raises
     ------
@@ -189,7 +189,7 @@ def as_query(given: Any, where: str) -> Query:
 
 
 def _changes(given: Any, statement: re.Pattern[str], example: str) -> Mapping[str, Any]:
-    """Changes of state relations by their name, which statements have in their text.
+    """Return changes of state relations by relation, which the statements name.
 
     Raises
     ------
@@ -213,14 +213,14 @@ def _changes(given: Any, statement: re.Pattern[str], example: str) -> Mapping[st
 
 
 def frozen(given: Mapping[str, Any], where: str) -> Mapping[str, Query]:
-    """Named queries that cannot be changed, in their order."""
+    """Return named queries as an immutable mapping, in their order."""
     return MappingProxyType({name: as_query(q, f"{where} {name}") for name, q in given.items()})
 
 
 @checked
 @dataclass(frozen=True, slots=True)
 class StateQuery:
-    """Q_state: a chain of named relations, and what becomes of the state relations.
+    """Q_state: a chain of named relations, and the changes of the state relations.
 
     Parameters
     ----------

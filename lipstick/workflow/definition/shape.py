@@ -1,4 +1,4 @@
-"""The graph of a workflow: its nodes and edges, bounded loops, orders of execution, and conditions.
+"""The graph of a workflow: nodes and edges, bounded loops, orders of execution, and conditions.
 
 Loops are unfolded into nodes. Each condition of Definition 2.2 has its own error.
 
@@ -92,10 +92,10 @@ class Shape:
 
 
 def execution_order(shape: Shape) -> tuple[str, ...]:
-    """The nodes in topological order; where it is open, in the order they are written.
+    """Return the nodes in topological order; ties are in written order.
 
-    This is the order whose outcome every run has, also a parallel one: nodes of one module, which
-    share its state, run in it.
+    Every run, also a parallel one, has the outcome of this order: nodes of one module, which share
+    its state, run in it.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def _digraph(shape: Shape) -> DiGraph:
 
 
 def _cycle(shape: Shape, place: Mapping[str, int]) -> list[str]:
-    """Return the nodes of a cycle, from the one that is written first on."""
+    """Return the nodes of a cycle, starting with the one that is written first."""
     from networkx import find_cycle
 
     cycle = [source for source, _ in find_cycle(_digraph(shape))]
@@ -136,7 +136,7 @@ def _cycle(shape: Shape, place: Mapping[str, int]) -> list[str]:
 
 
 def dependencies(shape: Shape) -> Mapping[str, frozenset[str]]:
-    """Return the nodes that each node waits for: its predecessors, and nodes of the same module.
+    """Return, by node, the nodes it waits for: its predecessors, and nodes of the same module.
 
     The keys are in :func:`execution_order`.
     """
@@ -154,7 +154,9 @@ def dependencies(shape: Shape) -> Mapping[str, frozenset[str]]:
 
 
 def invocation_numbers(shape: Shape) -> Mapping[str, tuple[int, int]]:
-    """Per node which invocation of its module it is in an execution, from 1, and of how many."""
+    """Return, by node, the number of its invocation within an execution, from 1, and their
+    count.
+    """
     order = execution_order(shape)
     totals: dict[str, int] = {}
     number: dict[str, int] = {}
@@ -173,7 +175,7 @@ def check(shape: Shape, declared: Shape) -> None:
     shape
         The graph with loops unfolded.
     declared
-        The graph as it is written, to say where.
+        The graph as written, for locations in errors.
 
     Raises
     ------
@@ -206,7 +208,7 @@ def check(shape: Shape, declared: Shape) -> None:
 
 
 def flows(shape: Shape, edge: Edge) -> Mapping[str, str]:
-    """The relations that an edge carries, from the start's output to the end's input."""
+    """Return the relations that an edge carries, from the start's output to the end's input."""
     if edge.relations is not None:
         return edge.relations
     outputs, inputs = shape.nodes[edge.source].outputs, shape.nodes[edge.target].inputs
@@ -365,7 +367,7 @@ class Loop:
     back
         Edges from the end of a round to the beginning of the next.
     times
-        How many rounds: at least 1.
+        The number of rounds, at least 1.
 
     Raises
     ------

@@ -1,4 +1,6 @@
-"""The steps of a specification: the columns its queries read and return, checked without Spark."""
+"""The steps of a specification: the columns that its queries read and return, checked without
+Spark.
+"""
 
 from __future__ import annotations
 
@@ -66,9 +68,9 @@ def check_queries(specification: Specification) -> None:
     Raises
     ------
     UnknownRelationError
-        For a query that reads what is not an input, no state, and not defined before it.
+        A query reads a relation that is neither input nor state nor defined before it.
     ModuleQueryError
-        For a query that gives another number of columns than its relation has.
+        The number of a query's columns differs from its relation's.
     rewriter.errors.QueryError
         For SQL that is not understood, with the place in the text.
     """
@@ -91,10 +93,10 @@ def check_queries(specification: Specification) -> None:
 
 
 class _Catalog:
-    """The relations that a step sees; remembers what was asked for in vain.
+    """The relations that a step sees; records failed look-ups.
 
-    ``later``: whether something was asked for that Spark will know: the columns of a relation, or
-    the type of one, from which columns follow.
+    ``later``: whether a look-up failed that Spark will resolve: the columns of a relation, or the
+    type of one, from which columns follow.
     """
 
     def __init__(self, visible: dict[str, tuple[str, ...]]) -> None:
@@ -116,14 +118,14 @@ class _Catalog:
         """Return None: variables belong to sessions, and a module has none."""
 
     def made_columns(self, function: str) -> None:
-        """None: no session has the functions yet, so that a text names their columns."""
+        """Return None: no session has the functions yet, so a text names their columns."""
 
     def column_type(self, relation: str, column: str) -> None:
-        """None: Spark will know."""
+        """Return None: only Spark knows."""
         self.later = True
 
     def type_of(self, query: str) -> None:
-        """None: Spark will know."""
+        """Return None: only Spark knows."""
         self.later = True
 
 
@@ -205,7 +207,7 @@ def column_error(
 
 
 def place_error(specification: Specification, step: Step, problem: str) -> WorkflowError:
-    """Return the error of a query that has no place in a provenance graph."""
+    """Return the error of a query that a provenance graph cannot represent."""
     return ModuleQueryError(
         f"{specification.name}: {step.what} has no place in a graph: {problem}",
         ("specifications", specification.name, *_subject(step)),

@@ -93,12 +93,12 @@ class Workflow:
 
     @property
     def declared(self) -> Shape:
-        """Nodes and edges as they are written, loops folded."""
+        """Nodes and edges as written, with loops folded."""
         return Shape(self.nodes, self.edges, self.inputs, self.outputs)
 
     @property
     def shape(self) -> Shape:
-        """Nodes and edges with loops unfolded: what runs."""
+        """Nodes and edges with loops unfolded, as they run."""
         return unfold(self.declared, self.loops)
 
     @property
@@ -111,13 +111,13 @@ class Workflow:
         return {m.specification.name: m.specification for m in self.nodes.values()}
 
     def flows(self, edge: Edge) -> Mapping[str, str]:
-        """The relations that an edge carries: from S_out of its start to S_in of its end."""
+        """Return the relations that an edge carries: from S_out of its start to S_in of its end."""
         return flows(self.shape, edge)
 
     def validate(self) -> None:
-        """Check also what the queries read and give; no Spark, nothing runs.
+        """Check also the columns that queries read and return, without Spark or running anything.
 
-        The structure was checked when the workflow was made.
+        The structure was checked when the workflow was created.
 
         Raises
         ------
@@ -135,7 +135,7 @@ class Workflow:
             check_queries(specification)
 
     def check_imports(self) -> None:
-        """Refuse functions, Java methods and programs that a file names and nobody has allowed.
+        """Refuse functions, Java methods and programs in a file that its reader has not allowed.
 
         Raises
         ------
@@ -193,7 +193,7 @@ class Workflow:
         parallelism: int = 1,
         exports: Mapping[str, str | os.PathLike[str]] | None = None,
     ) -> Run:
-        """Run a sequence of executions, from the first invocation that is not done yet.
+        """Run a sequence of executions, from the first invocation that is not stored yet.
 
         Parameters
         ----------
@@ -204,16 +204,16 @@ class Workflow:
             ``{relation: rows}`` where only one input node has the relation. Rows are a data
             frame, an Arrow table, a list of tuples or of dicts, or the path of a file.
         store
-            The directory of the run. What is done there already is not done again; its inputs
-            must be the same.
+            The directory of the run. Stored invocations are not repeated; their inputs must be
+            the same.
         state
-            The initial state, ``{module: {relation: rows}}``; what is left out is empty.
+            The initial state, ``{module: {relation: rows}}``; omitted relations are empty.
         first
             The number of the execution that ``inputs`` begins with.
         tracked
             False: plain Spark, without provenance.
         parallelism
-            How many invocations may run at a time. The outcome does not depend on it.
+            The limit on simultaneous invocations. The outcome does not depend on it.
         exports
             By output, ``node/relation``, a folder: what each execution gives is written to
             ``folder/number``, where other stores import it from.
@@ -264,7 +264,7 @@ _MOST = 60
 
 
 def svg(name: str, shape: Shape) -> str:
-    """A workflow as SVG that needs nothing else.
+    """Return a workflow as self-contained SVG.
 
     Input nodes have a thick left side and output nodes a thick right one; a dashed line below a
     module's name leads to its state relations.
@@ -294,7 +294,9 @@ def svg(name: str, shape: Shape) -> str:
 
 
 def _places(shape: Shape, shown: tuple[str, ...]) -> dict[str, tuple[int, int]]:
-    """The upper left corner of every node: a column per longest way from an input."""
+    """Return the upper left corner of every node, with one column per longest path from an
+    input.
+    """
     column: dict[str, int] = {}
     rows: dict[int, int] = {}
     places: dict[str, tuple[int, int]] = {}

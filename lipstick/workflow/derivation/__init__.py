@@ -1,1 +1,1 @@
-"""From the captures of an invocation to the nodes and edges of its provenance graph."""
+"""The provenance graph of an invocation, derived from its captures."""

@@ -1,4 +1,4 @@
-"""Blocks of queries as provenance graphs see them: origins of columns, and unsupported blocks."""
+"""Blocks of queries in provenance graphs: origins of columns, and unsupported blocks."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from rewriter.interpret import Interpreted, WindowCall, aggregate_call, interpre
 _QUALIFIER = re.compile(r"`?\w+`?\.(?=[`A-Za-z_])")
 
 Column = tuple[str, str]
-"""The alias of a source or lookup, and a column of it."""
+"""The alias of a source or lookup, and a column name."""
 
 
 def plain_column(block: Block, name: str) -> Column | None:
-    """The column of a source that an output of a block without grouping is; None: none."""
+    """Return the source column that an output of a block without grouping copies, or None."""
     scalar = next(output.scalar for output in block.outputs if output.name == name)
     return plain_source(block, interpret(scalar))
 
 
 def plain_source(block: Block, scalar: Interpreted) -> Column | None:
-    """The column of a source that a scalar over a block's members is; None: none."""
+    """Return the source column that a scalar over a block's members copies, or None."""
     column = scalar.column
     if column is None or column[0] != MEMBER or block.core is None:
         return column
@@ -46,14 +46,14 @@ def plain_source(block: Block, scalar: Interpreted) -> Column | None:
 
 
 def table_function(block: Block, functions: Collection[str]) -> str | None:
-    """The table function that makes the rows of a block; None if none does."""
+    """Return the table function that generates the rows of a block, or None."""
     generators = () if block.core is None else block.core.generators
     calls = (interpret(g.argument).text for g in generators if g.function)
     return next((called(call, functions) for call in calls), None)
 
 
 def computed_from(block: Block, scalar: Interpreted) -> tuple[Column, ...]:
-    """The columns of sources that a scalar over a block's members is computed from, each once."""
+    """Return the distinct source columns from which a scalar over members is computed."""
     selected = dict(block.core.select) if block.core is not None else {}
     columns: dict[Column, None] = {}
     for alias, name in scalar.columns:
@@ -65,9 +65,10 @@ def computed_from(block: Block, scalar: Interpreted) -> tuple[Column, ...]:
 
 
 def _leaves(block: Block, column: Column) -> Iterator[Column]:
-    """Yield the columns that a column of a block's sources is computed from, in all union branches.
+    """Yield the columns from which a column of a block's sources is computed, in all union
+    branches.
 
-    A column of a union itself is among them, since a branch may be nothing but it.
+    A column of a union is included, since a branch may copy it.
     """
     waiting: list[tuple[Core | None, Column]] = [(block.core, column)]
     while waiting:
@@ -109,13 +110,15 @@ def predicates(core: Core | None) -> Iterator[Scalar]:
 
 
 def branch_outputs(block: Block, branch: Block) -> Iterator[tuple[str, str]]:
-    """Yield the columns of a union of blocks, and which outputs of a branch they are."""
+    """Yield the columns of a union of blocks, with the corresponding outputs of a branch."""
     for first, output in zip(block.branches[0].outputs, branch.outputs, strict=True):
         yield first.name, output.name
 
 
 def branch_columns(block: Block, column: Column) -> tuple[Column, ...]:
-    """The columns of relations that a column of a block's sources is, in any branch of a union."""
+    """Return the relation columns that a column of a block's sources copies, in any union
+    branch.
+    """
     columns: dict[Column, None] = {}
     waiting = [(block.core, column)]
     while waiting:
@@ -137,7 +140,7 @@ def _union(core: Core, alias: str) -> UnionSource | None:
 
 
 def expression_text(block: Block, scalar: Interpreted) -> str:
-    """A scalar over a block's members as people read it: without quotes and qualifiers."""
+    """Return a scalar over a block's members as readable text, without quotes and qualifiers."""
     if scalar.column is not None and scalar.column[0] == MEMBER and block.core is not None:
         selected = dict(block.core.select)
         if scalar.column[1] in selected:
@@ -146,14 +149,14 @@ def expression_text(block: Block, scalar: Interpreted) -> str:
 
 
 def plain_text(sql: str) -> str:
-    """SQL without quotes of names and qualifiers."""
+    """Return SQL without quotes of names and without qualifiers."""
     return _QUALIFIER.sub("", sql).replace("`", "")
 
 
 def keeps_all_columns(block: Block, relations: Mapping[str, RelationRecord]) -> bool:
     """Return True if a block without grouping neither drops nor computes a column.
 
-    A column is not dropped where another one of its name is kept, as in a natural join.
+    A column is not dropped if one of the same name is kept, as in a natural join.
     """
     if block.kind is not Kind.ROWS or _generates(block):
         return False
@@ -172,7 +175,7 @@ def keeps_all_columns(block: Block, relations: Mapping[str, RelationRecord]) -> 
 
 
 def _generates(block: Block) -> bool:
-    """Return True if one input tuple may give several rows."""
+    """Return True if one input tuple may yield several rows."""
     return bool(block.generators) or (block.core is not None and bool(block.core.generators))
 
 
@@ -231,10 +234,10 @@ def _covered(
 
 
 def problem(root: Block) -> str | None:
-    """Say why a query cannot be derived, and what to write in its place; None: it can be.
+    """Return the reason why a query's provenance graph cannot be derived, with a remedy, or None.
 
-    Invocations are derived in this process, which computes what rows are grouped, sorted and
-    aggregated by as Spark does, and cannot do so of everything.
+    Invocations are derived in this process, which computes group keys, sort keys and aggregates as
+    Spark does, but not for all functions.
     """
     for block in topological(root):
         for refusal in (_joins(block), _copies(block, root), _generators(block)):
@@ -277,7 +280,7 @@ def _generators(block: Block) -> str | None:
 
 
 def _windows(block: Block) -> Iterator[str]:
-    """The window functions whose frames only Spark can compute."""
+    """Yield the window functions whose frames only Spark can compute."""
     scalars = [*(output.scalar for output in block.outputs), *(key.scalar for key in block.order)]
     for scalar in scalars:
         for call in windowed(scalar).calls:
@@ -291,7 +294,7 @@ def _known(call: WindowCall) -> bool:
 
 
 def _aggregates(block: Block) -> Iterator[str]:
-    """The aggregates of values that only Spark can compute."""
+    """Yield the aggregates of values that only Spark can compute."""
     shown = [*(output.scalar for output in block.outputs), *block.having]
     used = {name for scalar in shown for alias, name in interpret(scalar).columns if alias == GROUP}
     for name, scalar in block.aggregates:

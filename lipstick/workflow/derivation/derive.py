@@ -172,7 +172,7 @@ class _Derivation:
     # -- limits ----------------------------------------------------------------------------
 
     def _limits(self, part: Reached, derived: BlockTuples, name: str) -> list[int]:
-        """Pools of one node each: what decides which tuples LIMIT shows."""
+        """Return pools of one node each: the values that decide which tuples LIMIT shows."""
         block, pools = part.block, []
         if derived.order:
             pools.append(settled(self.trace, f"{name}.order", "[ORDER BY]", derived.order)[1])
@@ -192,7 +192,9 @@ class _Derivation:
         target: TupleTarget,
         copies: Sequence[Nodes] = (),
     ) -> TupleNodes:
-        """Tuples that are shown, so often, because of all that decides so."""
+        """Return tuples, repeated by multiplicity, that also depend on the values that decide
+        about them.
+        """
         if not single and not copies:
             return self._passed_on(tuples, replace(target, own=True))
         pool = tuple_pool(self.trace, target, "", "·", final=True)
@@ -245,7 +247,7 @@ class _Derivation:
         return TupleNodes(nodes, columns), [each for scalar in order for each in inputs(scalar)]
 
     def _passed_on(self, tuples: TupleNodes, target: TupleTarget) -> TupleNodes:
-        """Tuples of a source: as they are, or each behind a `+` of its own."""
+        """Return tuples of a source: unchanged, or each behind a `+` of its own."""
         if not target.own:
             return tuples
         pool = tuple_pool(self.trace, target, "", "+", final=True)
@@ -283,7 +285,7 @@ class _Derivation:
 
 
 def deciding(reading: QueryReading, rows: Rows) -> Array:
-    """The sorted positions of tuples of a block that decide about its other tuples."""
+    """Return the sorted positions of a block's tuples that decide about other tuples of it."""
     keys = [key for _, key in rows.block.keys]
     if isinstance(rows, WindowRows):
         return np.flatnonzero(rows.base_present())
@@ -341,7 +343,7 @@ def group_tuples(
     functions
         The black boxes among the functions that the query calls.
     part
-        The groups that are asked for, and their members.
+        The requested groups, and their members.
     """
     block, owners = part.block, target.ranks[part.owners]
     factors = reading.at(rows.members, part.members).factors()
@@ -420,7 +422,7 @@ def _difference(
 def _member_nodes(
     trace: InvocationTrace, factors: MemberFactors, reading: MemberReading, name: str
 ) -> Nodes:
-    """The p-nodes of members that are not tuples themselves."""
+    """Return the p-nodes of members that are not tuples themselves."""
     nodes, count = factors.single, len(factors.counts)
     if nodes is None:
         pool = trace.pool(f"{name}.join", Kind.DERIVED, "·", count)

@@ -1,4 +1,4 @@
-"""The v-nodes of a grouping: constants, tensors `⊗`, aggregates, and what is computed from them.
+"""The v-nodes of a grouping: constants, tensors `⊗`, aggregates, and values computed from them.
 
 Source: Amsterdamer et al., *Putting Lipstick on Pig*, PVLDB 5(4), 2011, section 3.2; *Provenance
 for Aggregate Queries*, PODS 2011.
@@ -100,7 +100,7 @@ def aggregate_nodes(
     name
         Of the groups' nodes, behind the invocation's.
     columns
-        What the block's outputs are called; left out are those called as they are.
+        The names of renamed outputs of the block.
     functions
         The black boxes among the functions that the query calls.
     scalars_of
@@ -157,7 +157,7 @@ def aggregate_nodes(
 
 
 def _condition_text(rows: GroupRows, scalar: Interpreted) -> str:
-    """A condition as people read it, with the calls of its aggregates."""
+    """Return a condition as readable text, with the calls of its aggregates."""
     text = expression_text(rows.block, scalar)
     names = "|".join(map(re.escape, rows.calls))
     return re.sub(rf"\b({names})\b", lambda match: _plain(rows.calls[match[0]].text), text)
@@ -217,7 +217,7 @@ def tensor_nodes(trace: InvocationTrace, suffix: str, nodes: Nodes, constants: N
 def aggregated_values(
     trace: InvocationTrace, suffix: str, call: AggregateCall, chosen: Array, reading: MemberReading
 ) -> tuple[Array, Nodes]:
-    """The members whose aggregated value is not NULL, by place, and the v-nodes of their values.
+    """Return the members with non-NULL aggregated values, by index, and the v-nodes of the values.
 
     Raises
     ------
@@ -258,7 +258,7 @@ def _changeable(
     read: Sequence[Nodes],
     rows: Array,
 ) -> Nodes:
-    """V-nodes of values that are computed from others, one per member."""
+    """Return v-nodes of values that are computed from others, one per member."""
     table = pa.table({VALUE_COLUMN: kept})
     pool = trace.pool(
         f"{suffix}.values", Kind.VALUE, plain_text(argument.text), len(rows), values=table
@@ -270,7 +270,7 @@ def _changeable(
 
 
 def _distinct(column: pa.Array) -> tuple[Array, Array]:
-    """Number the values of a column in their order, and find a row of each."""
+    """Number the distinct values of a column in their order, and find a row of each."""
     codes, first = distinct([column], len(column))
     kind = column.type
     if pa.types.is_nested(kind) or len(first) < 2:
@@ -288,7 +288,7 @@ def _evaluated(members: Members, chosen: Array, argument: Interpreted) -> pa.Arr
 def _once(
     trace: InvocationTrace, suffix: str, nodes: Nodes, owners: Array, constants: Nodes
 ) -> tuple[Nodes, Array, Nodes]:
-    """Of equal values in a group one, behind the δ of the members that have it."""
+    """Return one of equal values in a group, behind the δ of the members with it."""
     columns = [pa.array(part) for part in (owners, constants.pools, constants.ordinals)]
     codes, first = distinct(columns, len(owners))
     pool = trace.pool(f"{suffix}.distinct", Kind.DERIVED, "δ", len(first))
@@ -305,7 +305,7 @@ def _computed(
     made_of: Sequence[Nodes],
     groups: GroupedNodes,
 ) -> Nodes:
-    """A v-node per group for a value computed from aggregates, named by its expression."""
+    """Return a v-node per group for a value computed from aggregates, named by its expression."""
     values = groups.rows.base.take(output.name, groups.positions)
     pool = trace.pool(
         suffix,

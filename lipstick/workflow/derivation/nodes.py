@@ -1,8 +1,8 @@
-"""The fragment of a provenance graph that one invocation adds, while it is built.
+"""The fragment of a provenance graph that one invocation adds, under construction.
 
-Nodes are gathered in pools, one per segment to come, and edges between pools. The name of a pool,
-and which of its nodes exist, is settled in the end: state tuples get nodes only where a derivation
-uses them.
+Nodes are collected in pools, one per future segment, and edges between pools. The name of a pool,
+and the set of its nodes that exist, is settled at the end: state tuples get nodes only if a
+derivation uses them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class NewSegment:
 
 @dataclass(frozen=True, slots=True)
 class NewEdges:
-    """An edge set to be stored, and the ordinals that are not implied."""
+    """An edge set to be stored, and its explicit ordinals."""
 
     edges: EdgeSet
     sources: Array | None
@@ -47,7 +47,7 @@ class Fragment:
 def new_edges(
     source: Segment, target: Segment, sources: Array, targets: Array, port: int = Port.OPERAND
 ) -> NewEdges:
-    """Edges between two segments; ordinals that follow from their number are not stored."""
+    """Return edges between two segments, without ordinals that follow from the edge's number."""
     count = len(sources)
     ends = [_implied(sources), _implied(targets)]
     arrays = [
@@ -76,17 +76,17 @@ class Nodes:
 
     @classmethod
     def of(cls, pool: int, ordinals: Array) -> Nodes:
-        """Nodes of one pool."""
+        """Return references to nodes of one pool."""
         return cls(np.full(len(ordinals), pool, dtype=np.int32), ordinals)
 
     @classmethod
     def none(cls, count: int) -> Nodes:
-        """Places for nodes; without one, an ordinal is -1."""
+        """Return empty references, with ordinal -1."""
         return cls(np.full(count, -1, dtype=np.int32), np.full(count, -1, dtype=np.int64))
 
     @classmethod
     def concatenated(cls, parts: Sequence[Nodes]) -> Nodes:
-        """The nodes of several, one after the other."""
+        """Return the concatenation of several references."""
         if not parts:
             return cls(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64))
         return cls(
@@ -98,22 +98,22 @@ class Nodes:
         return len(self.ordinals)
 
     def put(self, rows: Array, nodes: Nodes) -> None:
-        """Set the nodes at some places."""
+        """Set the references at some positions."""
         self.pools[rows], self.ordinals[rows] = nodes.pools, nodes.ordinals
 
     def take(self, rows: Array) -> Nodes:
-        """The nodes at some places."""
+        """Return the references at some positions."""
         return Nodes(self.pools[rows], self.ordinals[rows])
 
 
 @dataclass(slots=True)
 class Pool:
-    """Nodes of one segment to come.
+    """Nodes of one future segment.
 
     Parameters
     ----------
     segment
-        The segment; its count and file are settled in the end.
+        The segment; its count and file are settled at the end.
     values
         The values of node i in row i; None if there are none.
     used
@@ -130,9 +130,9 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Nodes in stored segments: the name of each one's segment by number, and its ordinal.
+    """Nodes in stored segments: by row, the number of the segment's name, and an ordinal.
 
-    Where there is no node, the number is -1.
+    The number is -1 for rows without a node.
     """
 
     names: Sequence[str]
@@ -141,13 +141,15 @@ class Origin:
 
     @classmethod
     def none(cls, count: int) -> Origin:
-        """Places for nodes, and no nodes."""
+        """Return rows without nodes."""
         nothing = np.full(count, -1, dtype=np.int64)
         return cls((), nothing, nothing)
 
     @classmethod
     def of(cls, segment: str, count: int, rows: Array | None = None) -> Origin:
-        """The nodes of one segment, in their order, at some of `count` places; None: at all."""
+        """Return the nodes of one segment, in their order, at some of `count` rows; None: at
+        all.
+        """
         segments = np.full(count, -1, dtype=np.int64)
         ordinals = np.full(count, -1, dtype=np.int64)
         places = np.arange(count, dtype=np.int64) if rows is None else rows
@@ -156,7 +158,7 @@ class Origin:
 
     @classmethod
     def concatenated(cls, parts: Sequence[Origin]) -> Origin:
-        """The nodes of several, one after the other."""
+        """Return the concatenation of several origins."""
         names: list[str] = []
         segments = [np.empty(0, dtype=np.int64)]
         for part in parts:
@@ -167,15 +169,15 @@ class Origin:
 
     @property
     def rows(self) -> Array:
-        """The places that have a node."""
+        """The rows with a node."""
         return np.flatnonzero(self.segments >= 0)
 
     def take(self, rows: Array) -> Origin:
-        """The nodes at some places."""
+        """Return the nodes at some rows."""
         return Origin(self.names, self.segments[rows], self.ordinals[rows])
 
     def groups(self) -> Iterator[tuple[str, Array]]:
-        """Yield each segment that has nodes, and the places of its nodes."""
+        """Yield each segment with nodes, and the rows of its nodes."""
         there = self.rows
         if not len(there):
             return
@@ -186,16 +188,16 @@ class Origin:
 
 
 Values = Mapping[str, tuple[str, Array]]
-"""By column of some tuples, the segment of the v-nodes of its values, and which tuples have one."""
+"""By column of some tuples, the segment of its values' v-nodes, and the tuples that have one."""
 
 
 def origins(values: Values, count: int) -> dict[str, Origin]:
-    """The v-nodes of the columns of `count` tuples."""
+    """Return the v-nodes of the columns of `count` tuples."""
     return {name: Origin.of(segment, count, rows) for name, (segment, rows) in values.items()}
 
 
 class InvocationTrace:
-    """Gathers the nodes and edges of one invocation.
+    """Collects the nodes and edges of one invocation.
 
     Parameters
     ----------
@@ -225,7 +227,7 @@ class InvocationTrace:
         used: Array | None = None,
         origin: Origin | None = None,
     ) -> int:
-        """Add nodes that are alike and return their pool's number.
+        """Add nodes of one segment, and return their pool's number.
 
         Parameters
         ----------
@@ -253,7 +255,7 @@ class InvocationTrace:
         return len(self.pools) - 1
 
     def edges(self, sources: Nodes, pool: int, targets: Array, port: int = Port.OPERAND) -> None:
-        """Add edges, one from each of the sources to the node of `pool` beside it."""
+        """Add edges, one from each source to the node of `pool` in the same row."""
         there = np.flatnonzero(sources.ordinals >= 0)
         if len(there) < len(sources):
             sources, targets = sources.take(there), targets[there]
@@ -290,7 +292,7 @@ class InvocationTrace:
         return Fragment(tuple(segments), tuple(edges))
 
     def _entering(self, pool: Pool) -> Iterator[NewEdges]:
-        """The edges of tuples that enter the invocation: from themselves, and from the m-node."""
+        """Yield the edges of entering tuples: from the tuples, and from the m-node."""
         if pool.origin is None or not pool.segment.count:
             return
         for name, rows in pool.origin.groups():
@@ -304,7 +306,7 @@ class InvocationTrace:
         yield new_edges(m_node, pool.segment, np.zeros_like(every), every)
 
     def _settle(self, number: int, pool: Pool) -> Array | None:
-        """Leave only the nodes that are used; the new place of each, None for the same."""
+        """Remove unused nodes; return the new ordinal of each, or None if unchanged."""
         if pool.used is None:
             return None
         for sources, _, _, _ in self._edges:

@@ -56,7 +56,7 @@ class MemberFactors:
 
     @property
     def single(self) -> Nodes | None:
-        """The nodes of members that have one factor each; None if some have not."""
+        """The nodes of members if each has exactly one factor, else None."""
         if not bool((self.counts == 1).all()):
             return None
         rows = [rows for rows, _ in self.parts]
@@ -66,7 +66,7 @@ class MemberFactors:
         return nodes.take(np.argsort(np.concatenate(rows), kind="stable"))
 
     def order(self, first: Array) -> Array:
-        """The members by an integer each, then by their factors."""
+        """Return the order of the members by an integer each, then by their factors."""
         keys = []
         for rows, nodes in self.parts:
             for values in (nodes.ordinals, nodes.pools):
@@ -76,7 +76,7 @@ class MemberFactors:
         return np.lexsort((*keys, first))
 
     def take(self, order: Array) -> MemberFactors:
-        """The factors of the members in another order."""
+        """Return the factors of the members in a different order."""
         places = np.empty(self._count, dtype=np.int64)
         places[order] = np.arange(self._count)
         parts = []
@@ -87,7 +87,7 @@ class MemberFactors:
         return MemberFactors(self._count, tuple(parts))
 
     def multiply(self, trace: InvocationTrace, pool: int, targets: Array) -> None:
-        """Add the edges of products; one of nothing is there because the invocation is."""
+        """Add the edges of products; an empty product depends on the invocation."""
         for rows, nodes in self.parts:
             trace.edges(nodes, pool, targets[rows])
         empty = np.flatnonzero(self.counts == 0)
@@ -115,7 +115,7 @@ class TupleNodes:
     keys: KeyTable | None = None
 
     def take(self, rows: Array) -> TupleNodes:
-        """The tuples at some places."""
+        """Return the tuples at some positions."""
         values = {column: nodes.take(rows) for column, nodes in self.values.items()}
         return TupleNodes(self.nodes.take(rows), values)
 
@@ -152,7 +152,7 @@ class QueryReading:
         self.found: dict[str, tuple[Reached, TupleNodes]] = {}
 
     def source(self, relation: str) -> TupleNodes:
-        """The tuples of a relation."""
+        """Return the tuples of a relation."""
         return self._sources[relation.lower()]
 
     def at(self, members: Members, chosen: Array) -> MemberReading:
@@ -160,7 +160,9 @@ class QueryReading:
         return MemberReading(self, members, chosen)
 
     def tuples(self, block: Block, positions: Array) -> tuple[Array, TupleNodes]:
-        """The tuples of a block at some positions, -1 for none, and where there are any."""
+        """Return the tuples of a block at some positions (-1 for none), and a mask of present
+        ones.
+        """
         rows = np.flatnonzero(positions >= 0)
         if block.name not in self.found or not len(rows):
             return rows[:0], TupleNodes(Nodes.concatenated([]))
@@ -168,12 +170,12 @@ class QueryReading:
         return rows, tuples.take(part.place(positions[rows]))
 
     def single(self, lookup: Lookup, count: int) -> Array:
-        """The position of the tuple of a scalar subquery, for each of `count` rows; -1: none."""
+        """Return the position of a scalar subquery's tuple, for each of `count` rows, or -1."""
         there = np.flatnonzero(self._engine.base(lookup.block.name).present)
         return np.repeat(there[0] if len(there) else -1, count)
 
     def scalars(self, block: Block, columns: Iterable[Column], count: int) -> list[Nodes]:
-        """The nodes that scalar subqueries among some columns depend on, for `count` rows each."""
+        """Return the nodes behind scalar subqueries among some columns, for `count` rows each."""
         nodes = []
         for lookup in block.lookups:
             names = [name for alias, name in columns if lookup.scalar and alias == lookup.alias]
@@ -209,7 +211,7 @@ class MemberReading:
         return MemberFactors(len(self.chosen), tuple(parts))
 
     def _token_rows(self, number: int) -> tuple[Array, Array]:
-        """The members that used a scan, and the row of the relation that each used."""
+        """Return the members that used a scan, and the relation's row that each used."""
         token, dataset = self.block.tokens[number], self.members.dataset
         assert dataset is not None
         columns = [dataset.take(column, self.chosen) for column in token.columns]
@@ -232,7 +234,7 @@ class MemberReading:
     # -- values ----------------------------------------------------------------------------
 
     def values(self, alias: str, name: str) -> Nodes | None:
-        """The v-nodes of a column, one per member; None if none has any."""
+        """Return the v-nodes of a column, one per member, or None if none has any."""
         parts: list[tuple[Array, Nodes]] = []
         for source, column in branch_columns(self.block, (alias, name)):
             for number, token in enumerate(self.block.tokens):
@@ -252,10 +254,10 @@ class MemberReading:
         return value_nodes
 
     def inputs(self, columns: Iterable[Column]) -> list[Nodes]:
-        """The nodes that what is read of some columns depends on, beside the members themselves.
+        """Return the nodes on which reads of some columns depend, beside the members themselves.
 
-        They are v-nodes, and the tuples that values are looked up in: without its tuple a value is
-        another one, NULL.
+        They are v-nodes, and the tuples in which values are looked up: without its tuple a value is
+        NULL.
         """
         columns = tuple(columns)
         nodes_read = [self.values(*column) for column in columns]
@@ -263,7 +265,9 @@ class MemberReading:
         return [nodes for nodes in nodes_read if nodes is not None]
 
     def decided(self, aliases: Iterable[str]) -> list[Nodes]:
-        """The tuples that only give values to lookups, and what decides which tuples these are."""
+        """Return the tuples that only supply looked-up values, and the nodes that decide about
+        them.
+        """
         deciding_nodes: list[Nodes] = []
         count = len(self.chosen)
         for alias in aliases:
@@ -280,7 +284,7 @@ class MemberReading:
         return deciding_nodes
 
     def _looked_up(self, alias: str) -> Iterator[tuple[Block, Array]]:
-        """Yield the block that is looked up under an alias, and its tuple for each member."""
+        """Yield the block looked up under an alias, and its tuple for each member."""
         for lookup in self.block.lookups:
             if lookup.alias == alias and lookup.scalar:
                 yield lookup.block, self._reading.single(lookup, len(self.chosen))
@@ -296,7 +300,7 @@ class MemberReading:
 
 
 def sides(block: Block, finder: Semi | OuterLookup) -> tuple[Column, ...]:
-    """The columns that decide for which tuple of another block members ask."""
+    """Return the columns that determine the tuple of a block that members look up."""
     scalars: list[Scalar] = [left for left, _ in finder.pairs]
     scalars += [] if finder.guard is None else [finder.guard]
     read = (column for scalar in scalars for column in computed_from(block, interpret(scalar)))
@@ -304,14 +308,14 @@ def sides(block: Block, finder: Semi | OuterLookup) -> tuple[Column, ...]:
 
 
 def always_there(block: Block) -> bool:
-    """Return True if a block has its one tuple whatever is deleted."""
+    """Return True if a block has exactly one tuple after any deletion."""
     return (
         block.kind is BlockKind.GROUP and not block.keys and not block.having and not block.limited
     )
 
 
 def _spread(nodes: Nodes, rows: Array, count: int) -> Nodes:
-    """Nodes at some of `count` places, and none elsewhere."""
+    """Return nodes at some of `count` positions, and none elsewhere."""
     spread = Nodes.none(count)
     spread.put(rows, nodes)
     return spread
@@ -322,7 +326,7 @@ Compared = Sequence[tuple[str, list[Nodes]]]
 
 
 def compared(reading: MemberReading) -> Compared:
-    """The conditions of members on values that a deletion may change."""
+    """Return the conditions of members on values that a deletion may change."""
     block, core = reading.block, reading.block.core
     generators = () if core is None else core.generators
     scalars = [
@@ -343,7 +347,7 @@ def compared(reading: MemberReading) -> Compared:
 def deciding_keys(block: Block) -> list[Column]:
     """Return the columns of a grouping's keys that no condition of its members reads.
 
-    A member with another value would have to pass these anew.
+    A member with a changed value would have to pass these conditions again.
     """
     condition_columns = {
         column
@@ -355,14 +359,16 @@ def deciding_keys(block: Block) -> list[Column]:
 
 
 def changing(conditions: Compared) -> Compared:
-    """The conditions that are on some values."""
+    """Return the conditions that read some values."""
     return [(label, inputs) for label, inputs in conditions if inputs]
 
 
 def holding(
     trace: InvocationTrace, nodes: Nodes, conditions: Compared, name: str, pool: int, ranks: Array
 ) -> Nodes:
-    """Rows that have passed conditions, the nodes of a pool: products with the conditions."""
+    """Return rows, as nodes of a pool, that have passed conditions: products with the
+    conditions.
+    """
     trace.edges(nodes, pool, ranks)
     for number, (label, inputs) in enumerate(conditions, start=1):
         condition = trace.pool(f"{name}.condition{number}", Kind.DERIVED, label, len(ranks))
@@ -373,7 +379,7 @@ def holding(
 
 
 def passed(trace: InvocationTrace, nodes: Nodes, conditions: Compared, name: str) -> Nodes:
-    """Rows that have passed conditions, as they are where there are none."""
+    """Return rows that have passed conditions; unchanged without conditions."""
     if not conditions:
         return nodes
     pool = trace.pool(f"{name}.where", Kind.DERIVED, "·", len(nodes))
@@ -383,7 +389,7 @@ def passed(trace: InvocationTrace, nodes: Nodes, conditions: Compared, name: str
 def settled(
     trace: InvocationTrace, name: str, label: str, inputs: Sequence[Nodes]
 ) -> tuple[int, int]:
-    """Add nodes for what values decide, one per row and one for all rows; return their pools."""
+    """Add nodes for the decisions of values, per row and for all rows, and return their pools."""
     count = len(inputs[0])
     pool = trace.pool(name, Kind.DERIVED, label, count)
     for nodes in inputs:
@@ -396,10 +402,10 @@ def settled(
 def grouped_by(
     trace: InvocationTrace, nodes: Nodes, keys: Sequence[Nodes], name: str
 ) -> tuple[Nodes, int]:
-    """Members of groups whose keys a deletion may change, and a node of all of the keys.
+    """Return members of groups with changeable keys, and a node of all the keys.
 
-    Each is in its group because of its keys, and in another once they change: any of the groups
-    may then have other members.
+    Each member is in its group because of its keys, and in another group once they change: any of
+    the groups may then have different members.
     """
     pools = settled(trace, f"{name}.key", "[GROUP BY]", keys)
     count = every(len(nodes))

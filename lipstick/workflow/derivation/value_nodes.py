@@ -57,7 +57,7 @@ from semiring.base import Array
 from semiring.segments import ascending
 
 _MOST = 1 << 20
-"""So many pairs of a row and one that it sees have edges of their own."""
+"""Limit on pairs of a row and a row of its frame with edges of their own."""
 
 _COUNTING = AggregateCall("COUNT(*)", "COUNT", False, ())
 _COUNTED = ("row_number", "rank")
@@ -65,7 +65,7 @@ _COUNTED = ("row_number", "rank")
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """The rows that a window is over.
+    """The rows of a window.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Over:
 
 
 def window_nodes(trace: InvocationTrace, name: str, over: Over, output: str) -> Nodes:
-    """Add the v-nodes of a column that has window functions, one or more for all rows.
+    """Add the v-nodes of a column with window functions, one or more for all rows.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def _one_each(
     table: pa.Table | None,
     inputs: Sequence[Nodes],
 ) -> Nodes:
-    """A v-node per row."""
+    """Return a v-node per row."""
     by_rank = None if table is None else table.take(pa.array(np.argsort(over.ranks)))
     pool = trace.pool(name, Kind.VALUE, label, len(over.ranks), values=by_rank)
     for nodes in inputs:
@@ -170,7 +170,9 @@ class _Window:
 
     @property
     def _counted(self) -> bool:
-        """True if the frame is bounded by a number of rows: when one goes, another comes in."""
+        """True if the frame is bounded by a number of rows: a removed row is replaced by another
+        one.
+        """
         bounds = self._call.extent
         return (
             bounds is not None
@@ -190,7 +192,9 @@ class _Window:
     def _aggregated(
         self, aggregate: AggregateCall, placement: Placed, sees: Ranges
     ) -> Nodes | None:
-        """A v-node per frame; None where there would be too many edges, or values are Spark's."""
+        """Return a v-node per frame, or None if there are too many edges or only Spark has the
+        values.
+        """
         ranked = self._call.function == "rank"
         if ranked:
             # Rows that tie are not counted, but for the row itself: it is the last of the range.
@@ -252,7 +256,9 @@ class _Window:
         return call.arguments if call.aggregate is None else call.aggregate.arguments
 
     def _cover(self, nodes: Nodes, sees: Ranges, pool: int, ranks: Array) -> None:
-        """Add edges from the nodes of ranges of places, by way of nodes for many where it pays."""
+        """Add edges from the nodes of ranges of positions, through shared nodes where that saves
+        edges.
+        """
         if int(sees.sizes.sum()) <= _MOST:
             places, _ = sees.expanded()
             self._trace.edges(nodes.take(places), pool, np.repeat(ranks, sees.sizes))
@@ -275,9 +281,9 @@ class _Window:
 
 
 def _halves(sees: Ranges) -> Iterator[tuple[tuple[Array, Array], tuple[Array, Array]]]:
-    """Yield, for pairs, pairs of pairs and so on, what of a range no greater one covers.
+    """Yield, by level of a binary tree, the parts of ranges that no larger part covers.
 
-    At each level the places taken at the ranges' starts, and whose ranges these are; and the same
+    Each level has the positions taken at the ranges' starts, with the ranges' numbers, and the same
     for their stops.
     """
     start, stop = sees.start.copy(), sees.stop.copy()
@@ -349,11 +355,11 @@ def columns_of(
     target: TupleTarget,
     functions: Collection[str],
 ) -> dict[str, Nodes]:
-    """The v-nodes of the columns of rows.
+    """Return the v-nodes of the columns of rows.
 
-    A column that is taken over keeps those it has. One that is computed from such columns has
-    a v-node of its own, named by its expression; that of a black box is named by the function,
-    and made of all that its row is.
+    A copied column keeps its v-nodes. A column computed from such columns has a v-node of its own,
+    named by its expression; the v-node of a black box is named by the function, and depends on
+    everything that its row depends on.
     """
     nodes_by_column: dict[str, Nodes] = {}
     for output in rows.block.outputs:
@@ -394,7 +400,7 @@ def _windowed(
     column: str,
     target: TupleTarget,
 ) -> Nodes:
-    """The v-nodes of a column of window functions, or of an expression over them."""
+    """Return the v-nodes of a column of window functions, or of an expression over them."""
     over = Over(rows, reading, nodes, target.ranks)
     return window_nodes(trace, f"{target.name}.{column}", over, output)
 
@@ -406,7 +412,7 @@ def sorted_by(
     nodes: Nodes,
     target: TupleTarget,
 ) -> list[Nodes]:
-    """The nodes that the order of rows depends on."""
+    """Return the nodes on which the order of rows depends."""
     nodes_read = []
     for number, key in enumerate(rows.block.order):
         name = f"{SORT}{number}"
@@ -439,9 +445,9 @@ def computed(
 def copies(
     trace: InvocationTrace, name: str, table: pa.Table, values: Mapping[str, Origin], kind: Kind
 ) -> dict[str, Nodes]:
-    """Add v-nodes of type i or s, which stand beside tuples and copy the values that they have.
+    """Add v-nodes of type i or s, which stand beside tuples and copy their values.
 
-    There is one where the value has a v-node; of state, only where something uses it.
+    A value has one if it has a v-node; in state, only if something uses it.
     """
     nodes_by_column: dict[str, Nodes] = {}
     for column, origin in values.items():
@@ -464,9 +470,9 @@ def copies(
 def kept(
     trace: InvocationTrace, name: str, table: pa.Table, values: Mapping[str, Nodes], kind: Kind
 ) -> Values:
-    """Add v-nodes that copy the values of tuples which leave, or enter the state.
+    """Add v-nodes that copy the values of tuples that leave the module or enter the state.
 
-    A v-node for every tuple, in their order, is kept as it is.
+    If every tuple has a v-node in order, it is used unchanged.
     """
     declared = {column.lower(): column for column in table.column_names}
     kept_values: dict[str, tuple[str, Array]] = {}

@@ -8,7 +8,7 @@ from pyspark.sql.types import LongType
 
 @udf(LongType(), useArrow=False)
 def calc_bid(available: int, sold: int | None, before: int | None) -> int:
-    """A price in dollars: less for every car in stock, more for every car sold.
+    """Return a price in dollars: lower for every car in stock, higher for every car sold.
 
     Parameters
     ----------

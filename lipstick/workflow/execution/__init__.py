@@ -1,1 +1,1 @@
-"""Runs of workflows: their state, their invocations and what a store holds of them."""
+"""Runs of workflows: states, invocations, and their records in a store."""

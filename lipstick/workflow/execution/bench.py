@@ -1,8 +1,8 @@
-"""The session that runs a specification's queries, whose relations change their rows.
+"""A bench: a session that runs a specification's queries over changing rows.
 
-A text is understood once, over relations that are declared by their columns. Every invocation then
-binds the relations to files and captures the prepared query. A query without a tuple to read is
-empty, and is not run.
+A text is analysed once, over relations declared by their columns. Every invocation then binds the
+relations to files and captures the prepared query. A query without a tuple to read is empty, and is
+not run.
 """
 
 from __future__ import annotations
@@ -80,12 +80,14 @@ def captured_answer(engine: Engine, table: pa.Table) -> QueryAnswer:
 
 
 def repeated(state: State) -> Array:
-    """The positions of the rows of an answer, in its order, each as often as it is there."""
+    """Return the positions of the rows of an answer, in its order, repeated by multiplicity."""
     return np.repeat(state.ordered, state.copies(state.ordered))
 
 
 def rows_by_spark(capture: Capture, state: State) -> pa.Table:
-    """The answer's rows in the order of its positions, its expressions computed by Spark."""
+    """Return the answer's rows in the order of its positions, with expressions computed by
+    Spark.
+    """
     root, positions = capture.manifest.root, repeated(state)
     rows = capture.cluster.present().toArrow()
     keys = KeyTable([whole(rows.column(name)) for name in root.identity], rows.num_rows)
@@ -140,7 +142,7 @@ def _source_empty(source: CoreSource, empty: Collection[str]) -> bool:
 
 
 class StepQueries:
-    """The queries of one specification, over the relations as a session shows them.
+    """The queries of one specification, over the relations that a session shows.
 
     Parameters
     ----------
@@ -160,7 +162,7 @@ class StepQueries:
         return {name for name in map(str.lower, relations) if name in text.lower()}
 
     def deletion(self, step: Step) -> DataFrame:
-        """The keys, or rows, that a step deletes."""
+        """Return the keys, or rows, that a step deletes."""
         if not isinstance(step.query, Sql) or step.query.selects:
             return self.frame(step)
         relation = self._specification.state[step.name]
@@ -176,7 +178,7 @@ class StepQueries:
             ) from error
 
     def text(self, step: Step, tracked: Mapping[str, Tracked]) -> str:
-        """The query of a step as SQL."""
+        """Return the query of a step as SQL."""
         if isinstance(step.query, Sql):
             return step.query.sql
         assert isinstance(step.query, FrameFunction)
@@ -185,7 +187,7 @@ class StepQueries:
         return query_text(self._spark, self.frame(step), read)
 
     def frame(self, step: Step) -> DataFrame:
-        """The query of a step as a data frame, over the relations as they are bound."""
+        """Return the query of a step as a data frame, over the bound relations."""
         if isinstance(step.query, Sql):
             return self._spark.sql(step.query.sql)
         assert isinstance(step.query, FrameFunction)
@@ -207,11 +209,11 @@ _FOR_FEW = {
     "spark.sql.leafNodeDefaultParallelism": "1",
     "spark.sql.shuffle.partitions": "1",
 }
-"""Settings that run small queries sooner, and none otherwise."""
+"""Settings that speed up small queries only."""
 
 
 class Bench(Session):
-    """One specification's queries, understood and checked, over relations to be bound.
+    """One specification's queries, analysed and checked, over relations to be bound.
 
     Parameters
     ----------
@@ -270,7 +272,9 @@ class Bench(Session):
                 self._declare(step.name, columns, self._keys(step))
 
     def _keys(self, step: Step) -> tuple[tuple[str, ...], ...]:
-        """The columns that a query groups by, if it shows them all: unique in what it gives."""
+        """Return the columns by which a query groups, if all are shown: they are unique in its
+        answer.
+        """
         frame = self._frames.get(step)
         places = None if frame is None else frame.root.key_outputs
         if frame is None or places is None:
@@ -311,7 +315,7 @@ class Bench(Session):
         return f"_lipstick_{self._id}_{name}"
 
     def _understand(self, step: Step) -> StructType:
-        """The columns that a step gives."""
+        """Return the columns that a step returns."""
         if step.role == "delete" or not self.provenance:
             self._read |= self._queries.named(step, self.schemas)
         if step.role == "delete":
@@ -329,7 +333,7 @@ class Bench(Session):
         return plain_struct(frame.schema)
 
     def _check(self, step: Step, columns: StructType) -> None:
-        """Check the columns of a step against what is declared."""
+        """Check the columns of a step against the declared ones."""
         specification = self.specification
         if step.role == "relation":
             if step.part == "query_state" or step.name not in specification.outputs:
@@ -345,7 +349,7 @@ class Bench(Session):
             raise column_error(specification, step, expected, given)
 
     def expect(self, rows: int) -> None:
-        """Prepare for so many rows to read: of few, planning takes longer than running."""
+        """Prepare for a number of rows to read: with few, planning takes longer than running."""
         few = rows <= _FEW
         if few is self._few:
             return
@@ -359,7 +363,7 @@ class Bench(Session):
     # -- running ---------------------------------------------------------------------------
 
     def bind(self, name: str, table: pa.Table) -> None:
-        """Give a relation its rows; nothing is done for one that no query reads."""
+        """Bind a relation to its rows, unless no query reads it."""
         if name.lower() not in self._read:
             return
         (self._empty.discard if table.num_rows else self._empty.add)(name.lower())
@@ -390,15 +394,15 @@ class Bench(Session):
 
     @property
     def _deletes(self) -> bool:
-        """True if there are queries that run as they are."""
+        """True if some queries run unchanged."""
         return bool(self.specification.query_state.delete)
 
     def define(self, step: Step) -> None:
-        """Make a relation a view of its query, without provenance."""
+        """Define a relation as a view of its query, without provenance."""
         self._views.put(self._queries.frame(step), step.name)
 
     def answer(self, step: Step) -> QueryAnswer:
-        """Run a step over the relations as they are bound.
+        """Run a step over the bound relations.
 
         Raises
         ------
@@ -443,7 +447,7 @@ class Bench(Session):
         return captured_answer(engine, table)
 
     def clear(self) -> None:
-        """Remove the files of an invocation; its relations must be bound anew."""
+        """Remove the files of an invocation; its relations must be bound again."""
         self._tables.clear()
         self._hidden.clear()
         for path in self.store.iterdir():

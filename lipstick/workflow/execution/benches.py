@@ -44,9 +44,10 @@ def isolated(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[Spark
 
 
 def new_session(spark: SparkSession) -> SparkSession:
-    """Return another session of the same Spark.
+    """Return a new session of the same Spark.
 
-    Spark Connect has ``newSession()`` since 4.3; before, another is made of the same connection.
+    Spark Connect has ``newSession()`` since 4.3; before, a session is created over the same
+    connection.
 
     Raises
     ------
@@ -70,8 +71,8 @@ def new_session(spark: SparkSession) -> SparkSession:
 def leave(spark: SparkSession) -> None:
     """End a session.
 
-    One of Spark Connect is kept by its server until then; and a process that ends with one left
-    asks the server about it, for minutes where that has stopped.
+    A Spark Connect server retains a session until then; and a process that ends with an open
+    session queries the server about it, for minutes if that has stopped.
     """
     if hasattr(spark, "_jsparkSession"):  # of a classic session, nothing is kept
         return
@@ -85,11 +86,11 @@ def leave(spark: SparkSession) -> None:
 
 
 def _nothing() -> None:
-    """Close what is closed."""
+    """Do nothing, for sessions that are closed already."""
 
 
 def sql_settings(spark: SparkSession) -> Mapping[str, str]:
-    """The settings of a session that another one can be given."""
+    """Return the settings of a session that can be copied to another session."""
     values = {row["key"]: row["value"] for row in spark.sql("SET").collect()}
     return {
         key: value
@@ -124,7 +125,7 @@ class Benches:
         self._open.close()
 
     def prepare(self, specification: Specification) -> None:
-        """Understand and check the queries of a specification, unless that is done.
+        """Analyse and check the queries of a specification, once.
 
         Raises
         ------
@@ -136,7 +137,7 @@ class Benches:
 
     @contextmanager
     def idle(self, specification: Specification) -> Iterator[Bench]:
-        """A bench that nobody else uses at the moment."""
+        """Lend a bench that is not in use."""
         with self._mutex:
             idle = self._idle[specification.name]
             bench = idle.pop() if idle else self._new(specification)

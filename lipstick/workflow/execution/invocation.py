@@ -1,8 +1,8 @@
-"""An invocation of a module: its identity, its inputs, its state relations, and its outcome.
+"""An invocation of a module: its identity, inputs, state relations, and outcome.
 
 State relations are tuples with their nodes, changed by insertions and deletions. A tuple keeps its
-identity for as long as it is in the state: the node in the stored graph that it had when it came.
-The store has the changes of each invocation, never the state as a whole.
+identity for as long as it is in the state: the stored node that it had when it was inserted. The
+store has the changes of each invocation, never the state as a whole.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from semiring.arrow import whole
 from semiring.base import Array
 
 CAME = ".new"
-"""Behind a state relation: the tuples that an invocation put into it."""
+"""Suffix of a state relation's name for the tuples that an invocation inserted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,11 @@ class StateRelation:
 
     @classmethod
     def empty(cls, schema: pa.Schema) -> StateRelation:
-        """The relation without tuples."""
+        """Return the relation without tuples."""
         return cls(schema.empty_table(), Origin.none(0))
 
     def without(self, gone: Array) -> StateRelation:
-        """The relation without the tuples at some rows."""
+        """Return the relation without the tuples at some rows."""
         if not len(gone):
             return self
         kept = np.ones(self.table.num_rows, dtype=np.bool_)
@@ -59,7 +59,7 @@ class StateRelation:
         return StateRelation(take(self.table, rows), self.origin.take(rows), values)
 
     def plus(self, table: pa.Table, segment: str, values: Values | None = None) -> StateRelation:
-        """The relation and the tuples of a stored segment, which come last."""
+        """Return the relation with the tuples of a stored segment appended."""
         if not table.num_rows:
             return self
         before, after = self.table.num_rows, table.num_rows
@@ -80,7 +80,7 @@ class StateRelation:
         )
 
     def rows_of(self, segment: str, ordinals: Array) -> Array:
-        """The rows of a segment's nodes, which are all in the relation."""
+        """Return the rows of a segment's nodes, which are all in the relation."""
         of_segment = np.flatnonzero(self.origin.segments == self.origin.names.index(segment))
         order = np.argsort(self.origin.ordinals[of_segment], kind="stable")
         sorted_rows = of_segment[order]
@@ -90,7 +90,7 @@ class StateRelation:
 
 
 def matching(table: pa.Table, keys: pa.Table) -> Array:
-    """The rows of a table whose columns of the names of `keys` are among these, NULL equal NULL."""
+    """Return the rows of a table whose key columns are among `keys`, with NULL equal to NULL."""
     if not table.num_rows or not keys.num_rows:
         return np.empty(0, dtype=np.int64)
     known = KeyTable([whole(keys.column(name)) for name in keys.column_names], keys.num_rows)
@@ -101,7 +101,7 @@ def matching(table: pa.Table, keys: pa.Table) -> Array:
 def difference(old: pa.Table, new: pa.Table) -> tuple[Array, Array]:
     """Return the rows of `old` that are not in `new`, and vice versa, as bags.
 
-    Of equal rows as many stay as both have.
+    Equal rows cancel out one by one.
     """
     names = old.column_names
     both = pa.concat_tables([old, new])
@@ -126,7 +126,7 @@ def _among_equals(codes: Array) -> Array:
 
 
 def ranges(ordinals: Array) -> list[list[int]]:
-    """Sorted integers as runs ``[first, last + 1]``, for a record."""
+    """Return sorted integers as runs ``[first, last + 1]``, for a record."""
     if not len(ordinals):
         return []
     breaks = np.flatnonzero(np.diff(ordinals) != 1)
@@ -137,7 +137,7 @@ def ranges(ordinals: Array) -> list[list[int]]:
 
 
 def spread(runs: Sequence[Sequence[int]]) -> Array:
-    """The integers of some runs: the inverse of :func:`ranges`."""
+    """Return the integers of some runs: the inverse of :func:`ranges`."""
     if not runs:
         return np.empty(0, dtype=np.int64)
     return np.concatenate([np.arange(start, stop, dtype=np.int64) for start, stop in runs])
@@ -154,13 +154,15 @@ class Invocation:
 
     @property
     def name(self) -> str:
-        """``dealer1#3``."""
+        """The name, such as ``dealer1#3``."""
         return f"{self.module.name}#{self.number}"
 
 
 @dataclass(frozen=True, slots=True)
 class ArrivingTuples:
-    """An input relation of an invocation: its tuples, the nodes that they and their values are."""
+    """An input relation of an invocation: its tuples, with their nodes and the nodes of their
+    values.
+    """
 
     table: pa.Table
     origin: Origin

@@ -46,7 +46,7 @@ from lipstick.workflow.execution.tables import (
 from semiring.base import Array
 
 MADE = ".made"
-"""Behind an output: its tuples before they leave the module."""
+"""Suffix of an output's name for its tuples before they leave the module."""
 NOTHING: Array = np.empty(0, dtype=np.int64)
 
 
@@ -120,13 +120,15 @@ class _Running:
         self._bind(name, Kind.INPUT, self.inputs[name], self.module.inputs[name].key)
 
     def _remember(self, name: str) -> None:
-        """Show the state as it is before the invocation."""
+        """Show the state as it was before the invocation."""
         self._bind(name, Kind.STATE, self.state[name], self.module.state[name].key)
 
     def _bind(
         self, name: str, kind: Kind, rows: ArrivingTuples | StateRelation, key: tuple[str, ...]
     ) -> None:
-        """Let queries read rows, each row a node; nodes of state are used by queries."""
+        """Bind rows, each with a node, to a relation; nodes of state count as used if queries
+        read them.
+        """
         self.bench.bind(name, rows.table)
         if self.trace is not None:
             count = rows.table.num_rows
@@ -149,7 +151,7 @@ class _Running:
     # -- queries ---------------------------------------------------------------------------
 
     def _define(self, step: Step) -> None:
-        """A temporary relation of a chain."""
+        """Define a temporary relation of a chain."""
         if self.trace is None:
             self.bench.define(step)
             return
@@ -167,7 +169,7 @@ class _Running:
         return next((key for key in keys if is_key(table, key)), ())
 
     def _derived(self, answer: QueryAnswer, order: Array, target: TupleTarget) -> TupleNodes:
-        """Add the derivation of some tuples of an answer, in the order they have from then on."""
+        """Add the derivation of some tuples of an answer, in their final order."""
         assert self.trace is not None
         if not len(order):
             return TupleNodes(Nodes.concatenated([]))
@@ -187,7 +189,7 @@ class _Running:
             ) from error
 
     def _leave(self, step: Step) -> Leaving:
-        """An output."""
+        """Add an output."""
         relation = self.module.outputs[step.name]
         answer = self.bench.answer(step)
         whole = conform(answer.table, arrow_of(struct_of(relation)))
@@ -219,7 +221,7 @@ class _Running:
         return Leaving(table, kept(self.trace, step.name, table, leaving.values, Kind.OUTPUT))
 
     def _store(self, suffix: str, kind: Kind, table: pa.Table, relation: Relation) -> None:
-        """Keep values without provenance."""
+        """Store values without provenance."""
         segment = Segment(
             name=f"{self.invocation.name}/{suffix}",
             kind=kind,
@@ -238,7 +240,7 @@ class _Running:
     # -- state -----------------------------------------------------------------------------
 
     def _change(self, parts: Mapping[str, Mapping[str, QueryAnswer]]) -> dict[str, StateChange]:
-        """Change the state, and show Q_out the new one beside the old."""
+        """Change the state, and show Q_out the new state beside the old one."""
         for name, old in self.state.items():
             self.bench.bind(f"{BEFORE}{name}", old.table)
             if self.trace is not None:
@@ -254,7 +256,7 @@ class _Running:
     def _changed(
         self, name: str, parts: Mapping[str, QueryAnswer]
     ) -> tuple[StateChange, TupleNodes | None]:
-        """The change of a state relation, and the tuples it has then."""
+        """Return the change of a state relation, and its tuples afterwards."""
         old, relation = self.state[name], self.module.state[name]
         schema = arrow_of(self.bench.schemas[name])
         gone, order = NOTHING, NOTHING
@@ -296,7 +298,7 @@ class _Running:
 
 
 def _both(before: TupleNodes, came: TupleNodes) -> TupleNodes:
-    """Return the tuples of a state relation: the old tuples that stayed, then the new ones."""
+    """Return the tuples of a state relation: the remaining old tuples, then the new ones."""
     counts = len(before.nodes), len(came.nodes)
     values = {}
     for column in dict.fromkeys([*before.values, *came.values]):

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 WORKFLOW = "workflow"
 EXPORTED = b"lipstick.exported"
-"""In the schema of a table: the folder of the dataset that it was read from."""
+"""Schema metadata of a table: the folder of the exported dataset from which it was read."""
 STATE = "state"
 TYPES = "types"
 
@@ -63,17 +63,17 @@ if TYPE_CHECKING:
 
 
 def input_record(execution: int) -> str:
-    """The record of an execution's input."""
+    """Return the name of the record of an execution's input."""
     return f"input#{execution}"
 
 
 def input_segment(execution: int, node: str, relation: str) -> str:
-    """The tuples of a relation of an execution's input."""
+    """Return the name of the segment of a relation of an execution's input."""
     return f"{input_record(execution)}/{node}/{relation}"
 
 
 def state_segment(module: str, relation: str) -> str:
-    """The tuples of a relation of a module's initial state."""
+    """Return the name of the segment of a relation of a module's initial state."""
     return f"{module}/{relation}"
 
 
@@ -81,7 +81,7 @@ def state_segment(module: str, relation: str) -> str:
 
 
 def types(workflow: Workflow) -> dict[str, Any]:
-    """The record of the columns of a workflow's relations."""
+    """Return the record of the columns of a workflow's relations."""
     types_by_ddl = {}
     for module in workflow.modules.values():
         for relations in (module.inputs, module.state, module.outputs):
@@ -100,7 +100,7 @@ def put_tokens(
     module: str | None = None,
     execution: int | None = None,
 ) -> None:
-    """Store tuples that come from outside; import the tuples that another store exported."""
+    """Store tuples from outside as tokens; import the tuples that another store exported."""
     if not table.num_rows:
         return
     segment = Segment(
@@ -129,7 +129,7 @@ def put_tokens(
 def put_outcome(
     transaction: Transaction, invocation: Invocation, outcome: InvocationOutcome
 ) -> None:
-    """Store what an invocation gave."""
+    """Store the outcome of an invocation."""
     for new in outcome.fragment.segments:
         _put_segment(transaction, new)
     for edges in outcome.fragment.edges:
@@ -179,7 +179,7 @@ def _put_segment(transaction: Transaction, new: NewSegment) -> None:
 
 
 def stored_table(snapshot: Snapshot, segment: str, declared: Relation, count: int) -> pa.Table:
-    """The tuples of a relation, as they were stored."""
+    """Return the stored tuples of a relation."""
     schema = arrow_of(struct_of(declared))
     if not count:
         return schema.empty_table()
@@ -192,7 +192,7 @@ def is_done(snapshot: Snapshot, invocation: Invocation) -> bool:
 
 
 def stored_output(snapshot: Snapshot, invocation: Invocation, relation: str) -> Leaving:
-    """An output of an invocation.
+    """Return an output of an invocation.
 
     Raises
     ------
@@ -212,7 +212,7 @@ def stored_output(snapshot: Snapshot, invocation: Invocation, relation: str) -> 
 
 
 def stored_state(snapshot: Snapshot, module: Module, until: int) -> dict[str, StateRelation]:
-    """A module's state after its invocations 1 to `until`, from their changes."""
+    """Return a module's state after its invocations 1 to `until`, from their changes."""
     initial = snapshot.records[STATE].get(module.name, {})
     state_relations: dict[str, StateRelation] = {}
     for name, declared in module.state.items():
@@ -232,7 +232,7 @@ def stored_state(snapshot: Snapshot, module: Module, until: int) -> dict[str, St
 
 
 def arriving(declared: Relation, parts: Sequence[tuple[str, Leaving]]) -> ArrivingTuples:
-    """The bag union of stored relations, each with its segment, as an input."""
+    """Return the bag union of stored relations, each with its segment, as an input."""
     schema = arrow_of(struct_of(declared))
     parts = [(segment, leaving) for segment, leaving in parts if leaving.table.num_rows]
     counts = [leaving.table.num_rows for _, leaving in parts]
@@ -257,7 +257,7 @@ def arriving(declared: Relation, parts: Sequence[tuple[str, Leaving]]) -> Arrivi
 
 
 def documents(snapshot: Snapshot) -> Mapping[str, Any]:
-    """The record of the workflow.
+    """Return the record of the workflow.
 
     Raises
     ------

@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 
 @checked
 class Run:
-    """The executions of a workflow in a store; made by ``run`` or :func:`open_run`.
+    """The executions of a workflow in a store; see ``run`` and :func:`open_run`.
 
-    It shows the store as it is when something is asked, also while executions are appended.
+    Every answer is of the current store, also while executions are appended.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Run:
 
     @property
     def snapshot(self) -> Snapshot:
-        """The content of the store now."""
+        """The current content of the store."""
         return self._store.snapshot()
 
     @property
@@ -94,7 +94,7 @@ class Run:
         return count
 
     def invocation(self, execution: int, node: str) -> Invocation:
-        """The invocation at a node in an execution.
+        """Return the invocation at a node in an execution.
 
         Raises
         ------
@@ -110,7 +110,7 @@ class Run:
         return next(invocation for invocation in in_execution if invocation.node == node)
 
     def times(self, invocation: str) -> tuple[datetime, datetime]:
-        """When an invocation started and ended, in UTC.
+        """Return the start and end of an invocation, in UTC.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class Run:
     def output(
         self, execution: int, node: str | None = None, relation: str | None = None
     ) -> DataFrame | pa.Table:
-        """An output of an execution.
+        """Return an output of an execution.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class Run:
         Raises
         ------
         RunError
-            For nodes and relations that there are not, and executions that have not come so far.
+            Unknown nodes and relations, and executions that have not reached the node.
         """
         node = node if node is not None else _only(self._shape.outputs, "output nodes", "node=")
         invocation = self.invocation(execution, node)
@@ -161,7 +161,7 @@ class Run:
         return self._tables.shown(stored_output(self.snapshot, invocation, relation).table)
 
     def state(self, module: str, relation: str, after: int | None = None) -> DataFrame | pa.Table:
-        """A state relation of a module.
+        """Return a state relation of a module.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class Run:
         Raises
         ------
         RunError
-            For modules and relations that there are not, and executions that are not done.
+            Unknown modules and relations, and executions that are not complete.
         """
         owner = self.workflow.modules.get(module)
         if owner is None:
@@ -206,7 +206,7 @@ class Run:
         executions: Collection[int] = (),
         relations: Collection[str] = (),
     ) -> ProvenanceGraph:
-        """The provenance graph; with conditions, of nodes that meet them and their ancestors.
+        """Return the provenance graph; with conditions, of matching nodes and their ancestors.
 
         Raises
         ------
@@ -224,7 +224,7 @@ class Run:
         )
 
     def spark_graph(self, folder: str | os.PathLike[str], **limits: int) -> SparkGraph:
-        """The provenance graph as data frames, for graphs larger than memory.
+        """Return the provenance graph as data frames, for graphs larger than memory.
 
         Parameters
         ----------
@@ -266,7 +266,7 @@ class Run:
 
 
 def invocations(shape: Shape, execution: int) -> tuple[Invocation, ...]:
-    """The invocations of an execution, in the order whose outcome it has."""
+    """Return the invocations of an execution, in the order that determines its outcome."""
     return tuple(
         Invocation(shape.nodes[node], execution * total + number, node, execution)
         for node, (number, total) in invocation_numbers(shape).items()
@@ -331,7 +331,7 @@ def is_store(path: Path) -> bool:
 def open_run(
     path: str | os.PathLike[str], spark: SparkSession | None = None, *, imports: Imports = ()
 ) -> Run:
-    """Open a run that is stored.
+    """Open a stored run.
 
     Parameters
     ----------
@@ -421,17 +421,17 @@ def export_outputs(run: Run, exports: Mapping[tuple[str, str], Path]) -> dict[st
 
 
 class StoredTables(Protocol):
-    """Shows the tables that are in the store of a run."""
+    """Presents the tables in the store of a run."""
 
     def shown(self, table: pa.Table) -> DataFrame | pa.Table:
-        """Return a table as callers get it."""
+        """Return a table in the form for callers."""
 
     def session(self) -> SparkSession:
         """Return the session in which graphs larger than memory are built."""
 
 
 class ArrowTables:
-    """Shows tables as they are. For runs that were opened without Spark."""
+    """Presents tables unchanged, for runs that were opened without Spark."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -455,7 +455,7 @@ class ArrowTables:
 
 
 class FrameTables:
-    """Shows tables as data frames of a session."""
+    """Presents tables as data frames of a session."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark

@@ -1,13 +1,13 @@
 """The runner: checks a run's inputs, and runs invocations in an order that the graph allows.
 
-Invocations are stored one after the other, each when it is done, while the next ones run; an
-execution is over when all of its invocations are stored.
+Invocations are stored one after another, each when it is done, while the next ones run; an
+execution is complete when all of its invocations are stored.
 
-An invocation waits for its predecessors in the execution, and for the invocation before it of the
-same module, whose state it starts from. Everything that is ready may run at once: the outcome is
-that of :func:`lipstick.workflow.definition.shape.execution_order`, because nothing else decides
-what an invocation sees, and how it is called. An interrupted run has stored whole invocations, each
-with all that it waits for.
+An invocation waits for its predecessors in the execution, and for the previous invocation of the
+same module, from whose state it starts. All ready invocations may run at once: the outcome is that
+of :func:`lipstick.workflow.definition.shape.execution_order`, since nothing else determines the
+inputs and the name of an invocation. An interrupted run has stored whole invocations, each with all
+that it waits for.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ if TYPE_CHECKING:
 def given_input(
     spark: SparkSession, shape: Shape, execution: int, given: Mapping[str, Any]
 ) -> dict[tuple[str, str], pa.Table]:
-    """The input relations of an execution, by node and relation.
+    """Return the input relations of an execution, by node and relation, checked.
 
     Raises
     ------
     InputError
-        For nodes or relations that there are not or that are missing, and rows that do not fit.
+        Nodes or relations are unknown or missing, or rows do not fit.
     RunError
         For several tuples of one key.
     """
@@ -78,7 +78,7 @@ def given_input(
 def from_elsewhere(
     spark: SparkSession, given: Any, relation: Relation, schema: pa.Schema, where: str
 ) -> pa.Table:
-    """As `as_table`; a dataset that another store exported is marked with where it is.
+    """Return `as_table`, marked with its folder if it is a dataset exported by another store.
 
     Raises
     ------
@@ -123,12 +123,12 @@ def _by_node(
 def given_state(
     spark: SparkSession, modules: Mapping[str, Module], state: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, dict[str, pa.Table]]:
-    """The relations of an initial state, by module and relation.
+    """Return the relations of an initial state, by module and relation, checked.
 
     Raises
     ------
     InputError
-        For modules or relations that there are not, and rows that do not fit.
+        Modules or relations are unknown, or rows do not fit.
     RunError
         For several tuples of one key.
     """
@@ -196,7 +196,7 @@ class WorkflowRunner:
     # -- before anything runs --------------------------------------------------------------
 
     def begin(self, state: Mapping[str, Mapping[str, Any]]) -> None:
-        """Store the workflow and its initial state, or check that they are those stored.
+        """Store the workflow and its initial state, or check that they equal the stored ones.
 
         Raises
         ------
@@ -214,7 +214,7 @@ class WorkflowRunner:
         store_beginning(self._writer, self._workflow, states, tracked=self._tracked)
 
     def _prepare(self) -> None:
-        """Understand and check the queries of every specification, before anything runs."""
+        """Analyse and check the queries of every specification, before anything runs."""
         for module in self._shape.nodes.values():
             self._benches.prepare(module.specification)
 
@@ -286,7 +286,7 @@ class WorkflowRunner:
         return Invocation(self._shape.nodes[node], execution * total + number, node, execution)
 
     def _pending(self, execution: int) -> dict[str, frozenset[str]]:
-        """The nodes that have not run, and which of these each waits for."""
+        """Return the nodes that have not run, with the nodes that each waits for."""
         records = self._writer.state.records
         waits = self._waits
         missing = [n for n in waits if self._invocation(execution, n).name not in records]
@@ -338,14 +338,14 @@ class WorkflowRunner:
     def _store(
         self, invocation: Invocation, outcome: InvocationOutcome, before: Sequence[Future[None]]
     ) -> None:
-        """Store an invocation, unless those `before` it could not be."""
+        """Store an invocation, unless a previous one could not be stored."""
         _check(before)
         with self._writer.transaction() as transaction:
             ledger.put_outcome(transaction, invocation, outcome)
             transaction.commit()
 
     def _arriving(self, invocation: Invocation) -> dict[str, ArrivingTuples]:
-        """The input of an invocation, from the execution's input or along the edges."""
+        """Return the input of an invocation, from the execution's input or along the edges."""
         execution, node = invocation.execution, invocation.node
         parts: dict[str, list[tuple[str, Leaving]]] = {
             name: [] for name in invocation.module.inputs
@@ -382,6 +382,6 @@ class WorkflowRunner:
 
 
 def _check(stored: Iterable[Future[None]]) -> None:
-    """Raise what kept something from being stored."""
+    """Raise the error that prevented storing, if any."""
     for each in stored:
         each.result()

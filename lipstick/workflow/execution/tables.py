@@ -1,4 +1,4 @@
-"""Relations as Arrow tables: read from inputs and files, checked, and put in one order.
+"""Relations as Arrow tables: read from inputs and files, checked, and sorted.
 
 Files on this machine are read without Spark and without guessing types.
 """
@@ -36,9 +36,10 @@ SUFFIXES = (".parquet", ".csv", ".json")
 
 
 def read_table(path: Path) -> pa.Table | list[Any]:
-    """Read the rows of a file: Parquet as it is, CSV as text, JSON as a list of rows or by line.
+    """Read the rows of a file: typed Parquet, CSV as text, JSON as a list of rows or by line.
 
-    Text is read as what the columns of its relation are: ``007`` is not a number in a string.
+    Text is converted to the declared type of its column: ``007`` in a string column is not a
+    number.
 
     Raises
     ------
@@ -58,7 +59,7 @@ def read_table(path: Path) -> pa.Table | list[Any]:
 
 
 def _csv(path: Path) -> pa.Table:
-    """A CSV file with a header, every column as text; what is empty and not quoted is NULL."""
+    """Read a CSV file with a header, every column as text; empty unquoted fields are NULL."""
     with pa.csv.open_csv(path) as file:
         names = file.schema.names
     return pa.csv.read_csv(
@@ -73,7 +74,7 @@ def _csv(path: Path) -> pa.Table:
 
 
 def _json(path: Path) -> list[Any]:
-    """A list of rows, or a row on every line."""
+    """Read a list of rows, or a row on every line."""
     text = path.read_text(encoding="utf-8")
     if text.lstrip().startswith("{"):
         return [json.loads(line) for line in text.splitlines() if line.strip()]
@@ -89,19 +90,19 @@ _structs: dict[str, StructType] = {}
 
 
 def column_texts(schema: StructType) -> tuple[str, ...]:
-    """The name and type of every column, as people write them."""
+    """Return the name and type of every column, as users write them."""
     return tuple(f"{field.name.lower()} {field.dataType.simpleString()}" for field in schema.fields)
 
 
 def struct_of(relation: Relation) -> StructType:
-    """A relation's columns as Spark has them; Spark reads every text once."""
+    """Return a relation's columns as Spark types; Spark parses every text once."""
     if relation.ddl not in _structs:
         _structs[relation.ddl] = plain_struct(cast(StructType, StructType.fromDDL(relation.ddl)))
     return _structs[relation.ddl]
 
 
 def remember_structs(structs: Mapping[str, Any]) -> None:
-    """Take from a record what Spark read in texts, so that Spark is not needed to read them."""
+    """Restore Spark's parsed types from a record, so that Spark is not needed to parse them."""
     for ddl, document in structs.items():
         name = named_class(document)
         if name is not None:
@@ -113,7 +114,7 @@ def remember_structs(structs: Mapping[str, Any]) -> None:
 
 
 def plain_struct(schema: StructType) -> StructType:
-    """A schema whose columns may be NULL and say nothing else, of types that Parquet has."""
+    """Return a schema with nullable columns, without metadata, of types that Parquet supports."""
     return StructType(
         [
             StructField(
@@ -126,7 +127,7 @@ def plain_struct(schema: StructType) -> StructType:
 
 
 def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """A table's columns, by position, under the names and in the types of a schema.
+    """Return a table's columns, by position, with the names and types of a schema.
 
     Raises
     ------
@@ -141,7 +142,7 @@ def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def take(table: pa.Table, rows: Array) -> pa.Table:
-    """Some rows of a table."""
+    """Return some rows of a table."""
     return table.take(pa.array(rows, pa.int64()))
 
 
@@ -151,14 +152,14 @@ def take(table: pa.Table, rows: Array) -> pa.Table:
 def as_table(
     spark: SparkSession, given: Any, relation: Relation, schema: pa.Schema, where: str
 ) -> pa.Table:
-    """Rows that a user gives, as a table of a relation.
+    """Return a user's rows as a table of a relation.
 
     Parameters
     ----------
     given
         A data frame, an Arrow table, a list of tuples or of mappings, or the path of a file.
     where
-        What the rows are for, in messages.
+        The purpose of the rows, for messages.
 
     Raises
     ------
@@ -185,7 +186,7 @@ def as_table(
 
 
 def _read(spark: SparkSession, path: str) -> Any:
-    """The rows of a file here, or of files where Spark finds them; columns of CSV as text."""
+    """Read a local file, or files where Spark finds them; columns of CSV as text."""
     local = Path(path)
     if local.is_file() and local.suffix in SUFFIXES:
         return read_table(local)
@@ -264,9 +265,9 @@ def is_key(table: pa.Table, key: Sequence[str]) -> bool:
 
 
 def stable_order(table: pa.Table, key: Sequence[str]) -> Array:
-    """The rows by their key, then by all columns that have an order.
+    """Return the rows sorted by their key, then by all sortable columns.
 
-    Tuples come from Spark in any order; what is stored does not depend on it.
+    Spark returns tuples in any order; the stored tables do not depend on it.
     """
     if table.num_rows < 2:
         return np.arange(table.num_rows, dtype=np.int64)

@@ -239,7 +239,7 @@ class _Changing:
 
     @property
     def others(self) -> list[Key]:
-        """Return the keys of groups that exist only in other worlds."""
+        """The keys of groups that exist only in other worlds."""
         if self._found is None:
             self._found = list(self._possible())
         return self._found

@@ -109,7 +109,7 @@ def reduce_local(plan: BatchPlan, received: Iterable[Row]) -> Iterator[Row]:
 
 
 def _by_partition(received: Iterable[Row], kind: str) -> Iterator[tuple[str, int, pa.Table]]:
-    """Return messages of a kind of rows, by topic and partition."""
+    """Yield messages of a kind of rows, by topic and partition."""
     for topic, parts in task_messages.by_topic(received, kind).items():
         for partition in sorted({row.shard for row in parts}):
             own_tables = [table_of(row.data) for row in parts if row.shard == partition]

@@ -194,7 +194,7 @@ def blocks_in(batch: pa.RecordBatch) -> Iterator[LineBlock]:
 
 
 def _runs(values: pa.Array, partitions: Array | None) -> Iterator[Array]:
-    """Return ranges of rows that are read together; packed files, or ones with a BOM, are
+    """Yield ranges of rows that are read together; packed files, or ones with a BOM, are
     separate.
     """
     lengths = pc.fill_null(pc.binary_length(values), 0)

@@ -131,7 +131,7 @@ class Settling:
 
     @property
     def open_keys(self) -> pa.Array:
-        """Return the identifiers of open vertices."""
+        """The identifiers of open vertices."""
         keys = [pa.array([], pa.string())]
         for shard, parts in self._parts.items():
             for part in parts:
@@ -177,7 +177,7 @@ class Settling:
 
     @property
     def is_resolved(self) -> bool:
-        """Return True if no edges are left."""
+        """True if no edges are left."""
         return not any(len(part.leaving) for parts in self._parts.values() for part in parts)
 
     def break_cycles(self) -> None:

@@ -299,7 +299,7 @@ class _LengthJoinStage(_JoinStage):
 
 
 def _steps(sizes: Array) -> list[tuple[int, int]]:
-    """Yield ranges of ticks with about `PAIRS` pairs each."""
+    """Return ranges of ticks with about `PAIRS` pairs each."""
     ends = np.cumsum(sizes)
     if not len(sizes) or not int(ends[-1]):
         return []
