@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.errors import InternalError, LipstickError
@@ -49,8 +49,10 @@ def reading(query: str, *, accepted: bool = False) -> Iterator[None]:
             raise UnsupportedError(
                 f"Spark cannot read this query: {_cause(error)}", "Divide it into parts.", query
             ) from error
-        if isinstance(error, PySparkException) and not accepted:
-            raise
+        if isinstance(error, PySparkException) and not (
+            accepted and isinstance(error, AnalysisException)
+        ):
+            raise  # of the user's text, or of no text
         frames = traceback.extract_tb(error.__traceback__)
         where = next(filter(_is_ours, reversed(frames)), frames[-1])
         versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)

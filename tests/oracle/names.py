@@ -264,11 +264,14 @@ class Relations:
 
     def answer(self, sql: str, gone: Mapping[str, Sequence[int]]) -> Bag | None:
         """Return the rows of a query over what is left, by plain Spark; None: ties decide them."""
-        answers = [self._answer(sql, gone, F.col(_PLACE))]
+        first = self._answer(sql, gone, F.col(_PLACE))
         if "LIMIT" in sql:
-            answers.append(self._answer(sql, gone, -F.col(_PLACE)))
-        first, *others = answers
-        return None if any(difference(first.rows, other.rows) for other in others) else first
+            others = [self._answer(sql, gone, -F.col(_PLACE))]
+            texts = [sql.replace("ORDER BY x", f"ORDER BY x, k {word}") for word in ("ASC", "DESC")]
+            others += [self._answer(text, gone, F.col(_PLACE)) for text in texts]
+            if any(difference(first.rows, other.rows) for other in others):
+                return None
+        return first
 
     def _answer(self, sql: str, gone: Mapping[str, Sequence[int]], order: Column) -> Bag:
         for name, frame in self._whole.items():

@@ -110,6 +110,12 @@ def type_of(scalar: Scalar, rows: Relation, catalog: Catalog) -> Type | None:
     """Return the type of a scalar over the attributes of a relation; None where it is not known."""
     if isinstance(scalar, exp.Column):
         return _column(scalar.name, rows, catalog)
+    if isinstance(scalar, exp.Dot):
+        struct = type_of(scalar.this, rows, catalog)
+        if fields_of(struct):
+            assert struct is not None
+            named = (f.kind for f in struct.expressions if f.name.lower() == scalar.name.lower())
+            return next(named, None)
     types: dict[str, Type] = {}
     for name in references(scalar):
         known = _column(name, rows, catalog)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
+from typing import cast
 
 import pytest
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.errors import InternalError, UnsupportedError
-from lipstick.stages.reading import reading
+from lipstick.stages.reading import own_sql, reading
 from rewriter.dialect import parse
 
 SQL = "SELECT a,\n  upper(b) FROM t"
@@ -68,3 +69,21 @@ def test_bounds_are_constant_expressions(spark: SparkSession) -> None:
         q = ls.sql("SELECT a FROM t ORDER BY a LIMIT 1 + 1 OFFSET CAST('1' AS INT)")
         assert [row.a for row in q.annotated.collect()] == [2, 3]
         assert [row.a for row in q.what_if(delete={"t": "a = 1"}).df.collect()] == [3]
+
+
+def test_statements_of_ours_that_spark_refuses_are_internal_errors() -> None:
+    """What goes wrong elsewhere, such as a lost connection, is what it is."""
+
+    class Refusing:
+        def sql(self, text: str) -> None:
+            raise AnalysisException(f"no column in {text}")
+
+    class Lost:
+        def sql(self, text: str) -> None:
+            raise PySparkException("connection lost")
+
+    with pytest.raises(InternalError, match="Spark does not accept a statement") as caught:
+        own_sql(cast("SparkSession", Refusing()), "SELECT 1")
+    assert "Please report the text and the log" in str(caught.value)
+    with pytest.raises(PySparkException, match="connection lost"):
+        own_sql(cast("SparkSession", Lost()), "SELECT 1")
