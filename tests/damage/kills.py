@@ -19,11 +19,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
-from types import MappingProxyType
 from typing import TypeAlias
 
 from tests.damage.killed import KINDS, Place, check, work
@@ -90,14 +89,12 @@ class Kills:
     ----------
     place
         Where the processes work.
-    whole
-        How many steps processes of a kind take, and seconds; one that is not there is run to its
-        end first.
     """
 
-    def __init__(self, setting: Place, whole: Mapping[str, Whole] = MappingProxyType({})) -> None:
+    def __init__(self, setting: Place) -> None:
         self._place = setting
-        self._whole = dict(whole)
+        self._whole: dict[str, Whole] = {}
+        """The steps and seconds of a process of each kind that was run to its end."""
         self.outcomes: Counter[str] = Counter()
         _CONTEXT.set_forkserver_preload(["tests.damage.killed"])
 

@@ -108,7 +108,7 @@ def test_uri_of_a_local_disk_is_its_path(dealer: lipstick.Session, tmp_path: Pat
     assert lipstick.open(f"file:{tmp_path}/c%20d").df.num_rows == 2
 
 
-@pytest.mark.parametrize("step", ["_members", "_dataset"])
+@pytest.mark.parametrize("step", ["_members", "_describe"])
 def test_interrupted_save_leaves_nothing(
     dealer: lipstick.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -220,10 +220,11 @@ def test_rows_that_a_condition_selects_are_captured_alone(
 
 @pytest.mark.slow
 @pytest.mark.classic
+@pytest.mark.engines("spark")
 def test_only_groups_that_somebody_asks_for_are_captured(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    """Of two blocks that can reduce each other the smaller one does."""
+    """Of two blocks that can reduce each other the smaller one does, where Spark captures both."""
     with lipstick.session(spark) as ls:
         for name in ("few", "many"):
             count = 4 if name == "few" else 400

@@ -16,8 +16,6 @@ from tests.damage.kills import Kills, server
 
 pytestmark = [pytest.mark.spark, pytest.mark.classic]
 
-WHOLE = {"save": (14, 3.0), "ctas": (40, 4.0), "insert": (40, 4.0)}
-"""Steps and seconds of processes that come to their end, about: none has to do so first."""
 SEEDS = (12, 8)
 """A save, and rows that are added to a table, both killed at a step, however long it takes."""
 
@@ -27,7 +25,7 @@ def kills(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kills]:
     """Kills of clients of one Spark."""
     folder = tmp_path_factory.mktemp("kills")
     with server(folder) as remote:
-        yield Kills(Place(folder, remote), WHOLE)
+        yield Kills(Place(folder, remote))
 
 
 @pytest.mark.slow
@@ -39,7 +37,7 @@ def test_a_killed_process_leaves_all_or_nothing(kills: Kills, seed: int) -> None
 @pytest.mark.slow
 def test_a_process_that_is_killed_with_its_spark(tmp_path: Path) -> None:
     """What it was writing may be there in part: then an error says so."""
-    kills = Kills(Place(tmp_path, None), WHOLE)
+    kills = Kills(Place(tmp_path, None))
     for seed in (2, 12, 28):
         kills.kill(seed)
     assert kills.outcomes.total() == 3
