@@ -11,6 +11,7 @@ import click
 from lipstick.cli.errors import Failure, reported
 from lipstick.cli.output import JSON, TABLE, answer, answer_options, counted, working
 from lipstick.cli.why import named_values
+from lipstick.display.number_text import percent, signed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -102,23 +103,26 @@ def rows(
             value = _asked(source, "value", question)
         if value.get("refused"):
             raise Failure(value["refused"])
-        left = _asked(source, "without", question)["bars"]
         table = _asked(source, "listed", question)
         if shown.format == JSON:
-            shown.send_json({**value, "without": left, "listed": table})
+            shown.send_json({**value, "listed": table})
             return
         shown.say(value["sentence"])
         shown.say(f"{value['call']}: {value['measure']}.")
+        if value["known"] < value["groups"] and value["reason"]:
+            shown.say(f"Unknown: {value['reason']}")
         names = [each["name"] for each in table["columns"]]
         lines = [
             {
-                "brings": bar["text"],
-                "share": None if bar["share"] is None else f"{100 * bar['share']:.4g} %",
+                "brings": "unknown" if bar["state"] == "unknown" else bar["text"],
+                "share": None if bar["share"] is None else percent(bar["share"]),
                 "inputs": bar["count"] if value["by"]["column"] else None,
-                "without": "row gone" if after["gone"] else after["text"],
+                "without": {"gone": "row gone", "unknown": "unknown"}.get(
+                    bar["state"], bar["without"]
+                ),
                 **dict(zip(names, texts, strict=True)),
             }
-            for bar, after, texts in zip(value["bars"], left, table["rows"], strict=True)
+            for bar, texts in zip(value["bars"], table["rows"], strict=True)
         ]
         shown.table(lines[: shown.rows], value["groups"])
         shown.send_table()
@@ -216,7 +220,8 @@ def _line(change: dict[str, Any]) -> dict[str, Any]:
         line[name] = f"{cell(before)} -> {cell(after)}"
         sizes = number(before), number(after)
         if sizes[0] and sizes[1] is not None:
-            line[name] += f" ({100 * (sizes[1] - sizes[0]) / abs(sizes[0]):+.4g} %)"
+            moved = 100 * (sizes[1] - sizes[0]) / abs(sizes[0])
+            line[name] += f" ({signed(round(moved, 2))} %)"
     return line
 
 

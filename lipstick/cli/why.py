@@ -12,6 +12,7 @@ import click
 
 from lipstick.cli.errors import Failure, reported
 from lipstick.cli.output import JSON, TABLE, answer, answer_options
+from lipstick.display.number_text import spelled
 from semiring.errors import LipstickError
 
 if TYPE_CHECKING:
@@ -234,7 +235,7 @@ def _run(check: DataCheck, session: Session, **options: Any) -> bool:
     result = check.run(session)
     click.echo(result.sentence)
     if check.recorded is not None and check.recorded != result.number:
-        click.echo(f"The tool found {check.recorded:,.12g}: its data was another.")
+        click.echo(f"The tool found {spelled(check.recorded)}: its data was another.")
     if not result.passed:
         try:
             explanation = result.why(budget=options["budget"])

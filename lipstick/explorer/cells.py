@@ -159,17 +159,6 @@ def _unreadable(texts: Sequence[str | None], type_: pa.DataType) -> ExploreError
     return ExploreError(f"These are not values of the type {sql_type(type_)}: {shown}.")
 
 
-def spelled(value: Any, *, separators: bool = True) -> str:
-    """Return a value as a sentence has it: numbers with separators, and no more than 4 decimals."""
-    if value is None:
-        return "NULL"
-    size = number(value) if separators else None
-    if size is not None:
-        text = f"{value:,.{2 if abs(size) >= 1000 else 4}f}"
-        return text.rstrip("0").rstrip(".") if "." in text else text
-    return str(cell(value))
-
-
 def text_ranks(column: pa.ChunkedArray, text: str) -> Array:
     """Return per value 0 if it is a text, 1 if it begins with it, 2 if it has it, else 9.
 

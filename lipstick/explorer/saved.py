@@ -207,7 +207,7 @@ def _capture(held: Holding, number: int, source: CaptureSource, rows: int) -> No
         if answer is None:
             return
         for name in names:
-            for view in ("value", "listed") if is_evaluated else ("value", "listed", "without"):
+            for view in ("value", "listed"):
                 held.hold(number, view, {"row": row, "column": name, "only": []})
         held.hold(number, "members", {"row": row, "offset": 0, "limit": 100})
         if answer["members"] <= 40:

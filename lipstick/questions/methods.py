@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_SHARE = 0.8
+"""The share of a budget after which what is not yet found is left unknown."""
+
 
 @checked
 class Questions(Analyses, Generic[T]):
@@ -381,6 +384,56 @@ class Questions(Analyses, Generic[T]):
         from lipstick.questions.why.rows import top_tuples
 
         return top_tuples(self._captured, column, k, where or {}, relation, cluster)
+
+    @question("leaving out inputs")
+    def contributions(
+        self,
+        column: str,
+        row: int | Mapping[str, Any] | None = None,
+        *,
+        by: str | None = None,
+        budget: float | None = BUDGET,
+        progress: Callable[[str], None] | None = None,
+    ) -> pa.Table:
+        """Return a value of the answer without each of its inputs, or without groups of them.
+
+        Parameters
+        ----------
+        row
+            The row of the value: its place in the answer, or values of its columns; None: the only
+            one.
+        by
+            ``[RELATION.]COLUMN[:UNIT]``: group the inputs by a column of their relation, times by
+            ``day``, ``month`` or ``year``, numbers by ``range``; ``RELATION``: by its rows; None:
+            by the rows of the relation that has most of them.
+        budget
+            Seconds; what is not found then is unknown.
+        progress
+            Called with a line of text where it takes more than two seconds.
+
+        Returns
+        -------
+        pa.Table
+            The rows with their columns, or the values of the column; then ``_inputs``, the number
+            of inputs; ``_after``, the value without them, and ``_effect``, its difference from the
+            value now, exact for decimals; and ``_gone``: whether the row is not there then. Those
+            that change the value most come first. ``_after`` is NULL where the row is gone, and
+            where it is unknown: then ``_gone`` is NULL, too, as where only Spark computes it.
+
+        Raises
+        ------
+        CaptureError
+            When there is no such column or row, and for columns that no deletion changes.
+
+        Cost: one pass for all groups, over what they touch; see :meth:`what_if_many`.
+
+        """
+        from lipstick.questions.contributions.question import contributions
+
+        seconds = None if budget is None else _SHARE * budget
+        capture = self._captured
+        spark = capture.engine.spark
+        return contributions(capture.memory, spark, column, row, by, seconds, progress)
 
     def why(
         self,

@@ -43,6 +43,10 @@ COUNT_SUFFIX = "__count"
 SUM_SUFFIX = "__sum"
 
 
+MANY = 1 << 16
+"""More members than these in touched groups: distinct values are counted without these members."""
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """Some members: the touched group of each, and their columns."""
@@ -79,6 +83,9 @@ class Touched:
     sums
         From an aggregate of floats and places of groups to the places for which it is faster to add
         up sums of chunks, and these sums over the groups' remaining members.
+    whole
+        The members of the groups without deletion, of each group once however many scenarios it is
+        there for, and the number of each group among these.
     """
 
     def __init__(
@@ -89,6 +96,7 @@ class Touched:
         stored: Callable[[str], pa.Array | None],
         survivors: Callable[[Array], Part],
         sums: Callable[[str, Array], tuple[Array, Array]],
+        whole: Callable[[], tuple[Part, Array]],
     ) -> None:
         self.count = count
         self._lost = lost
@@ -96,6 +104,7 @@ class Touched:
         self._stored = stored
         self._survivors = survivors
         self._sums = sums
+        self._whole = whole
 
     @cached_property
     def members(self) -> Array:
@@ -152,7 +161,10 @@ class Touched:
             # Groups that are not captured have no stored value: theirs is that of no members.
             stored = stored.fill_null(0)
         if call.distinct:
-            return self._again(call, stored, self._involved(*counted))
+            involved = self._involved(*counted)
+            if call.function != "COUNT" or self._size(involved) < MANY:
+                return self._again(call, stored, involved)
+            return self._distinct_counts(stored, call, lost, gained, counted)
         if call.function == "COUNT":
             less = self._less(stored, *(mask.astype(np.int64) for mask in counted))
             return pa.array(less, pa.int64())
@@ -180,6 +192,48 @@ class Touched:
             return Vector(sums.type, total, null).to_arrow(self.count)
         averages = _average(total, left, scale, stored.type)
         return self._beyond_sums(call, averages, stored, sums, self._involved(*counted))
+
+    def _size(self, places: Array) -> int:
+        """The number of members that groups have without deletion."""
+        sizes = self._stored(MEMBERS)
+        return 0 if sizes is None else pc.sum(sizes.take(pa.array(places))).as_py() or 0
+
+    def _distinct_counts(
+        self,
+        stored: pa.Array,
+        call: AggregateCall,
+        lost: list[pa.Array],
+        gained: list[pa.Array],
+        counted: tuple[Array, Array],
+    ) -> pa.Array:
+        """COUNT(DISTINCT): less the values that groups lose altogether, and those they gain."""
+        whole, of_groups = self._whole()
+        every = [whole.values(argument) for argument in call.arguments]
+        columns = [
+            normal(decoded(pa.concat_arrays([a, b.cast(a.type), c.cast(a.type)])))
+            for a, b, c in zip(every, lost, gained, strict=True)
+        ]
+        values, first = distinct(columns, len(columns[0]))
+        ends = np.cumsum([len(every[0]), len(lost[0])])
+        known, gone, new = np.split(values, ends)
+        # Per group, without deletion, how often it has each value.
+        keys = whole.groups * len(first) + known
+        cells, numbers = np.unique(keys[_valid(every)], return_counts=True)
+
+        def had(groups: Array, codes: Array) -> Array:
+            wanted = of_groups[groups] * len(first) + codes
+            index = np.minimum(np.searchsorted(cells, wanted), max(len(cells) - 1, 0))
+            return np.where(cells[index] == wanted, numbers[index], 0) if len(cells) else wanted * 0
+
+        lost_keys = self._lost.groups[counted[0]] * len(first) + gone[counted[0]]
+        lost_cells, lost_counts = np.unique(lost_keys, return_counts=True)
+        new_cells = np.unique(self._gained.groups[counted[1]] * len(first) + new[counted[1]])
+        emptied = lost_cells[had(*np.divmod(lost_cells, len(first))) == lost_counts]
+        begun = new_cells[had(*np.divmod(new_cells, len(first))) == 0]
+        emptied = np.setdiff1d(emptied, new_cells, assume_unique=True)
+        counts = stored.to_numpy(zero_copy_only=False).astype(np.int64)
+        counts = counts - np.bincount(emptied // len(first), minlength=self.count)
+        return pa.array(counts + np.bincount(begun // len(first), minlength=self.count))
 
     def _beyond_sums(
         self,

@@ -14,7 +14,7 @@ from lipstick.engines.memory.member_rows import MemberRows
 from lipstick.engines.memory.places import beside, matches, pack, positions_of, scenarios_of
 from lipstick.engines.memory.rows import Rows
 from lipstick.engines.memory.scenarios import Deleted
-from lipstick.engines.memory.state import Context, State, Supposed
+from lipstick.engines.memory.state import AskedValue, Context, State, Supposed
 from lipstick.engines.memory.store import OPEN_WITH_SPARK, every
 from lipstick.errors import CaptureError, NeedsSparkError
 from rewriter.blocks import Block, Generator
@@ -162,9 +162,11 @@ class ElementRows(Rows):
 
     # -- with a deletion -------------------------------------------------------------------
 
-    def evaluate(self, context: Context, deleted: Mapping[str, Deleted]) -> State:
+    def evaluate(
+        self, context: Context, deleted: Mapping[str, Deleted], asked: AskedValue | None = None
+    ) -> State:
         """See :class:`Rows`."""
-        del deleted
+        del deleted, asked
         inner, old = context(self.inner), self.context(self.inner)
         if inner is old:
             return self.base

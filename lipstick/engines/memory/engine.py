@@ -17,7 +17,7 @@ from lipstick.engines.memory.member_rows import MemberRows
 from lipstick.engines.memory.members import Members, ValueLookup
 from lipstick.engines.memory.rows import Rows
 from lipstick.engines.memory.scenarios import Deleted
-from lipstick.engines.memory.state import Context, State
+from lipstick.engines.memory.state import AskedValue, Context, State
 from lipstick.engines.memory.store import OPEN_WITH_SPARK, Dataset, Datasets
 from lipstick.engines.memory.unions import UnionRows
 from lipstick.engines.memory.window_rows import WindowRows
@@ -115,8 +115,15 @@ class Engine:
         # One and the same object, by which blocks know that nothing is deleted.
         return self.base
 
-    def states(self, deleted: Mapping[str, Deleted]) -> dict[str, State]:
+    def states(
+        self, deleted: Mapping[str, Deleted], asked: AskedValue | None = None
+    ) -> dict[str, State]:
         """The rows of every block in scenarios that delete tuples.
+
+        Parameters
+        ----------
+        asked
+            The one value of the last block that is asked for; None: all are.
 
         Raises
         ------
@@ -130,7 +137,8 @@ class Engine:
         }
         states: dict[str, State] = {}
         for name in self.blocks:
-            states[name] = self.rows(name).evaluate(states.__getitem__, tokens)
+            alone = asked if name == self.root.name and not self.root.limited else None
+            states[name] = self.rows(name).evaluate(states.__getitem__, tokens, alone)
         return states
 
     def tokens(self, name: str, table: pa.Table) -> pa.Table:

@@ -12,12 +12,13 @@ from lipstick.engines.memory.aggregates import Part
 from lipstick.engines.memory.member_groups import MemberGroups
 from lipstick.engines.memory.members import Members, rescaled
 from lipstick.engines.memory.memberships import all_hold
-from lipstick.engines.memory.patch import Patch, PatchedTake
+from lipstick.engines.memory.patch import OnDemand, Patch, PatchedTake
 from lipstick.engines.memory.places import beside, contains, everywhere, matches, positions_of
 from lipstick.engines.memory.regroup import Moved, Regrouped, ResolveIn, regroup
 from lipstick.engines.memory.rows import Rows
 from lipstick.engines.memory.scenarios import Deleted
 from lipstick.engines.memory.state import (
+    AskedValue,
     Context,
     State,
     Supposed,
@@ -104,7 +105,9 @@ class GroupRows(Rows):
 
     # -- with a deletion -------------------------------------------------------------------
 
-    def evaluate(self, context: Context, deleted: Mapping[str, Deleted]) -> State:
+    def evaluate(
+        self, context: Context, deleted: Mapping[str, Deleted], asked: AskedValue | None = None
+    ) -> State:
         """See :class:`Rows`."""
         if self.block.copies:
             raise NeedsSparkError(
@@ -124,7 +127,9 @@ class GroupRows(Rows):
         codes, new_keys = self.grouping.under(entries, context)
         gained = Moved(self.grouping.members_at(entries), beside(entries, codes))
         lost = self.grouping.moved(suspects[was])
-        return self._post(context, regroup(self, lost, gained, context), new_keys)
+        on_demand = asked is not None
+        regrouped = regroup(self, lost, gained, context, on_demand=on_demand)
+        return self._post(context, regrouped, new_keys, asked)
 
     def updated(self, moved: Moved, resolve: ResolveIn) -> State:
         """The groups once some members, all of them there, have other values in some scenarios.
@@ -160,11 +165,18 @@ class GroupRows(Rows):
             self._float_sums[name] = ChunkedSums(weights, codes, self.base.size)
         return self._float_sums[name]
 
-    def _post(self, context: Context, regrouped: Regrouped, new_keys: list[pa.Array]) -> State:
+    def _post(
+        self,
+        context: Context,
+        regrouped: Regrouped,
+        new_keys: list[pa.Array],
+        asked: AskedValue | None = None,
+    ) -> State:
         base = self.base
         size = base.size + (len(new_keys[0]) if new_keys else 0)
         scalars = rescaled(self._scalar_lookups, (*self._having, *self.outputs.values()), context)
-        affected = union(regrouped.places, everywhere(scalars, every(size)))
+        rescaled_at = every(size) if asked is None else asked.positions
+        affected = union(regrouped.places, everywhere(scalars, rescaled_at))
         if not len(affected):
             return base
         exists = positions_of(affected) < self._stored.count
@@ -175,9 +187,8 @@ class GroupRows(Rows):
         shown = there[all_hold(self._having, self._resolve(there, take, context), len(there))]
         resolve = self._resolve(shown, take, context)
         before = self._resolve(positions_of(shown), base.take, self.context)
-        take.post = Patch(
-            shown, {name: self._output(name, shown, resolve, before) for name in self.outputs}
-        )
+        outputs = OnDemand(self.outputs, lambda name: self._output(name, shown, resolve, before))
+        take.post = Patch(shown, dict(outputs) if asked is None else outputs)
         flipped = base.flips(affected, contains(shown, affected))
         return Supposed(base, size, take, affected, flipped)
 

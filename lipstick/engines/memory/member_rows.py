@@ -10,7 +10,7 @@ import pyarrow as pa
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.rows import Rows
 from lipstick.engines.memory.scenarios import Deleted
-from lipstick.engines.memory.state import COPIES, Context, State, Supposed, Take
+from lipstick.engines.memory.state import COPIES, AskedValue, Context, State, Supposed, Take
 from lipstick.engines.memory.store import Dataset
 from rewriter.blocks import Block
 from rewriter.interpret import Interpreted
@@ -46,22 +46,31 @@ class MemberRows(Rows):
         before = None if context is self.context else self.members.resolve(places, self.context)
         return self._output(name, places, self.members.resolve(places, context), before)
 
-    def evaluate(self, context: Context, deleted: Mapping[str, Deleted]) -> State:
+    def evaluate(
+        self, context: Context, deleted: Mapping[str, Deleted], asked: AskedValue | None = None
+    ) -> State:
         """See :class:`Rows`."""
         members = self.members
         gone = members.tokens.losing(deleted)
-        suspects = members.suspects(context, gone, self._read())
+        suspects = members.suspects(context, gone, self._read(asked), self._needed(asked))
         if not len(suspects):
             return self.base
         now = members.alive(suspects, context, gone)
-        return self._supposed(context, suspects, members.was_alive(suspects), now)
+        return self._supposed(context, suspects, members.was_alive(suspects), now, asked)
 
-    def _read(self) -> tuple[Interpreted, ...]:
-        """The scalars whose values rows have."""
-        return tuple(self.outputs.values())
+    def _needed(self, asked: AskedValue | None) -> Array | None:
+        """The positions whose values and presence decide what is asked for; None: all."""
+        return None if asked is None else asked.positions
 
-    def _supposed(self, context: Context, suspects: Array, was: Array, now: Array) -> State:
+    def _read(self, asked: AskedValue | None) -> tuple[Interpreted, ...]:
+        """The scalars whose values rows have, as far as they are asked for."""
+        return tuple(s for name, s in self.outputs.items() if asked is None or name == asked.output)
+
+    def _supposed(
+        self, context: Context, suspects: Array, was: Array, now: Array, asked: AskedValue | None
+    ) -> State:
         """The rows in scenarios, given which of the suspects were there and are there now."""
+        del asked
         flipped = suspects[was != now]
         changed = suspects if self.members.dependent(self.outputs.values()) else flipped
         return Supposed(

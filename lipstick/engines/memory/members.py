@@ -155,7 +155,13 @@ class Members:
         block = self.block
         return self.dataset is not None and block.of_members_alone and not block.windowed
 
-    def suspects(self, context: Context, gone: Array, valued: Iterable[Interpreted]) -> Array:
+    def suspects(
+        self,
+        context: Context,
+        gone: Array,
+        valued: Iterable[Interpreted],
+        at: Array | None = None,
+    ) -> Array:
         """The places of members, sorted, whose presence or values deletions may change.
 
         Parameters
@@ -164,13 +170,15 @@ class Members:
             The places of members with a deleted token.
         valued
             The scalars whose values matter beyond presence.
+        at
+            Positions, sorted: no other members are asked for; None: all are.
         """
         self._check_combined(context)
         matched = (*self.memberships, *self.outer_lookups.values())
         deciding = (*self.conditions, *(scalar for lookup in matched for scalar in lookup.deciding))
         read = self.dependent((*deciding, *valued))
         scalars = rescaled(self._scalars, (*deciding, *valued), context)
-        suspects = [gone, everywhere(scalars, every(self.size(context)))]
+        suspects = [gone, everywhere(scalars, every(self.size(context)) if at is None else at)]
         for lookup in self.lookups:
             inner = context(lookup.block.name)
             wanted = inner.changed if lookup.alias in read else inner.flipped
@@ -179,6 +187,8 @@ class Members:
         for alias, outer in self.outer_lookups.items():
             if alias in read:
                 suspects.append(outer.suspects(context, _touched))
+        if at is not None:
+            suspects = [each[np.isin(positions_of(each), at)] for each in suspects]
         return union(*suspects)
 
     def _check_combined(self, context: Context) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,31 @@ import pyarrow as pa
 from lipstick.engines.memory.places import NOTHING, matches, positions_of
 from lipstick.engines.memory.state import State, overlay
 from semiring.base import Array
+
+
+class OnDemand(Mapping[str, pa.Array]):
+    """Columns that are computed when they are first asked for, each once."""
+
+    def __init__(self, names: Iterable[str], compute: Callable[[str], pa.Array]) -> None:
+        self._names = dict.fromkeys(names)
+        self._compute = compute
+        self._known: dict[str, pa.Array] = {}
+
+    def __getitem__(self, name: str) -> pa.Array:
+        if name not in self._names:
+            raise KeyError(name)
+        if name not in self._known:
+            self._known[name] = self._compute(name)
+        return self._known[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 @dataclass(frozen=True, slots=True)

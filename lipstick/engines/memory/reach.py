@@ -323,7 +323,7 @@ def _distinct(
     names: tuple[str, ...], parts: list[list[pa.Array]], engine: Engine, relation: str
 ) -> pa.Table:
     if not parts:
-        types = _types(engine).get(relation, [pa.null()] * len(names))
+        types = token_types(engine).get(relation, [pa.null()] * len(names))
         return pa.table([pa.nulls(0, kind) for kind in types], names=list(names))
     columns = [pa.concat_arrays(list(column)) for column in zip(*parts, strict=True)]
     _, first = distinct(columns, len(columns[0]))
@@ -331,7 +331,8 @@ def _distinct(
     return pa.table([column.take(chosen) for column in columns], names=list(names))
 
 
-def _types(engine: Engine) -> Mapping[str, list[pa.DataType]]:
+def token_types(engine: Engine) -> Mapping[str, list[pa.DataType]]:
+    """The types of the token columns of each relation, as members store them."""
     types: dict[str, list[pa.DataType]] = {}
     for block in engine.blocks.values():
         for token in block.tokens:

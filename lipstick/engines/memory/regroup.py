@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory.aggregates import Part, Touched, cut
+from lipstick.engines.memory.patch import OnDemand
 from lipstick.engines.memory.places import (
     NOTHING,
     beside,
@@ -67,6 +68,8 @@ def regroup(
     gained: Moved,
     context: Context,
     resolve: ResolveIn | None = None,
+    *,
+    on_demand: bool = False,
 ) -> Regrouped:
     """Aggregate anew the groups that lose or gain members.
 
@@ -76,13 +79,15 @@ def regroup(
         The rows of other blocks, as the gained members see them.
     resolve
         The columns of members that are there now; those they are captured with if None.
+    on_demand
+        True: aggregates are computed when they are first asked for.
 
     Raises
     ------
     CaptureError
         When an aggregate is needed that only Spark can compute, or that is not in the capture.
     """
-    return _Regrouping(rows, lost, gained, context, resolve).run()
+    return _Regrouping(rows, lost, gained, context, resolve, on_demand).run()
 
 
 class _Regrouping:
@@ -93,8 +98,10 @@ class _Regrouping:
         gained: Moved,
         context: Context,
         resolve: ResolveIn | None,
+        on_demand: bool,
     ) -> None:
         self._rows = rows
+        self._on_demand = on_demand
         self._columns = resolve or (lambda places: rows.members.resolve(places, context))
         order = np.argsort(lost.groups, kind="stable")
         old = lost.groups[order]
@@ -114,10 +121,14 @@ class _Regrouping:
             lambda name: rows.stored(name, positions_of(self._groups)),
             self._survivors,
             self._sums,
+            self._whole,
         )
-        columns: dict[str, pa.Array] = {}
-        if len(self._groups):
-            columns = {name: touched.recompute(name, call) for name, call in rows.calls.items()}
+        columns: Mapping[str, pa.Array] = OnDemand(
+            rows.calls if len(self._groups) else (),
+            lambda name: touched.recompute(name, rows.calls[name]),
+        )
+        if not self._on_demand:
+            columns = dict(columns)
         exists = np.ones(len(self._groups), dtype=np.bool_)
         if rows.block.keys:
             exists = touched.members > 0
@@ -141,6 +152,17 @@ class _Regrouping:
             by_group = np.lexsort([survivors, owners])
             survivors, owners = survivors[by_group], owners[by_group]
         return Part(owners, self._columns(survivors))
+
+    def _whole(self) -> tuple[Part, Array]:
+        """The members of the groups without deletion, each group once."""
+        rows = self._rows
+        positions, numbers = np.unique(positions_of(self._groups), return_inverse=True)
+        known = np.flatnonzero(positions < rows.base.size)
+        found, owners = rows.grouping.members_of(positions[known])
+        alive = rows.members.base_alive
+        if alive is not None:
+            found, owners = found[alive[found]], owners[alive[found]]
+        return Part(known[owners], rows.members.resolve(found, rows.members.base)), numbers
 
     def _sums(self, name: str, places: Array) -> tuple[Array, Array]:
         """The groups of scenarios that touch many members, and their sums over the members left."""

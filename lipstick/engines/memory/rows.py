@@ -12,7 +12,15 @@ import pyarrow as pa
 from lipstick.engines.memory.keys import KeyTable
 from lipstick.engines.memory.places import positions_of
 from lipstick.engines.memory.scenarios import Deleted
-from lipstick.engines.memory.state import SORT, Context, State, same, values, values_by_spark
+from lipstick.engines.memory.state import (
+    SORT,
+    AskedValue,
+    Context,
+    State,
+    same,
+    values,
+    values_by_spark,
+)
 from lipstick.engines.memory.store import Dataset
 from rewriter.algebra import Scalar
 from rewriter.blocks import Block
@@ -88,8 +96,17 @@ class Rows(ABC):
     # -- with a deletion -------------------------------------------------------------------
 
     @abstractmethod
-    def evaluate(self, context: Context, deleted: Mapping[str, Deleted]) -> State:
-        """Return the rows in scenarios that delete tuples; `context` has the other blocks.
+    def evaluate(
+        self, context: Context, deleted: Mapping[str, Deleted], asked: AskedValue | None = None
+    ) -> State:
+        """Return the rows in scenarios that delete tuples.
+
+        Parameters
+        ----------
+        context
+            The other blocks.
+        asked
+            The one value that is asked for: others need not be evaluated; None: all are.
 
         Raises
         ------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
@@ -304,6 +305,19 @@ def sort_keys(block: Block, column: Callable[[str], pa.Array]) -> list[order.Key
     if block.limited:
         keys += [order.Key(column(name)) for name in block.tie_break]
     return keys
+
+
+@dataclass(frozen=True, slots=True)
+class AskedValue:
+    """One value of a block that is asked for, in scenarios: of a row, by its position."""
+
+    position: int
+    output: str
+
+    @property
+    def positions(self) -> Array:
+        """The position, as an array."""
+        return np.array([self.position], dtype=np.int64)
 
 
 Context: TypeAlias = Callable[[str], State]

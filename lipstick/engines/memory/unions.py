@@ -13,7 +13,7 @@ from lipstick.engines.memory.memberships import all_hold
 from lipstick.engines.memory.places import beside, everywhere, positions_of
 from lipstick.engines.memory.rows import Rows
 from lipstick.engines.memory.scenarios import Deleted
-from lipstick.engines.memory.state import Context, State, Supposed, resolver, spread
+from lipstick.engines.memory.state import AskedValue, Context, State, Supposed, resolver, spread
 from lipstick.engines.memory.store import Dataset, every
 from rewriter.blocks import UNION, Block
 from rewriter.emit import BRANCH
@@ -67,9 +67,11 @@ class UnionRows(Rows):
             present[rows] = all_hold(self._having, resolve, len(rows))
         return present
 
-    def evaluate(self, context: Context, deleted: Mapping[str, Deleted]) -> State:
+    def evaluate(
+        self, context: Context, deleted: Mapping[str, Deleted], asked: AskedValue | None = None
+    ) -> State:
         """See :class:`Rows`."""
-        del deleted
+        del deleted, asked
         sizes, more = self._sizes(context)
         size = sum(sizes) + sum(more)
         touched = []

@@ -24,6 +24,7 @@ from lipstick.engines.memory.places import (
 )
 from lipstick.engines.memory.state import (
     SORT,
+    AskedValue,
     Context,
     State,
     Supposed,
@@ -41,6 +42,7 @@ from lipstick.engines.memory.window_frames import (
     WindowPartitions,
     moves,
 )
+from lipstick.engines.memory.window_value import MovedRows, is_followed
 from lipstick.engines.memory.windows import computed, extent, placed
 from rewriter.blocks import Block
 from rewriter.interpret import (
@@ -55,6 +57,9 @@ from rewriter.interpret import (
 )
 from semiring.base import Array
 from semiring.segments import ascending, expand, union
+
+FOLLOWED = 4
+"""The value of one row is computed alone where so many times as many rows would be computed."""
 
 _COUNTED = ("row_number", "rank")
 _DENSE = "dense_rank"
@@ -122,22 +127,64 @@ class WindowRows(MemberRows):
 
         return take
 
-    def _read(self) -> tuple[Interpreted, ...]:
-        """See :class:`MemberRows`; with what windows are over."""
-        return (*super()._read(), *(s for w in self.windowed.values() for s in _scalars(w)))
+    def _needed(self, asked: AskedValue | None) -> Array | None:
+        """See :class:`MemberRows`; a value of a window comes from other rows too."""
+        is_plain = asked is not None and asked.output not in self.windowed
+        return super()._needed(asked) if is_plain else None
 
-    def _supposed(self, context: Context, suspects: Array, was: Array, now: Array) -> State:
+    def _read(self, asked: AskedValue | None) -> tuple[Interpreted, ...]:
+        """See :class:`MemberRows`; with what windows are over."""
+        chosen = (w for name, w in self.windowed.items() if asked is None or name == asked.output)
+        return (*super()._read(asked), *(scalar for w in chosen for scalar in _scalars(w)))
+
+    def _supposed(
+        self, context: Context, suspects: Array, was: Array, now: Array, asked: AskedValue | None
+    ) -> State:
         """See :class:`MemberRows`.
 
         Rows of the partitions that suspects were in, or are in now, may have other values.
         """
         arriving = suspects[now]
+        if asked is not None and self._is_followed(asked.output, len(suspects)):
+            return self._at_row(context, suspects, was, now, asked)
         touched = {
             name: self._partitions(window, suspects, was, arriving, context)
             for name, window in self.windowed.items()
+            if asked is None or name == asked.output
         }
         take = self._known(touched, context, self._plain(context))
         changed = union(suspects, *(part.places[part.settled] for part in touched.values()))
+        size = self.members.size(context)
+        return Supposed(self.base, size, take, changed, suspects[was != now])
+
+    def _is_followed(self, name: str, suspects: int) -> bool:
+        """Return True if the value of one row is computed from what its frame loses and gains.
+
+        All rows are sorted for that, which pays where many would have other values.
+        """
+        window = self.windowed.get(name)
+        if window is None or not all(map(is_followed, window.calls)):
+            return False
+        sizes = [self._partitioned(call) for call in window.calls]
+        rows = max(each.row_count // max(each.count, 1) for each in sizes)
+        return suspects * rows > FOLLOWED * (sizes[0].row_count + suspects)
+
+    def _at_row(
+        self, context: Context, suspects: Array, was: Array, now: Array, asked: AskedValue
+    ) -> State:
+        """The value of one row, and which rows are there."""
+        rows = np.flatnonzero(self.base_present())
+        moved = MovedRows(self.members, rows, suspects[was], suspects[now], context)
+        plain, window = self._plain(context), self.windowed[asked.output]
+
+        def take(name: str, places: Array) -> pa.Array:
+            if name != asked.output:
+                return plain(name, places)
+            columns = [moved.value(call, places) for call in window.calls]
+            return self._read_windows(name, columns, places, context)
+
+        own = pack(ascending(scenarios_of(suspects)), asked.positions)
+        changed = union(suspects, own)
         size = self.members.size(context)
         return Supposed(self.base, size, take, changed, suspects[was != now])
 
@@ -433,10 +480,18 @@ class WindowRows(MemberRows):
             ranks = columns[0].to_numpy() + touched.before
             columns = [pa.array(ranks, columns[0].type)]
 
+        return self._read_windows(name, columns, places, context)
+
+    def _read_windows(
+        self, name: str, columns: list[pa.Array], places: Array, context: Context
+    ) -> pa.Array:
+        """The values of an output, from the ones of its window functions."""
+        resolve = self.members.resolve(places, context)
+
         def column(alias: str, of: str) -> Vector:
             return from_arrow(columns[int(of)]) if alias == WINDOW else resolve(alias, of)
 
-        return known_values(window.scalar, column, len(places), self.type(name))
+        return known_values(self.windowed[name].scalar, column, len(places), self.type(name))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from lipstick.capture.manifest import RelationRecord
 from lipstick.engines.memory.memory import Memory
 from lipstick.engines.memory.reach import first_lineage, lineage_reach
 from lipstick.explorer.budget import Budget
-from lipstick.explorer.captures.why import position
 from lipstick.explorer.cells import cells, columns
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.params import Params
+from lipstick.questions.contributions.question import position_of
 from lipstick.questions.why.sources import parquet_rows
 from lipstick.tracking.states import local_path, local_state
 
@@ -45,7 +45,7 @@ def source_rows(memory: Memory, row: int, params: Params, budget: Budget) -> dic
     record = memory.engine.manifest.relations.get(name)
     if record is None or not record.token:
         raise ExploreError(f"The query reads no relation {name!r} with tokens.")
-    at = np.array([position(memory, row)], dtype=np.int64)
+    at = np.array([position_of(memory, row)], dtype=np.int64)
     keys, total = first_lineage(memory.engine, lineage_reach(memory.engine, at), SHOWN)[name]
     budget.check()
     table = looked_up(record, keys)

@@ -9,14 +9,13 @@ import numpy as np
 
 from lipstick.capture.capture import Capture
 from lipstick.engines.memory.formal.tensors import column_number
-from lipstick.explorer.captures.axes import Axis
-from lipstick.explorer.captures.why import position
 from lipstick.explorer.cells import cells, number
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.params import Params
+from lipstick.questions.contributions.axes import Axis
+from lipstick.questions.contributions.question import position_of
 from lipstick.questions.why.measure import Measure
 from lipstick.questions.why.smallest import smallest_sets
-from lipstick.questions.why.sources import SourceRows
 
 REMOVED = 2_000
 """Rows of one set at most: they become part of an address."""
@@ -49,8 +48,6 @@ def least(capture: Capture, row: int, axis: Axis, params: Params) -> dict[str, A
         than = None
     if than is None:
         raise ExploreError(f"{text!r} is not a number.")
-    if axis.relation is None or not isinstance(axis.table, SourceRows):
-        raise ExploreError("Rows of a subquery are made from others: group by one of these.")
     at = column_number(memory.engine, params.text("column"))
     value = number(memory.answer().column(at)[row].as_py())
     if value is None:
@@ -60,14 +57,14 @@ def least(capture: Capture, row: int, axis: Axis, params: Params) -> dict[str, A
     measure = Measure(
         memory.engine,
         memory.engine.root.outputs[at].name,
-        np.array([position(memory, row)], dtype=np.int64),
+        np.array([position_of(memory, row)], dtype=np.int64),
         than,
         "high" if value > than else "low",
     )
-    found = smallest_sets(measure, axis.table, 1)
+    found = smallest_sets(measure, axis.source, 1)
     if not found.sets or found.size > REMOVED:
         raise ExploreError(f"{found.size:,} rows of {axis.relation} must go, too many to remove.")
-    keys = found.sets[0].select(list(axis.key))
+    keys = found.sets[0].select(list(axis.source.record.token))
     deleted = {axis.relation: keys.cast(capture._token_types()[axis.relation])}
     # Sets are found by sums of doubles: the value without this one is compared exactly.
     new = memory.what_if(deleted).changes.column("new").combine_chunks()

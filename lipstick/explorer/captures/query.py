@@ -7,11 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from lipstick.capture.capture import Capture
-from lipstick.engines.memory.formal.tensors import check_aggregate
 from lipstick.engines.memory.memory import Memory
-from lipstick.engines.memory.places import NOTHING
-from lipstick.errors import CaptureError
-from lipstick.explorer.cells import cell, kind
+from lipstick.explorer.cells import cell
+from lipstick.questions.contributions.question import has_inputs
 from rewriter.analysis.annotation_type import annotation_type
 from rewriter.blocks import Block, Kind, core_relations, topological
 from rewriter.scalars.text import text
@@ -142,16 +140,7 @@ def explained(memory: Memory) -> list[int]:
 
     They are aggregates, and numbers that deletions can change.
     """
-    positions = []
-    schema = memory.answer().schema
-    for place, output in enumerate(memory.engine.root.outputs):
-        try:
-            check_aggregate(memory.engine, memory.engine.manifest.names[place], NOTHING)
-        except CaptureError:
-            if output.stable or kind(schema.field(place).type) != "number":
-                continue
-        positions.append(place)
-    return positions
+    return [at for at in range(len(memory.engine.root.outputs)) if has_inputs(memory, at)]
 
 
 def relations(capture: Capture) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ from lipstick.explorer.cells import cell, columns
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.params import Params
 from lipstick.explorer.table_windows import Windows
+from lipstick.questions.contributions.question import position_of
 from semiring import semirings
 from semiring.base import Semiring
 from semiring.budget import call_within
@@ -90,7 +91,7 @@ def _annotated(
     capture: Capture, row: int, semiring: Semiring[Any], chosen: Chosen
 ) -> dict[str, str | None]:
     memory = capture.memory
-    at = np.array([why.position(memory, row)], dtype=np.int64)
+    at = np.array([position_of(memory, row)], dtype=np.int64)
     total = sum(len(reached.members) for reached in reach(memory.engine, at).values())
     if total > why.READ:
         return {"refused": f"{total:,} derivations"}
@@ -131,7 +132,6 @@ class CaptureSource:
             "inputs": self.inputs,
             "value": self.value,
             "listed": self.listed,
-            "without": self.without,
             "least": self.least,
             "what_if": self.what_if,
             "query": self.query,
@@ -234,10 +234,6 @@ class CaptureSource:
     def listed(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the source rows of a value's inputs; see :meth:`ContributionViews.listed`."""
         return self.contributions.listed(self._row(params), params, budget)
-
-    def without(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Return a value without each group; see :meth:`ContributionViews.without`."""
-        return self.contributions.without(self._row(params), params, budget)
 
     def least(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the fewest rows to remove; see :meth:`ContributionViews.least`."""

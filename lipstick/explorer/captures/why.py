@@ -21,6 +21,7 @@ from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures.query import plain
 from lipstick.explorer.cells import cell, cells, columns
 from lipstick.explorer.params import Params
+from lipstick.questions.contributions.question import position_of
 from lipstick.tracking.naming import shown_key
 from rewriter.blocks import Block
 from rewriter.scalars.text import text
@@ -145,14 +146,6 @@ _DECISIONS = 2_000
 """Tokens up to which shares are exact, and up to which they are estimated."""
 
 
-def position(memory: Memory, row: int) -> int:
-    """The position in the last block of a row of the answer."""
-    state = memory.engine.base(memory.engine.root.name)
-    ordered = state.ordered
-    copies = state.copies(ordered)
-    return int(ordered[np.searchsorted(np.cumsum(copies), row, side="right")])
-
-
 def why(memory: Memory, row: int, params: Params, budget: Budget) -> dict[str, Any]:
     """Return the provenance of a row: the reasons for its presence.
 
@@ -163,7 +156,7 @@ def why(memory: Memory, row: int, params: Params, budget: Budget) -> dict[str, A
     params
         ``terms``: summands of a sum to show.
     """
-    at = np.array([position(memory, row)], dtype=np.int64)
+    at = np.array([position_of(memory, row)], dtype=np.int64)
     engine = memory.engine
     reached = lineage_reach(engine, at)
     budget.check()
@@ -186,10 +179,9 @@ def why(memory: Memory, row: int, params: Params, budget: Budget) -> dict[str, A
     }
     budget.check()
     if total > READ:
-        answer["annotation"] = {
-            "op": "condition",
-            "text": f"{total:,} derivations: too many to show",
-        }
+        counts = [f"{each['count']:,} rows of {each['relation']}" for each in answer["inputs"]]
+        rows = ", ".join(counts)
+        answer["annotation"] = {"op": "condition", "text": f"{rows}: too many to show"}
         return answer
     try:
         formal = annotation(memory, at)
@@ -246,7 +238,7 @@ def labels(naming: str, table: pa.Table) -> list[str | None]:
 def members(memory: Memory, row: int, params: Params) -> dict[str, Any]:
     """Return the ways in which a row came about: its members, their origins and their values."""
     engine = memory.engine
-    at = np.array([position(memory, row)], dtype=np.int64)
+    at = np.array([position_of(memory, row)], dtype=np.int64)
     rows = engine.rows(engine.root.name)
     chosen = at
     if isinstance(rows, GroupRows):
@@ -283,7 +275,7 @@ def _called(block: Block, name: str) -> str:
 
 def shares(memory: Memory, row: int, budget: Budget) -> dict[str, Any]:
     """Return the share of each input in a row's presence: Shapley values, and the witnesses."""
-    at = np.array([position(memory, row)], dtype=np.int64)
+    at = np.array([position_of(memory, row)], dtype=np.int64)
     total = sum(len(reached.members) for reached in lineage_reach(memory.engine, at).values())
     if total > READ:
         return {"refused": f"The row has {total:,} derivations: too many to share it out among."}

@@ -9,7 +9,6 @@ import { Changes, unsaved } from "./changes.js";
 
 const [CONSTANT, TOKEN, PRODUCT, SUM, DELTA, MONUS, COMPARE, CONDITION, TENSOR, PLAIN, APPLIED, CHOICE, , ROWS, WINDOWED] = Array(15).keys();
 const LISTED = 200; // rows that differ which are listed
-const WORK = 20_000_000; // gates that one answer may evaluate
 
 function known(value) {
   if (!(value instanceof Unknown)) return value;
@@ -288,10 +287,9 @@ export class Evaluator {
     return cells;
   }
 
-  ask(view, params, held) {
+  ask(view, params) {
     if (view === "rows") return this.window(params);
     if (view === "what_if") return { columns: this.columns, scenarios: params.scenarios.map((scenario) => this.described(scenario)) };
-    if (view === "without" && held) return this.without(params, held);
     return null;
   }
 
@@ -331,29 +329,6 @@ export class Evaluator {
     const after = ({ change, cells }) => (change === "unchanged" ? null : { change, cells });
     return { ...window, after: chosen.map((place) => after(entries[place])) };
   }
-
-  // A value without each group of its inputs, which the page holds.
-  without({ row, column }, { bars, by, axes }) {
-    const { relation } = axes[by.axis];
-    const at = this.columns.findIndex((each) => each.name === column);
-    const number = this.answer[row];
-    const { position, cells } = this.rows[number];
-    const copies = this.rows.map((_, place) => place).filter((place) => this.rows[place].position === position);
-    const below = this.limit ? [...this.circuit.kind.keys()] : this.circuit.below(copies.flatMap((place) => [this.rows[place].gate, ...this.rows[place].formal.map(([, gate]) => gate)]));
-    if (below.length * bars.length > WORK) throw new Refused("unsaved", "These are too many inputs to leave out one by one in a page.");
-    const old = Number(cells[at]);
-    return {
-      identified: true,
-      bars: bars.map((bar) => {
-        const { gone } = this.removed(bar.key ? { delete: { [relation]: [bar.key] } } : { where: { [relation]: bar.where } });
-        const world = this.circuit.evaluate(gone, below);
-        const left = this.limit ? this.there(world) : copies.filter((place) => this.copies(this.rows[place], world) > 0);
-        const stays = left.find((place) => this.rows[place].position === position);
-        const text = stays === undefined ? null : this.cells(stays, world)[at];
-        return { text, gone: stays === undefined, change: text === null ? -old : Number(text) - old };
-      }),
-    };
-  }
 }
 
 async function inflated(text) {
@@ -373,9 +348,7 @@ export function heldAnswers(answers, circuits = {}) {
       try {
         // The promise is kept: questions that come together make one evaluator.
         evaluators[source] ??= inflated(circuit.data).then((data) => new Evaluator(data));
-        const { row, column, only, by } = params ?? {};
-        const question = { source, view: "value", params: { row, column, only, by } };
-        const answer = (await evaluators[source]).ask(view, params ?? {}, view === "without" ? answers[canonical(question)]?.answer : null);
+        const answer = (await evaluators[source]).ask(view, params ?? {});
         if (answer) return { answer };
       } catch (error) {
         if (!(error instanceof Refused)) throw error;

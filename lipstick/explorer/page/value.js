@@ -85,7 +85,7 @@ export class Value {
     this.say(answer.sentence);
     this.offer(answer);
     if (!answer.refused) {
-      queueMicrotask(() => this.fill({}));
+      queueMicrotask(() => this.fill(null));
       this.more();
     }
     return [
@@ -98,6 +98,7 @@ export class Value {
         h("code", null, answer.call),
         answer.bars.length > 0 && ` · ${answer.by.column || answer.axes[answer.by.axis].name}: ${answer.measure}`,
         answer.nulls > 0 && ` · ${many(answer.nulls, "input")} with NULL, which ${answer.nulls === 1 ? "is" : "are"} not counted`,
+        answer.known < answer.groups && answer.reason && ` · unknown: ${answer.reason}`,
       ),
       [...new Set(answer.axes.map((axis) => axis.note).filter(Boolean))].map((note) => h("p", { class: "note" }, note)),
       !answer.refused && answer.axes[answer.by.axis].relation && this.least(answer),
@@ -190,22 +191,19 @@ export class Value {
     this.group({ only: [...this.only, { axis, column, unit, labels }], by: undefined });
   }
 
-  // The source rows, and what the value is without each: they take longer than the bars.
+  // The source rows: they take longer than the bars.
   async more() {
+    if (this.answer.by.column) return;
     const signal = this.details.start();
-    const parts = {};
-    const wait = async (name) => {
-      try {
-        parts[name] = await this.ask(name, signal);
-        if (!signal.aborted) this.fill(parts);
-      } catch (error) {
-        if (error.name !== "AbortError" && error.kind !== "unsaved" && error.kind !== "refused") throw error;
-      }
-    };
-    await Promise.all([this.answer.by.column ? null : wait("listed"), wait("without")]);
+    try {
+      const listed = await this.ask("listed", signal);
+      if (!signal.aborted) this.fill(listed);
+    } catch (error) {
+      if (error.name !== "AbortError" && error.kind !== "unsaved" && error.kind !== "refused") throw error;
+    }
   }
 
-  fill({ listed, without }) {
+  fill(listed) {
     const answer = this.answer;
     const bars = answer.bars;
     const sizes = bars.map((bar) => Math.abs(bar.value ?? 0));
@@ -213,16 +211,10 @@ export class Value {
     const signed = bars.some((bar) => bar.value < 0);
     const shares = bars.some((bar) => bar.share !== null);
     const summed = answer.additive && shares && !signed && !answer.ordered;
-    const first = without?.bars[0];
-    if (first && !answer.ordered && bars[0].label !== null) {
-      const after = first.gone ? "the row would not be there" : `it would be ${grouped(first.text, true) ?? "NULL"}`;
-      replace(this.sentence, `${answer.sentence} Without ${answer.by.column || answer.axes[answer.by.axis].name} ${bars[0].label} ${after}.`);
-    }
     const columns = listed?.columns ?? [];
     let upto = 0;
     const rows = bars.map((bar, place) => {
       upto += bar.share ?? 0;
-      const left = without?.bars[place];
       const bare = bar.label ?? (answer.by.column ? "NULL" : "no row");
       return h(
         "tr",
@@ -232,7 +224,7 @@ export class Value {
         shares && h("td", { class: "number" }, percent(bar.share)),
         summed && h("td", { class: "number soft" }, percent(upto)),
         answer.by.column && h("td", { class: "number soft" }, bar.count.toLocaleString("en")),
-        without && h("td", { class: "number" }, left.gone ? h("span", { class: "bad" }, "row gone") : (grouped(left.text, true) ?? "NULL")),
+        h("td", { class: "number" }, bar.state === "there" ? (grouped(bar.without, true) ?? "NULL") : h("span", { class: "bad" }, bar.state === "gone" ? "row gone" : "unknown")),
         columns.map((column, at) => {
           const text = listed.rows[place][at];
           return h("td", { class: column.kind, title: text }, text ?? h("span", { class: "null" }, "NULL"));
@@ -242,11 +234,11 @@ export class Value {
     const rest = answer.rest;
     const head = [
       answer.by.column || answer.axes[answer.by.axis].name,
-      { SUM: "adds", COUNT: "counts", AVG: "pulls", MIN: "smallest", MAX: "largest" }[answer.additive || !shares ? answer.function : "alone"] ?? (shares ? "alone" : "brings"),
+      answer.additive ? { SUM: "adds", COUNT: "counts" }[answer.function] : shares ? "alone" : "brings",
       shares && "share",
       summed && "up to here",
       answer.by.column && "inputs",
-      without && "without it",
+      "without it",
       ...columns.map((column) => column.name),
     ].filter(Boolean);
     replaceKeeping(
@@ -276,7 +268,8 @@ export class Value {
 
   bar(bar, most, signed) {
     const size = bar.value === null ? 0 : (100 * Math.abs(bar.value)) / most;
-    const text = /^-?\d+\.\d{6,}$/.test(bar.text ?? "") ? rounded(bar.value) : (grouped(bar.text, true) ?? "NULL");
+    const none = bar.state === "unknown" ? "unknown" : bar.state === "gone" ? "" : "NULL";
+    const text = /^-?\d+\.\d{6,}$/.test(bar.text ?? "") ? rounded(bar.value) : (grouped(bar.text, true) ?? none);
     return [
       h("span", { class: "bar-text" }, text),
       h("span", { class: `bar-track${signed ? " signed" : ""}` }, h("i", { class: bar.value < 0 ? "less" : "", style: { width: `${signed ? size / 2 : size}%` } })),

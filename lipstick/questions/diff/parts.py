@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from lipstick.display.number_text import signed, spelled
 from lipstick.engines.memory.engine import Engine
 from lipstick.errors import CaptureError
 from lipstick.questions.diff.cells import no_rule, rational
 from lipstick.questions.diff.changes import KINDS, ChangedRows
 from lipstick.questions.diff.shares import DividedChange
-from lipstick.questions.why.answer import shown_number
 from lipstick.questions.why.columns import RelationColumns
 from lipstick.questions.why.deletions import (
     SearchEffects,
@@ -55,11 +55,6 @@ class ChangePredicate:
 
     def __str__(self) -> str:
         return self.sentence
-
-
-def signed(part: Fraction) -> str:
-    """Return a part for people, with its sign."""
-    return f"{'+' if part > 0 else ''}{shown_number(float(part))}"
 
 
 @checked
@@ -310,7 +305,7 @@ class DifferenceParts:
 
 
 def _shown(value: Any) -> str:
-    return "nothing" if value is None else str(value)
+    return "nothing" if value is None else spelled(value)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.display.markup import never_raises, page, table_html
+from lipstick.display.number_text import spelled
 from lipstick.questions.why.columns import Predicate, shown
 from lipstick.questions.why.measure import Measure
 from lipstick.questions.why.sources import SourceRows, chosen_relation
@@ -91,12 +92,8 @@ def outcome(before: float, after: float, *, condition: bool) -> str:
 
 
 def shown_number(number: float) -> str:
-    """Return a number for people, whole ones without a point."""
-    if np.isnan(number):
-        return "gone"
-    if float(number).is_integer() and abs(number) < 1e15:
-        return f"{int(number):,}"
-    return f"{number:,.6g}"
+    """Return a number for people; NaN: the value is gone."""
+    return "gone" if np.isnan(number) else spelled(float(number))
 
 
 @checked

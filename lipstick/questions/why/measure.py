@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -11,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lipstick.engines.memory.contributions import values_without
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.places import pack, positions_of, scenarios_of
@@ -176,6 +178,24 @@ class Measure:
             first = last
         return np.concatenate(parts) if parts else np.zeros(0)
 
+    def exactly(self, deleted: Mapping[str, Deleted], count: int) -> tuple[pa.Array, pa.Array]:
+        """Return the number in each scenario and its difference, of one value in its own type.
+
+        NULL where the value is gone.
+        """
+        single = self.positions is not None and len(self.positions) == 1
+        if self.column is None or not (single and is_number(self._column_type)):
+            after = self.of_deletions(deleted, count)
+            gone = np.isnan(after)
+            effect = pa.array(after - self.before, pa.float64(), mask=gone)
+            return pa.array(after, pa.float64(), mask=gone), effect
+        assert self.positions is not None
+        position = int(self.positions[0])
+        found = values_without(self.engine, self.column, position, deleted, count, lambda _: True)
+        base = self.engine.base(self.engine.root.name)
+        (now,) = base.take(self.column, self.positions).to_pylist()
+        return found.values, differences(found.values, now)
+
     def of_state(self, state: State, count: int) -> Array:
         """Return the number in each of the scenarios of a state."""
         if self.is_check:
@@ -290,6 +310,29 @@ def as_numbers(array: pa.Array) -> Array:
         array = array.cast(pa.int8())
     numbers: Array = pc.cast(array, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return numbers / unit if unit != 1.0 else numbers
+
+
+def difference(left: Any, right: Any) -> Any:
+    """Return the exact difference of two numbers; None where one of them is none."""
+    for value in (left, right):
+        if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+            return None
+    if isinstance(left, Decimal):
+        with localcontext(prec=100):
+            return left - Decimal(right)
+    return left - right
+
+
+def differences(numbers: pa.Array, before: Any) -> pa.Array:
+    """Return the exact differences of numbers from one; NULL where one of them is none."""
+    kind = numbers.type
+    if pa.types.is_decimal(kind):
+        kind = pa.decimal128(38, kind.scale)
+    elif pa.types.is_integer(kind):
+        kind = pa.int64()
+    else:
+        kind = pa.float64()
+    return pa.array([difference(value, before) for value in numbers.to_pylist()], kind)
 
 
 def rows_with(answer: pa.Table, values: Mapping[str, Any]) -> Array:

@@ -51,16 +51,10 @@ def top_rows(measure: Measure, source: SourceRows, limit: int) -> pa.Table:
             kept = np.argpartition(-gains, limit - 1)[:limit]
             best, gains = best[kept], gains[kept]
     best = best[np.lexsort([best, -gains])]
-    after = np.zeros(0)
-    if len(best):
-        # Exactly: from the capture, a what-if each.
-        tokens = source.tokens.take(pa.array(best))
-        deleted = {source.name: Deleted(tokens, np.arange(len(best)))}
-        after = measure.of_deletions(deleted, len(best))
-    table = source.take(best)
-    gone, effect = np.isnan(after), after - measure.before
-    table = table.append_column("_after", pa.array(after, pa.float64(), mask=gone))
-    table = table.append_column("_effect", pa.array(effect, pa.float64(), mask=gone))
+    # Exactly: from the capture, a what-if each.
+    deleted = {source.name: Deleted(source.tokens.take(pa.array(best)), np.arange(len(best)))}
+    after, effect = measure.exactly(deleted, len(best))
+    table = source.take(best).append_column("_after", after).append_column("_effect", effect)
     shares = shapley_shares(measure, source)
     of_rows = pa.nulls(len(best), pa.float64()) if shares is None else pa.array(shares[best])
     return table.append_column("_shapley", of_rows)

@@ -61,7 +61,7 @@ def test_a_value_has_its_inputs(capture: Path) -> None:
     assert "total 2,020 of Accord: 2 rows of cars; the largest, cars C4, is 99.0 %." in text
     found = document("rows", str(capture), "model = Accord", "--of", "total", "--by", "cars.car")
     assert [(bar["label"], bar["count"]) for bar in found["bars"]] == [("C4", 1), ("C1", 1)]
-    assert [left["text"] for left in found["without"]] == ["20", "2000"]
+    assert [bar["without"] for bar in found["bars"]] == ["20", "2000"]
     assert "no column 'x'" in run(
         "rows", str(capture), "model = Accord", "--of", "total", "--by", "x", code=2
     )

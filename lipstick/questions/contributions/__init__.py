@@ -1,0 +1,1 @@
+"""Contributions: what a value of the answer would be without each of its inputs."""
