@@ -254,6 +254,13 @@ def test_rows_that_came_later_are_refused_by_every_question(
             spark.sql("DROP TABLE grown").collect()
 
 
+@pytest.mark.classic
+def test_a_session_without_spark_uses_the_active_one_and_leaves_it(spark: SparkSession) -> None:
+    with lipstick.session() as ls:
+        assert ls.spark is spark
+    assert spark.range(2).count() == 2
+
+
 def test_two_sessions_have_relations_of_one_name(spark: SparkSession) -> None:
     """What one session tracks, another never reads, whichever came last."""
     rows = spark.createDataFrame(ROWS, SCHEMA)
