@@ -59,8 +59,8 @@ def explore(
         from lipstick.explorer.server import Serving
 
         serving = Serving(explorer, host, port)
-        click.echo(f"Explore at {serving.url}\nControl-C ends it.")
-        if not no_browser:
-            click.launch(serving.url)
         with suppress(KeyboardInterrupt):
+            click.echo(f"Explore at {serving.url}\nControl-C ends it.")
+            if not no_browser:
+                click.launch(serving.url)
             serving.run()

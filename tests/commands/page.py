@@ -23,8 +23,10 @@ _BLOCK = re.compile(
     r"^(?P<indent> *)```(?P<language>\w+)[^\n]*\n(?P<code>.*?)^(?P=indent)```$", re.M | re.S
 )
 _SHELLS = ("sh", "bash", "shell", "console")
-SERVING = re.compile(r"^(lipstick explore(?!.*--output)|lipstick events serve|python -m http)")
-_READY_SECONDS = 120.0
+SERVING = re.compile(r"^lipstick (explore(?!.*--output)|events serve)")
+_READY = re.compile(r"http://|, lag ")
+_LONGEST_START = 60.0
+"""A server that has nothing to say by then is asked to end all the same."""
 _SECONDS = 900.0
 """A command that takes longer hangs."""
 
@@ -82,14 +84,14 @@ def run(command: str) -> None:
     pipe = subprocess.PIPE
     with subprocess.Popen(bash, stdout=pipe, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None
-        too_late = threading.Timer(_READY_SECONDS, process.kill)
-        too_late.start()
+        end = threading.Timer(_LONGEST_START, process.send_signal, [signal.SIGINT])
+        end.start()
         for line in process.stdout:
             print(line, end="", flush=True)
-            if re.search(r"http://|Ctrl-C|Ctrl\+C|waiting|watching", line):
+            if _READY.search(line) and not end.finished.is_set():
+                end.cancel()
                 process.send_signal(signal.SIGINT)
-        too_late.cancel()
-    if process.returncode not in (0, 130, -signal.SIGINT):
+    if process.returncode:
         raise SystemExit(f"{command}: {process.returncode}")
 
 

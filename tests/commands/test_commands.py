@@ -124,9 +124,9 @@ JOURNEYS = {
         lipstick workflow run remember.yaml --inputs inputs.yaml --store run
         lipstick workflow output run
         lipstick workflow state run remember Known
-        lipstick why check "SELECT count(*) > 0 AS ok FROM cars" --table cars=cars.parquet:car
-        lipstick why diff old.sql new.sql --table cars=cars.parquet:car
-        lipstick why not old.sql model=Jazz --table cars=cars.parquet:car
+        lipstick why check "SELECT count(*) > 0 FROM cars" --table cars={here}/cars.parquet:car
+        lipstick why diff old.sql new.sql --table cars={here}/cars.parquet:car
+        lipstick why not old.sql model=Jazz --table cars={here}/cars.parquet:car
         lipstick dbt example shop
         lipstick dbt check shop
         lipstick dbt diff shop --state shop/target
@@ -295,7 +295,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def travel(journey: str) -> None:
     """Do a journey; each command ends well."""
-    for line in lines(JOURNEYS[journey]):
+    for line in lines(JOURNEYS[journey].replace("{here}", str(Path.cwd()))):
         result = CliRunner().invoke(lipstick.cli.main, shlex.split(line)[1:])
         trace = result.exc_info if result.exit_code == 1 else None
         assert result.exit_code == 0, f"{line}: {result.output} {trace}"
@@ -318,7 +318,7 @@ def test_a_journey_on_spark(
     monkeypatch.setattr(lipstick, "session", partial(lipstick.session, spark))
     write_example(folder / "before")
     Path("old.sql").write_text(f"{SQL} HAVING count(*) > 2")
-    Path("new.sql").write_text(SQL)
+    Path("new.sql").write_text(f"SELECT * FROM ({SQL}) WHERE n > 2")
     Path("remember.yaml").write_text(REMEMBER)
     Path("inputs.yaml").write_text("- Seen: [{Name: a, Many: 1}]\n")
     Path("pipeline.yaml").write_text(
@@ -329,10 +329,10 @@ derived:
   models: {{query: {SQL}, key: model, path: {folder}/models}}
 """
     )
-    table = spark.read.parquet("cars.parquet")
-    table.coalesce(1).write.parquet("cars")
+    table = spark.read.parquet(f"{folder}/cars.parquet")
+    table.coalesce(1).write.parquet(f"{folder}/cars")
     table.createOrReplaceTempView("cars")
-    spark.sql(SQL).coalesce(1).write.parquet("models")
+    spark.sql(SQL).coalesce(1).write.parquet(f"{folder}/models")
     spark.catalog.dropTempView("cars")
     travel(journey)
 

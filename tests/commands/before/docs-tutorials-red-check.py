@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import lipstick
+from lipstick.systems.dbt import write_example
 
 rows = range(40)
 orders = pa.table(
@@ -40,11 +41,8 @@ test = {
     "config": {"severity": "error", "error_if": "!= 0", "warn_if": "!= 0", "fail_calc": "count(*)"},
     "depends_on": {"nodes": []},
 }
-manifest = {
-    "metadata": {"dbt_schema_version": "v12", "adapter_type": "spark", "project_name": "shop"},
-    "nodes": {test["unique_id"]: test},
-    "sources": {},
-    "exposures": {},
-}
+write_example(Path("example"))
+manifest = json.loads(Path("example/target/manifest.json").read_text())
+manifest |= {"nodes": {test["unique_id"]: test}, "sources": {}, "exposures": {}}
 Path("target").mkdir()
 Path("target/manifest.json").write_text(json.dumps(manifest))

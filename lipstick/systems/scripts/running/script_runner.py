@@ -90,6 +90,8 @@ class OpenedFiles:
         self._recorder = recorder
         self._opened: dict[tuple[str, bool], tuple[tuple[str, int], ...]] = {}
         self._written: dict[int, str] = {}
+        # Asked for while a file is opened, it would wait for itself where tempfile opens the file.
+        self._temporary = os.path.realpath(tempfile.gettempdir())
         _listening.append(self)
         if not _hooked:
             _hooked.append(True)
@@ -102,7 +104,7 @@ class OpenedFiles:
             return
         if full.startswith(os.path.realpath(self._recorder.directory)):
             return
-        if _is_of_spark(full):
+        if _is_of_spark(full, self._temporary):
             return
         if (full, writes) in self._opened:
             return
@@ -128,9 +130,8 @@ class OpenedFiles:
             self._recorder.change(event, files=versions_of(path))
 
 
-def _is_of_spark(path: str) -> bool:
+def _is_of_spark(path: str, temporary: str) -> bool:
     """Return True if a file is one by which PySpark and the JVM exchange rows."""
-    temporary = os.path.realpath(tempfile.gettempdir())
     if not path.startswith(temporary):
         return False
     first = path[len(temporary) :].lstrip("/").split("/")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -178,3 +181,19 @@ def test_order_tells_rows_only_where_calls_are_one_to_one(
         assert "may move rows" in rows.why[0]
     else:
         assert f"{name} may add further rows" in rows.why[0]
+
+
+def test_a_script_asks_for_temporary_files_first_of_all(tmp_path: Path) -> None:
+    """Python finds the folder of temporary files by opening one, once in a process."""
+    (tmp_path / "first.py").write_text("import tempfile\n\nprint(tempfile.mkdtemp())\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "lipstick.cli", "script", "run", "first.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[5])},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert Path(done.stdout.split()[0]).is_dir()
