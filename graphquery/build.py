@@ -105,7 +105,7 @@ def positions(segments: tuple[Segment, ...], edge_sets: tuple[EdgeSet, ...]) -> 
     for number, segment in enumerate(segments):
         if segment.name in position:
             raise GraphDataError(
-                f"Two segments are called {segment.name}.\nNames of segments are unique in a graph."
+                f"Two segments have the name {segment.name}.\nGive each segment its own name."
             )
         position[segment.name] = number
     for edges in edge_sets:

@@ -179,7 +179,7 @@ def _by_key(storage: GraphStorage, name: str) -> int:
         places = pc.indices_nonzero(pc.equal(texts, key))
         if len(places) > 1:
             raise UnknownNameError(
-                f"{len(places):,} nodes are called {name}.\nSay which, by number: "
+                f"{len(places):,} nodes have the name {name}.\nName one by its number: "
                 f"{head}[{places[0]}] or {head}[{places[1]}], for example."
             )
         if len(places) == 1:

@@ -44,7 +44,7 @@ def check_whole(graph: ArrayGraph, ids: Array) -> None:
 def dropped(name: str) -> ReducedError:
     """Return the error for a node whose operations were dropped."""
     return ReducedError(
-        f"{name} is of a reduced graph, which says who came from whom, and not by which operations:"
-        " deletions and annotations cannot be told.\nAsk for ancestors, descendants or paths to see"
-        " what may be affected."
+        f"{name} is in a reduced graph, which records ancestry without operations: deletions and"
+        " annotations cannot be computed.\nAsk for ancestors, descendants or paths to see what may"
+        " be affected."
     )

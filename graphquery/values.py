@@ -235,8 +235,8 @@ def _values(graph: ProvenanceGraph, ids: Array) -> pa.Array:
     types = {part.type for part in parts}
     if len(types) > 1:
         raise ValuesError(
-            f"The values are of types {' and '.join(sorted(map(str, types)))}.\nAsk for those of"
-            " one type at a time."
+            f"The values are of types {' and '.join(sorted(map(str, types)))}.\nAsk for the"
+            " values of one type at a time."
         )
     back = np.empty(len(ids), dtype=np.int64)
     back[order] = np.arange(len(ids))
@@ -249,8 +249,8 @@ def _copied(graph: ProvenanceGraph, ids: Array) -> pa.Array:
     if not bool((neighbours.degrees == 1).all()):
         wrong = ids[np.flatnonzero(neighbours.degrees != 1)[0]]
         raise ValuesError(
-            f"{graph.name(int(wrong))} copies other than one value here.\nZoom in on the module"
-            " that the value comes from; otherwise the store is damaged: check it."
+            f"{graph.name(int(wrong))} does not copy exactly one value here.\nZoom in on the"
+            " module that the value comes from; otherwise the store is damaged: check it."
         )
     return _values(graph, neighbours.nodes.astype(np.int64))
 
@@ -273,7 +273,7 @@ def _aggregated(graph: ProvenanceGraph, name: str, ids: Array) -> pa.Array:
     if not bool((valued.degrees == 1).all()):
         wrong = inner[np.flatnonzero(valued.degrees != 1)[0]]
         raise ValuesError(
-            f"{graph.name(int(wrong))} is a tensor with other than one value here.\nZoom in on"
+            f"{graph.name(int(wrong))} is a tensor without exactly one value here.\nZoom in on"
             " the module that the value comes from; otherwise the store is damaged: check it."
         )
     column = _values(graph, valued.nodes.astype(np.int64))

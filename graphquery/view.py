@@ -192,4 +192,4 @@ def reason(
             f" {', '.join(sorted(zoomed))}."
         )
     how = "was deleted" if Operation.DELETE in operations else "is outside this subgraph"
-    return f"{name} {how}.\nAsk the graph that this one was made of."
+    return f"{name} {how}.\nAsk the graph from which this one was derived."

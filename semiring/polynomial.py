@@ -324,7 +324,7 @@ class Polynomial:
                 if not (base.is_Symbol and exponent.is_Integer and exponent > 0):
                     raise AnnotationError(f"{factor} is not a power of a token's symbol")
                 if base.name not in named:
-                    raise AnnotationError(f"no token given is written {base.name}")
+                    raise AnnotationError(f"no token has the symbol {base.name}")
                 monomial = multiply(monomial, ((named[base.name], int(exponent)),))
             terms[monomial] += int(coefficient)
         return cls(terms)

@@ -95,7 +95,7 @@ def read_station(path: Path) -> pa.Table:
     twice = times[1:][np.diff(times) == 0]
     if len(twice):
         raise StationFileError(
-            f"{path}: month {twice[0] % 12 + 1} of {twice[0] // 12} is there twice."
+            f"{path}: month {twice[0] % 12 + 1} of {twice[0] // 12} occurs twice."
         )
     return table
 

@@ -52,5 +52,5 @@ def measure(
                 "ms a question": round(1000 * took / len(targets), 2),
             }
         )
-    assert answers[0] == answers[1], "the graphs tell different inputs"
+    assert answers[0] == answers[1], "the graphs have different inputs"
     return rows

@@ -49,7 +49,7 @@ def step(view: SparkView, nodes: NodeSet, *, forwards: bool) -> NodeSet:
 def within_distance(view: SparkView, seeds: NodeSet, distance: int, *, forwards: bool) -> NodeSet:
     """Return the nodes at the ends of paths of at least one edge and at most `distance` edges."""
     if distance < 0:
-        raise GraphError(f"A distance of {distance} edges is none.\nGive 0 or more, or None.")
+        raise GraphError(f"A distance cannot be {distance} edges.\nGive 0 or more, or None.")
     rounds = Rounds(view.limit)
     nodes_reached, frontier = NodeSet(), seeds
     for _ in range(distance):

@@ -102,7 +102,7 @@ def paths_between(
     """Return paths from some nodes to others, searched on the driver between them only."""
     tables = view.tables
     if limit < 0 or (longest is not None and longest < 0):
-        raise GraphError("Limits of paths are not negative.\nGive 0 or more.")
+        raise GraphError("Limits of paths cannot be negative.\nGive 0 or more.")
     if longest is None:
         below = reached(view, starts, forwards=True)
         above = reached(view, ends, forwards=False)

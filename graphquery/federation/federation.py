@@ -176,7 +176,7 @@ class Federation:
 
     def _reached(self, nodes: Names, distance: int | None, *, forwards: bool) -> NodesAnswer:
         if distance is not None and distance < 0:
-            raise FederationError(f"A distance of {distance} edges is none.\nGive 0 or more.")
+            raise FederationError(f"A distance cannot be {distance} edges.\nGive 0 or more.")
         question = self._question()
         if distance is None:
             reached = closure.walk(question, _listed(nodes), forwards=forwards).nodes
@@ -208,7 +208,7 @@ class Federation:
             How many edges a path may have; None for any number.
         """
         if limit < 0 or (longest is not None and longest < 0):
-            raise FederationError("Limits of paths are not negative.\nGive 0 or more.")
+            raise FederationError("Limits of paths cannot be negative.\nGive 0 or more.")
         question = self._question()
         ends = (_listed(sources), _listed(targets))
         verdict, shortest = search_paths(question, *ends, limit, longest)

@@ -58,7 +58,7 @@ def paths(
     their successors on paths to the target.
     """
     if limit < 0 or (longest is not None and longest < 0):
-        raise GraphError("Limits of paths are not negative.\nGive 0 or more.")
+        raise GraphError("Limits of paths cannot be negative.\nGive 0 or more.")
     starts, ends = graph.resolve(source), graph.resolve(target)
     distances = _distances(graph, ends, longest)
     shortest: list[Path] = []

@@ -64,7 +64,7 @@ def reached(
         Along edges, or against them.
     """
     if distance is not None and distance < 0:
-        raise GraphError(f"A distance of {distance} edges is none.\nGive 0 or more, or None.")
+        raise GraphError(f"A distance cannot be {distance} edges.\nGive 0 or more, or None.")
     seen = np.zeros(graph.storage.size, dtype=np.bool_)
     parts: list[Array] = []
     frontier = ids

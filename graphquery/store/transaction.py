@@ -61,7 +61,9 @@ def integers(edges: EdgeSet, column: str, given: IntArray) -> npt.NDArray[Any]:
     if nulls:
         raise StoreError(f"{where} has {nulls} NULLs; an edge has two ends.")
     if array.ndim != 1 or (len(array) and array.dtype.kind not in "iu"):
-        raise StoreError(f"{where} is not integers in a row, but {array.dtype}.")
+        raise StoreError(
+            f"{where} must be a one-dimensional array of integers, not of {array.dtype}."
+        )
     if len(array) != edges.count:
         raise StoreError(f"{where} has {len(array)} ordinals for {edges.count} edges.")
     return array.astype(np.int64, copy=False) if array.dtype.kind != "i" else array

@@ -164,7 +164,7 @@ def blocks_from_json(documents: Sequence[Mapping[str, Any]]) -> Block:
     for document in documents:
         block = _read_block(document, known)
         if block.name in known:
-            raise ValueError(f"the block {block.name} is there twice")
+            raise ValueError(f"the block {block.name} occurs twice")
         known[block.name] = block
     if not known:
         raise ValueError("it has no blocks")

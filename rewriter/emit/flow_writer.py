@@ -339,7 +339,7 @@ class _FlowWriter:
     def _match_identity(self, rows: OperatorRows, names: Sequence[str], operator: Relation) -> None:
         if not self._identity or len(rows.identity) != len(self._identity):
             raise UnsupportedError(
-                "a window function or LIMIT over rows that no tokens tell apart is not followed",
+                "a window function or LIMIT over rows without distinct tokens is not followed",
                 "Track all relations with provenance.",
                 self._queries.sql,
                 getattr(operator, "span", None),

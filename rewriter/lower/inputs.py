@@ -94,7 +94,7 @@ def reader_of(context: LoweringContext, block: Block, span: Span | None = None) 
     if not block.unique_identity:
         context.refuse(
             "LIMIT in a subquery over a relation without provenance",
-            "Track the relation with a key, so that its tuples can be told apart.",
+            "Track the relation with a key, so that its tuples can be distinguished.",
             span,
         )
     alias = context.names.alias(block.name)
@@ -156,7 +156,7 @@ def union_of_blocks(
     if not all(block.unique_identity for block in blocks):
         context.refuse(
             "UNION ALL of a grouping and a relation without provenance",
-            "Track the relation with a key, so that its tuples can be told apart.",
+            "Track the relation with a key, so that its tuples can be distinguished.",
             span,
         )
     columns = [output.name for output in blocks[0].outputs]

@@ -45,7 +45,7 @@ def _written_once(context: LoweringContext, relation: Draw | Sample) -> Block:
     )
     block = close_core(core, relation.attributes, context.names.block(), written=True)
     if block.core is None or block.generators or not block.unique_identity:
-        problem = "a random choice over rows that nothing tells apart is not supported"
+        problem = "a random choice over rows that cannot be distinguished is not supported"
         context.refuse(problem, _ADVICE, relation.span)
     assert block.core is not None
     if order:

@@ -193,7 +193,7 @@ def lower_aggregate(context: LoweringContext, relation: Aggregate) -> OpenPost:
     if core.copies and core.untokened:
         context.refuse(
             "a grouping of EXCEPT ALL or INTERSECT ALL with a relation without provenance",
-            "Track the relation with a key, so that its tuples can be told apart.",
+            "Track the relation with a key, so that its tuples can be distinguished.",
             relation.span,
         )
     keys = tuple(

@@ -46,7 +46,7 @@ def test_stations_are_read_in_order_of_time(tmp_path: Path) -> None:
         (HEADER + "1961,13,1,1,1,1,1,1\n", "months are 1 to 12"),
         (HEADER + "1961,1,cold,1,1,1,1,1\n", "air_temperature"),
         (HEADER + ",1,1,1,1,1,1,1\n", "no year or no month"),
-        (HEADER + "1961,1,1,1,1,1,1,1\n1961,1,2,1,1,1,1,1\n", "month 1 of 1961 is there twice"),
+        (HEADER + "1961,1,1,1,1,1,1,1\n1961,1,2,1,1,1,1,1\n", "month 1 of 1961 occurs twice"),
         (HEADER + "1961,1,1\n", "Expected 8 columns"),
     ],
 )

@@ -116,7 +116,7 @@ def test_segment_twice() -> None:
     """Names of segments are unique."""
     b = chain()
     b.add("a", Kind.TOKEN)
-    assert failure(b) == ("Two segments are called a.\nNames of segments are unique in a graph.")
+    assert failure(b) == ("Two segments have the name a.\nGive each segment its own name.")
 
 
 def test_edges_to_nowhere() -> None:

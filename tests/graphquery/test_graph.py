@@ -56,7 +56,7 @@ def test_why_a_node_is_not_there(bidding: Any) -> None:
         return str(error.value)
 
     car = "dealer1/Cars:C2"
-    ask = "Ask the graph that this one was made of."
+    ask = "Ask the graph from which this one was derived."
     assert why(bidding.delete(car), car) == f"{car} was deleted.\n{ask}"
     assert why(bidding.subgraph("and#1/Requests"), car) == f"{car} is outside this subgraph.\n{ask}"
     assert why(bidding, "dealer1#1[zoomed]") == (

@@ -97,8 +97,8 @@ def test_names_that_are_not_unique() -> None:
     """Nodes with one key are told apart by number."""
     graph = keyed(["C1", "C2", "C1"])
     assert unknown(graph, "d#1/Cars:C1") == (
-        "2 nodes are called d#1/Cars:C1.\nSay which, by number: d#1/Cars[0] or d#1/Cars[2], for"
-        " example."
+        "2 nodes have the name d#1/Cars:C1.\nName one by its number: d#1/Cars[0] or d#1/Cars[2],"
+        " for example."
     )
 
 

@@ -89,9 +89,9 @@ def test_paths(bidding: Any) -> None:
     assert bidding.paths("agg#1", "and#1") == []
     assert bidding.paths([], "and#1") == []
     assert bidding.paths("and#1", "agg#1/Bids", limit=0) == []
-    with pytest.raises(GraphError, match="Limits of paths are not negative"):
+    with pytest.raises(GraphError, match="Limits of paths cannot be negative"):
         bidding.paths("and#1", "agg#1", limit=-1)
-    with pytest.raises(GraphError, match="A distance of -1 edges is none"):
+    with pytest.raises(GraphError, match="A distance cannot be -1 edges"):
         bidding.ancestors("and#1", -1)
 
 

@@ -307,7 +307,7 @@ def test_what_is_not_in_a_graph(bidding: SparkGraph) -> None:
     assert coarse.node("dealer1#1[zoomed]") in coarse
     with pytest.raises(UnknownNameError, match=r"^The graph has no module 'dealer'"):
         bidding.zoom_out("dealer")
-    with pytest.raises(GraphError, match=r"^A distance of -1 edges is none"):
+    with pytest.raises(GraphError, match=r"^A distance cannot be -1 edges"):
         bidding.ancestors("agg#1", -1)
     with pytest.raises(GraphError, match=r"^Nodes are not selected by 'where' on Spark"):
         bidding.select(where={"Model": "Civic"})
@@ -373,7 +373,7 @@ def test_damaged_stores(build: Build) -> None:
     with pytest.raises(GraphDataError, match=r"^1 edges have ordinals that are not nodes"):
         build(b)
     b.segments[0] = replace(b.segments[0], name="t")
-    with pytest.raises(GraphDataError, match=r"^Two segments are called t"):
+    with pytest.raises(GraphDataError, match=r"^Two segments have the name t"):
         build(b)
     b.segments[0] = replace(b.segments[0], name="u")
     with pytest.raises(GraphDataError, match=r"^Edges from s to t: there is no segment s"):
@@ -391,7 +391,7 @@ def test_what_a_reduction_dropped_is_refused(build: Build) -> None:
     b.edges("in", "sum", [(1, 0)])
     graph = build(b)
     assert graph.descendants("in[0]").names() == ["out[0]"]
-    refused = r"^out\[0\] is of a reduced graph.*\nAsk for ancestors"
+    refused = r"^out\[0\] is in a reduced graph.*\nAsk for ancestors"
     for ask in (
         lambda: graph.delete("in[0]"),
         lambda: graph.delete("in[1]").delete("in[0]"),

@@ -207,7 +207,7 @@ def test_values_of_several_nodes(bidding: Any) -> None:
         ),
         (
             ["dealer1#1/one", "text"],
-            "The values are of types int64 and string.\nAsk for those of one type at a time.",
+            "The values are of types int64 and string.\nAsk for the values of one type at a time.",
         ),
     ],
 )
@@ -274,7 +274,7 @@ def test_values_that_come_from_a_zoomed_module(engine: Callable[[Builder], Any])
     with pytest.raises(ValuesError) as error:
         graph.zoom_out("m").delete("t[0]").value("a")
     assert str(error.value) == (
-        "x2 is a tensor with other than one value here.\nZoom in on the module that the value comes"
+        "x2 is a tensor without exactly one value here.\nZoom in on the module that the value comes"
         " from; otherwise the store is damaged: check it."
     )
 

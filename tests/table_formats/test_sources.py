@@ -209,7 +209,7 @@ def test_what_no_version_stands_for_is_refused(
     q = ls.annotate(live.groupBy("v").count())
     assert len(q.polynomials()) == 2
     ls.track("events", lake.readStream.schema("k INT").csv(str(tmp_path)), key="k")
-    with pytest.raises(UnsupportedError, match="each micro-batch may read a later one"):
+    with pytest.raises(UnsupportedError, match="each micro-batch may read a later version"):
         ls.sql(f"SELECT events.k FROM events JOIN {table} AS t ON events.k = t.k")
     lake.sql(f"INSERT INTO {table} VALUES (5, 5)")
     assert len(ls.sql(f"SELECT * FROM {table}").df.collect()) == 3

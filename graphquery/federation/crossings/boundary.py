@@ -78,11 +78,11 @@ def decode_gaps(data: bytes, start: int, count: int) -> tuple[Array, int]:
     middle = first + (count * width + 7) // 8
     end = middle + (length + 7) // 8
     if width > 62 or count > length or len(data) < end:
-        raise WireError("A sequence of integers is not as long as it says.")
+        raise WireError("A sequence of integers is shorter than its header declares.")
     bits = np.unpackbits(np.frombuffer(data, np.uint8, end - middle, middle), count=length)
     ends = np.flatnonzero(bits)
     if len(ends) != count or (count and int(ends[-1]) != length - 1):
-        raise WireError("A sequence of integers has not as many as it says.")
+        raise WireError("A sequence of integers does not have the count that its header declares.")
     packed = np.frombuffer(data, np.uint8, middle - first, first)
     low = np.unpackbits(packed, count=count * width).reshape(count, width)
     quotients = np.diff(ends, prepend=-1) - 1

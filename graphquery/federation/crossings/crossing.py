@@ -175,7 +175,7 @@ def import_rows(
     if rows is None and segment.count != offer.count:
         raise CrossingError(
             f"Segment {segment.name} has {segment.count} nodes for the {offer.count} rows of "
-            f"{offer.name}.\nSay in a column which row each is."
+            f"{offer.name}.\nGive the row of each node in a column."
         )
     if rows is not None:
         _check_rows(offer, segment, table, rows)
@@ -223,7 +223,7 @@ def _check_same(offer: Offer, known: Import) -> None:
     offered = (offer.store, offer.name, offer.version, offer.commit, offer.count)
     if (known.store, known.name, known.version, known.commit, known.count) != offered:
         raise CrossingError(
-            f"{offer.name} {offer.version} was imported before, and was described otherwise: "
+            f"{offer.name} {offer.version} was imported before with a different description: "
             f"{known.count} rows of commit {known.commit}, now {offer.count} of {offer.commit}.\n"
             "The exporting store was replaced or restored: ask its owner."
         )

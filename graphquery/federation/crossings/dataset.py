@@ -99,7 +99,7 @@ def read_dataset(folder: str | Path) -> tuple[pa.Table, Offer]:
             raise CrossingError(f"{root} has no file {name!r}, which its manifest names.")
         if file_checksum(path) != checksum:
             raise CrossingError(
-                f"{path} is not what was exported: its checksum is another.\nGet it again."
+                f"{path} is not what was exported: its checksum differs.\nGet it again."
             )
         parts.append(pq.read_table(path, partitioning=None))
     if sum(len(part) for part in parts) != offered.count:

@@ -84,8 +84,8 @@ class Offer:
             raise CrossingError(str(error)) from error
         if self.channel != expected:
             raise CrossingError(
-                f"The description of {self.name} {self.version} names a channel that is not that "
-                "of its exporter.\nIt was altered, or the key is another: get it again."
+                f"The description of {self.name} {self.version} names a channel that its "
+                "exporter does not have.\nIt was altered, or the key differs: get it again."
             )
 
     def without(self, *, sketches: bool = False, boundary: bool = False) -> Offer:

@@ -92,14 +92,14 @@ def from_table(channels: Any, table: pa.Table | None) -> tuple[dict[str, Array],
     if not isinstance(channels, list) or not all(
         isinstance(each, str) and _CHANNEL.fullmatch(each) for each in channels
     ):
-        raise WireError("Crossing rows are of channels that are called by 32 digits.")
+        raise WireError("Names of channels in crossing rows have 32 hexadecimal digits.")
     try:
         number = table.column("channel").cast(pa.uint16()).to_numpy()
         row = table.column("row").cast(pa.int64()).to_numpy()
     except (KeyError, pa.ArrowException) as error:
         raise WireError(f"Crossing rows have columns channel and row: {error}.") from error
     if len(row) and (int(number.max()) >= len(channels) or int(row.min()) < 0):
-        raise WireError("A crossing row is of no channel, or negative.")
+        raise WireError("A crossing row has an unknown channel or a negative number.")
     rows, places = {}, {}
     for channel_number in ascending(number).tolist():
         chosen = np.flatnonzero(number == channel_number)

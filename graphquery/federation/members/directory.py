@@ -195,7 +195,7 @@ def _false_identities(heads: Mapping[str, Head], identities: Mapping[str, str]) 
         expected = identities.get(alias)
         if expected is not None and expected != head.store:
             refuted[alias] = (
-                f"{alias} is to be the store {expected}, but {head.store} is there.\nCorrect the "
+                f"{alias} should be the store {expected}, but is {head.store}.\nCorrect the "
                 "location, or the identity in the file of the federation; or forget the store that "
                 f"was there before: lipstick federation forget FILE {alias}."
             )

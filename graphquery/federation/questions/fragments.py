@@ -97,7 +97,7 @@ def _crosses_by_its_head(question: Question, alias: str, reply: WireMessage) -> 
         if not isinstance(channels, list) or not all(
             isinstance(channel, str) and channel in known for channel in channels
         ):
-            text = "It speaks of crossing rows that its head does not have, or that are disputed."
+            text = "Its reply names crossing rows that its head lacks, or that are disputed."
             question.lose(alias, RequestFailure(DAMAGED, text))
             return False
     return True

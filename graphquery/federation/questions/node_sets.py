@@ -128,5 +128,5 @@ def from_message(segments: Any, table: pa.Table | None) -> StoredNodes:
     except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
         raise WireError(f"Nodes of a reply cannot be understood: {error!r}.") from error
     if start != len(ordinals) or len(ordinals_by_segment) != len(segments):
-        raise WireError("Nodes of a reply are more or fewer than it says.")
+        raise WireError("The number of nodes in a reply differs from the number that it declares.")
     return StoredNodes(ordinals_by_segment, names)

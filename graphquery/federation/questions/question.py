@@ -188,11 +188,11 @@ class Question:
         counts = {channel: known[channel].count for channel in rows if channel in known}
         for channel, numbers in rows.items():
             if channel not in counts:
-                text = f"It speaks of channel {channel}, which is not among those of its head."
+                text = f"Its reply names channel {channel}, which its head does not have."
             elif int(numbers[-1]) >= counts[channel]:
                 text = (
-                    f"It speaks of row {int(numbers[-1])} of {known[channel].name}, which has "
-                    f"{counts[channel]} rows by its head."
+                    f"Its reply names row {int(numbers[-1])} of {known[channel].name}, which has "
+                    f"{counts[channel]} rows according to its head."
                 )
             else:
                 continue

@@ -148,7 +148,7 @@ def _column(
         else:
             semiring.from_arrow(column)
     except (LipstickError, ArithmeticError, TypeError, ValueError, pa.ArrowException) as error:
-        text = printable(f"Its reply has values that are none of {semiring.name}: {error}")
+        text = printable(f"Its reply has values that are not in {semiring.name}: {error}")
         question.lose(alias, RequestFailure(DAMAGED, text))
         return None
     return column

@@ -84,7 +84,7 @@ def reach(
         parts = split(site, graph, site.own(graph, nodes_reached))
         reply["segments"], reply_tables["nodes"] = to_message(parts, names_of(graph))
     elif want != ROWS:
-        raise WireError(f"Wanted are {NODES} or {ROWS}.")
+        raise WireError(f"A request wants {NODES} or {ROWS}.")
     hits = site.resolve(graph, names_in(header, "hits"))
     reply["hit"] = bool(np.isin(hits, nodes_reached).any())
     more = (

@@ -166,8 +166,8 @@ def _check_place(host: str, peers: Peers, certificate: object) -> None:
         )
     if not local and peers.everyone > Disclosure.NOTHING:
         raise FederationError(
-            f"At {host} anybody could ask, and {peers.everyone.name.lower()} is told to everyone.\n"
-            "Give peers tokens, and tell everyone nothing."
+            f"At {host} anybody could ask, and everyone may see {peers.everyone.name.lower()}.\n"
+            "Give peers tokens, and disclose nothing to everyone."
         )
 
 

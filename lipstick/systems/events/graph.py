@@ -140,8 +140,8 @@ class ReducedGraph:
             Always.
         """
         raise ReducedAwayError(
-            f"What is left without {', '.join(entities)} cannot be told: a reduced graph says who "
-            "came from whom, not by which operations.\nAsk `descendants` for what may be affected, "
+            f"What remains without {', '.join(entities)} cannot be computed: a reduced graph "
+            "records ancestry without operations.\nAsk `descendants` for what may be affected, "
             "or capture the queries with lipstick to delete exactly."
         )
 

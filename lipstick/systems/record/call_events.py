@@ -42,7 +42,7 @@ def tracer() -> str:
         When this is not Linux, or has no strace.
     """
     if not sys.platform.startswith("linux"):
-        raise RecordError("Commands are recorded on Linux, whose tracer tells what they do.")
+        raise RecordError("Commands are recorded only on Linux, with its tracer strace.")
     path = shutil.which("strace")
     if path is None:
         raise RecordError(

@@ -129,7 +129,7 @@ def read_checkpoint(checkpoint: str | os.PathLike[str]) -> list[MicroBatch]:
         raise CheckpointError(_missing(folder, kept))
     if kept.damaged:
         warnings.warn(
-            f"{_damaged(folder, kept)} cannot be read. The batches are told from Spark's own "
+            f"{_damaged(folder, kept)} cannot be read. The batches are taken from Spark's own "
             "offsets, which are complete.",
             DamagedRecordWarning,
             stacklevel=2,
@@ -186,8 +186,8 @@ def _places(folder: Path, ends: Sequence[Sequence[Any]]) -> list[int]:
     # Of more sources with the same offsets only Spark knows which is read twice.
     if spare or (len(set(columns)) > 1 and logs != len(set(columns))):
         raise CheckpointError(
-            f"{folder} has {logs} logs of {count} sources, of which some are read twice: which is "
-            "not told.\nWrite the query so that it reads each stream once."
+            f"{folder} has {logs} logs of {count} sources, and does not show which of them are "
+            "read twice.\nWrite the query so that it reads each stream once."
         )
     return places
 
@@ -295,7 +295,7 @@ def _watermark(metadata: Any, file: Path) -> int:
         return int(metadata["batchWatermarkMs"])
     except (KeyError, TypeError, ValueError) as error:
         raise CheckpointError(
-            f"{file} says no watermark.\nRestore the checkpoint from a copy."
+            f"{file} has no watermark.\nRestore the checkpoint from a copy."
         ) from error
 
 

@@ -151,7 +151,7 @@ class StreamWriter:
         if root and self._name:
             return f"{root.rstrip('/')}/{self._name}"
         raise StreamError(
-            "The query has no checkpoint, which tells what its micro-batches read.\n"
+            "The query has no checkpoint, which records the inputs of micro-batches.\n"
             "Give it one: .option('checkpointLocation', folder)"
             + (f", or a queryName, by which it is called in {root}." if root else ".")
         )
@@ -171,7 +171,7 @@ def check_followed(spark: SparkSession, expression: dialect.Query, sql: str) -> 
     volatile = dialect.volatile_calls(expression)
     if volatile:
         raise UnsupportedError(
-            f"{min(volatile)}() is another in each micro-batch, and not followed",
+            f"{min(volatile)}() has a new value in each micro-batch, and is not followed",
             "Use the time of the events.",
             sql,
         )
@@ -193,7 +193,7 @@ def check_joined(relations: Mapping[str, Tracked], sql: str) -> None:
     for name, tracked in relations.items():
         if tracked.source.versions:
             raise UnsupportedError(
-                f"{name!r} is a version of a table, of which each micro-batch may read a later one",
+                f"{name!r} is a version of a table, and each micro-batch may read a later version",
                 "Copy its rows (materialize=True) and name the copy in the query.",
                 sql,
             )

@@ -48,7 +48,7 @@ def check_apart(query: str, sources: Mapping[str, StreamSource]) -> None:
         key = (source.format, *sorted(source.options.items()))
         if key in seen:
             raise UnsupportedError(
-                f"{seen[key]!r} and {name!r} are streams of one source, which are not told apart",
+                f"{seen[key]!r} and {name!r} are indistinguishable streams of one source",
                 "Give one of them another option.",
                 query,
             )
@@ -76,8 +76,8 @@ def numbers_of_sources(
     leaves = _leaves(stream)
     if leaves is None or len(leaves) != count:
         raise CheckpointError(
-            "Which source of the query is which stream is not told from its checkpoint.\n"
-            "Ask in a classic session, of a query that names each stream once and outside of WITH."
+            "The checkpoint of the query does not show which source feeds which stream.\n"
+            "Use a classic session, and a query that names each stream once and outside of WITH."
         )
     return {name: [n for n in offsets if leaves[n] == name] for name in names}
 

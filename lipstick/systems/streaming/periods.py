@@ -156,8 +156,8 @@ def check_computed_alike(
 
 
 _ADVICE = (
-    "Of batches that were computed otherwise ask by themselves: emitted(batch) where rows are made "
-    "of one batch, or results(batch) up to the last of them."
+    "Ask about those batches separately: emitted(batch) where rows are made of one batch, or "
+    "results(batch) up to the last of them."
 )
 
 

@@ -289,5 +289,5 @@ def _check_files(name: str, files: Sequence[FileRead]) -> None:
         if changed:
             raise SourceChangedError(
                 f"{file.path} changed since the stream {name!r} read it.\n"
-                "Restore it: what the query made of it can only be told from what it read."
+                "Restore it: results can only be explained from the file that the query read."
             )

@@ -221,7 +221,7 @@ def watermark_rows(stream: AnnotatedStream) -> list[list[WatermarkRows]]:
     frame = stream.df
     if not hasattr(frame, "_jdf"):
         raise UnsupportedError(
-            "whether a deletion moves a watermark is not told over Spark Connect",
+            "whether a deletion moves a watermark is not known over Spark Connect",
             "Ask it in a classic session.",
             stream.query,
         )
@@ -250,7 +250,7 @@ def _seen(stream: AnnotatedStream, watermark: Plan) -> WatermarkRows:
     name = tracked_by(stream, leaf)
     if name is None:
         raise UnsupportedError(
-            "what stands below a watermark of this query in Spark's plan is not understood",
+            "the operators below a watermark in Spark's plan of this query are not supported",
             "Ask the annotations, or what_if of a deletion in another relation.",
             stream.query,
         )

@@ -57,7 +57,7 @@ def resolve(recording: Recording, events: Events) -> Keys:
     if keyed and events.key is None:
         raise UnknownStreamError(
             f"Stream {events.sid} has a key: each value has its own numbers.\n"
-            "Say of which value: key=..."
+            "Name the value: key=..."
         )
     n = np.atleast_1d(np.asarray(events.n, dtype=np.int64))
     codes = _codes(recording, events, len(n)) if keyed else None
@@ -72,7 +72,7 @@ def resolve(recording: Recording, events: Events) -> Keys:
         raise UnknownStreamError(
             f"Stream {events.sid} has no event number {n[~there][0]}"
             + (f" of {events.key!r}" if keyed else "")
-            + ".\nIts numbers start from 1; lipstick stream show tells how many there are."
+            + ".\nIts numbers start from 1; lipstick stream show prints how many there are."
         )
     return keys.take(ascending(index))
 
@@ -151,7 +151,7 @@ class Found:
             raise UnknownStreamError(
                 f"This answer is of {scope}; {sid!r} was not asked about.\n"
                 f"Ask for it: within=[{sid!r}] of ancestors and descendants; a replay compares the "
-                "streams that nothing is made of, or those of its events."
+                "streams without consumers, or the streams of its events."
             )
         return keys
 

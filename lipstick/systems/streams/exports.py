@@ -273,6 +273,6 @@ def _rows(recording: Stored, sid: str, keys: Keys) -> pa.Table:
     content = recording.content(sid, keys)
     for name in content.column_names:
         if name in (KEY, NUMBER, TIME):
-            raise StreamError(f"The content of {sid} has a column {name}: call it otherwise.")
+            raise StreamError(f"The content of {sid} has a reserved column {name}: rename it.")
         table = table.append_column(name, content.column(name))
     return table

@@ -126,7 +126,7 @@ class Graph:
         keyed = nodes[0].keyed
         if any(node.keyed != keyed for node in nodes):
             raise StreamError(
-                f"{operator.kind} of {', '.join(inputs)}: one has a key and another has none.\n"
+                f"{operator.kind} of {', '.join(inputs)}: some have a key and some have none.\n"
                 "Give all of them a key (key_by), or none."
             )
         if isinstance(operator, KeyBy):
@@ -158,7 +158,7 @@ class Graph:
         finally:
             self._module = outer
         if result.graph is not self:
-            raise StreamError(f"{name}: the stream that was built is of another graph.")
+            raise StreamError(f"{name}: the stream that was built belongs to a different graph.")
         return result if result.sid == name else result.twin(name)
 
     def topology(self) -> dict[str, Any]:

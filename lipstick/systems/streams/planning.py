@@ -57,7 +57,7 @@ def storage(events: int, sources: int, derived: int, key: float, content: float)
         A negative number.
     """
     if min(events, sources, derived, key, content) < 0:
-        raise StreamError("A plan has a negative number.\nGive 0 or more of everything.")
+        raise StreamError("A plan cannot have negative numbers.\nGive 0 or more of everything.")
     full = (key + content) * events * (sources + derived)
     optimised = (key + content) * events * sources + key * events * derived
     return Storage(full, optimised)

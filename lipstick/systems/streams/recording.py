@@ -222,7 +222,7 @@ class InMemory(Recording):
     def begin(self, graph: Graph, codes: KeyCodes) -> tuple[int, Mapping[str, StageState]]:
         """See `lipstick.systems.streams.engine.Recorder`."""
         if self._batches:
-            raise StreamError("This recorder has a run already: make another one.")
+            raise StreamError("This recorder already has a run: make a new recorder.")
         self.graph = graph
         self.codes = codes
         self._batches = {sid: [] for sid in graph.recorded}

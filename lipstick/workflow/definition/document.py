@@ -82,8 +82,8 @@ class DocumentEntry:
         """Return the entry as text."""
         if not isinstance(self.value, str):
             raise self.error(
-                f"{self.name} is {_kind(self.value)} and should be text. Names that YAML reads "
-                "otherwise (yes, no, null, numbers) are quoted."
+                f"{self.name} is {_kind(self.value)} and should be text. Quote names that YAML "
+                "reads as other types (yes, no, null, numbers)."
             )
         return self.value
 

@@ -62,7 +62,7 @@ def check_allowed(owner: str, name: str, reference: str) -> None:
         module = reference.partition(":")[0]
         raise ImportNotAllowedError(
             f"{owner}: the function {name} is defined at {reference}, which the file names and "
-            "nobody has allowed: importing a module runs it.\n"
+            "you have not allowed: importing a module runs it.\n"
             f"If you trust {module}, allow it: Workflow.read(path, imports=[{module!r}]), "
             f"open_run(path, imports=[{module!r}]), or --import {module} on the command line.",
             ("specifications", owner, "functions", name),
@@ -79,8 +79,8 @@ def check_reference(owner: str, name: str, reference: str) -> None:
     """
     if not _REFERENCE.fullmatch(reference):
         raise ModuleQueryError(
-            f"{owner}: the function {name} is defined at {reference!r}, which is not a place.\n"
-            "Name the module and what the function is called in it: 'package.module:function'.",
+            f"{owner}: the function {name} is defined at {reference!r}, which is not a reference.\n"
+            "Name the module and the function in it: 'package.module:function'.",
             ("specifications", owner, "functions", name),
         )
 

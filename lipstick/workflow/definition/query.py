@@ -206,7 +206,7 @@ def _changes(given: Any, statement: re.Pattern[str], example: str) -> Mapping[st
         name = match["name"].strip("`")
         if name in changes:
             raise ModuleQueryError(
-                f"There are two statements about {name}.\nMake one of them: UNION ALL, or OR."
+                f"There are two statements about {name}.\nCombine them, with UNION ALL or OR."
             )
         changes[name] = match["query"]
     return changes
@@ -268,7 +268,7 @@ class StateQuery:
         if both:
             raise ModuleQueryError(
                 f"Q_state replaces {both[0]} and inserts into or deletes from it as well.\n"
-                "Say one or the other."
+                "Use one or the other."
             )
 
     @property

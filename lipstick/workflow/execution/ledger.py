@@ -310,13 +310,13 @@ def check_beginning(
     stored = snapshot.records[WORKFLOW]
     if stored["text"] != _text(workflow):
         raise RunError(
-            f"The store {snapshot.root} holds a run of another workflow, or of this one before "
-            "it was changed.\nGive another store, or the workflow that it holds."
+            f"The store {snapshot.root} holds a run of a different workflow, or of this one "
+            "before it changed.\nGive a different store, or the workflow of the run."
         )
     if stored["tracked"] != tracked:
         was = "with" if stored["tracked"] else "without"
         raise RunError(
-            f"The run in {snapshot.root} was begun {was} provenance and goes on so.\n"
+            f"The run in {snapshot.root} began {was} provenance, and must go on that way.\n"
             f"Pass tracked={stored['tracked']}, or give another store."
         )
     initial = snapshot.records[STATE]
@@ -327,7 +327,7 @@ def check_beginning(
             count = initial.get(module, {}).get(name, 0)
             if not stored_table(snapshot, segment, declared, count).equals(table):
                 raise RunError(
-                    f"The run in {snapshot.root} began with another state {name} of {module}.\n"
+                    f"The run in {snapshot.root} began with a different state {name} of {module}.\n"
                     "Leave the initial state out to go on, or give another store."
                 )
 

@@ -400,8 +400,8 @@ def export_outputs(run: Run, exports: Mapping[tuple[str, str], Path]) -> dict[st
     """
     if exports and not run.tracked:
         raise RunError(
-            f"The run in {run.path} is without provenance, of which its exports would be.\n"
-            "Run it tracked, into another store."
+            f"The run in {run.path} has no provenance, which exports need.\n"
+            "Run the workflow with tracked=True into another store."
         )
     store = check_format(run.path).store
     channels = {}

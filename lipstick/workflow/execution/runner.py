@@ -258,7 +258,7 @@ class WorkflowRunner:
             stored = ledger.stored_table(snapshot, segment, declared, record[node][name])
             if not stored.equals(table):
                 raise RunError(
-                    f"Execution {execution} was begun with another {name} at node {node}.\n"
+                    f"Execution {execution} began with a different {name} at node {node}.\n"
                     "Give the same input to go on, or another store."
                 )
         return True

@@ -114,7 +114,7 @@ def test_files_of_peers_that_say_something_else(text: str, message: str, tmp_pat
 def test_other_machines_need_tls_and_tokens(stores: dict[str, Path]) -> None:
     with pytest.raises(FederationError, match=r"0.0.0.0 is not this machine alone"):
         Server(stores["A"], Peers(), host="0.0.0.0")
-    with pytest.raises(FederationError, match="nodes is told to everyone"):
+    with pytest.raises(FederationError, match="everyone may see nodes"):
         Server(stores["A"], OPEN, host="0.0.0.0", certificate="x")
     with pytest.raises(FederationError, match="could be read by others"):
         HttpTransport("http://example.org:1", "token")

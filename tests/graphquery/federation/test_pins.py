@@ -44,7 +44,7 @@ def test_another_store_at_the_place_of_a_member_is_untrusted(
     _file(tmp_path, D=stores["D"], B=stores["C"])
     federation = open_federation(file)
     assert federation.directory.absent["B"].reason == UNTRUSTED
-    assert f"B is to be the store {'0b' * 16}" in federation.directory.absent["B"].message
+    assert f"B should be the store {'0b' * 16}" in federation.directory.absent["B"].message
     assert read_pins(file)["B"].store == "0b" * 16
     forget(file, "B")
     assert not open_federation(file).directory.absent

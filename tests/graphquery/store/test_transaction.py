@@ -195,7 +195,9 @@ def test_edges_refused(transaction: Transaction) -> None:
         transaction.add_edges(EDGES, [0, 1, 2])
     with pytest.raises(StoreError, match="'source' of the edges from cars to sum has 2 ordinals f"):
         transaction.add_edges(EDGES, [0, 1], [0, 1, 2])
-    with pytest.raises(StoreError, match=r"'target' .* is not integers in a row, but float64"):
+    with pytest.raises(
+        StoreError, match=r"'target' .* must be a one-dimensional array of integers, not of float64"
+    ):
         transaction.add_edges(EDGES, [0, 1, 2], [0.0, 1.0, 2.0])
     with pytest.raises(StoreError, match=r"'target' .* has 1 NULLs; an edge has two ends"):
         transaction.add_edges(EDGES, [0, 1, 2], pa.array([0, None, 1]))

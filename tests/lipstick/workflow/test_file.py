@@ -135,7 +135,7 @@ def test_changes_of_the_state_may_be_statements(tmp_path: Path) -> None:
         ("INSERT INTO S (a) SELECT 1", "is not a statement of the form"),
         (
             ["INSERT INTO S SELECT 1", "INSERT INTO S SELECT 2"],
-            r"^There are two statements about S\.\nMake one of them: UNION ALL, or OR\.$",
+            r"^There are two statements about S\.\nCombine them, with UNION ALL or OR\.$",
         ),
     ],
 )

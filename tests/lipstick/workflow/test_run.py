@@ -163,7 +163,7 @@ def test_without_provenance_it_is_the_same(
     assert not plain.snapshot.edges
     with pytest.raises(RunError, match="has no provenance: it ran with tracked=False"):
         plain.graph()
-    with pytest.raises(RunError, match="was begun without provenance and goes on so"):
+    with pytest.raises(RunError, match="began without provenance, and must go on that way"):
         _market().run(spark, INPUTS, store=plain.path)
 
 
@@ -189,11 +189,11 @@ def test_parallel_and_piecemeal_runs_store_the_same(
 
 def test_a_run_goes_on_with_what_it_began_with(tracked: Run, spark: SparkSession) -> None:
     other = Workflow("other", {"ask": Module("ask", ask_specification())}, [], "ask", "ask")
-    with pytest.raises(RunError, match="holds a run of another workflow"):
+    with pytest.raises(RunError, match="holds a run of a different workflow"):
         other.run(spark, [], store=tracked.path)
-    with pytest.raises(RunError, match="Execution 0 was begun with another Request at node ask"):
+    with pytest.raises(RunError, match="Execution 0 began with a different Request at node ask"):
         _market().run(spark, [{"Request": []}], store=tracked.path)
-    with pytest.raises(RunError, match="began with another state Cars of dealer1"):
+    with pytest.raises(RunError, match="began with a different state Cars of dealer1"):
         _market().run(spark, [], state={"dealer1": {"Cars": []}}, store=tracked.path)
     with pytest.raises(RunError, match="Execution 5 starts from the state after execution 4"):
         _market().run(spark, INPUTS[:1], first=5, store=tracked.path)

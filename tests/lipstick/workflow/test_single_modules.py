@@ -127,7 +127,7 @@ def test_rows_of_a_table_function_have_its_name(spark: SparkSession, tmp_path: P
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
-        ("no place", "the function F is defined at 'no place', which is not a place."),
+        ("no place", "the function F is defined at 'no place', which is not a reference."),
         (f"{HERE}:nothing", "the function F is not found at"),
         ("no.such.module:f", "the function F is not found at no.such.module:f"),
         (f"{HERE}:plain", "has no type of its result.\nMake it with pyspark.sql.functions.udf"),

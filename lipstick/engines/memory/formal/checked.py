@@ -147,7 +147,7 @@ def _compare(
             continue
         if expected != counts[index]:
             raise _wrong(
-                f"A row is there {counts[index]} times and its annotation says {expected}",
+                f"A row occurs {counts[index]} times and its annotation gives {expected}",
                 annotation.truncated(None),
                 gone,
             )
@@ -185,7 +185,9 @@ def _compare_values(
         ):
             if not _same(value_said, other):
                 raise _wrong(
-                    f"A value is {other!r} and said to be {value_said!r}", str(value), gone
+                    f"A value is {other!r} and its annotation gives {value_said!r}",
+                    str(value),
+                    gone,
                 )
 
 

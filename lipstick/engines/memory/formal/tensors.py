@@ -54,7 +54,7 @@ def check_aggregate(engine: Engine, column: str, positions: Array) -> str:
     call = calls[scalar.column[1]]
     if call.function is None:
         raise CaptureError(
-            f"Column {column!r} is none of SUM, COUNT, MIN, MAX, AVG.\n"
+            f"Column {column!r} is not a SUM, COUNT, MIN, MAX or AVG.\n"
             f"tensors({column!r}) has its formal value."
         )
     return shown

@@ -101,7 +101,7 @@ class StreamedRuns:
         if document.get("format") != _FORMAT:
             raise EventsError(
                 "The runs of this job were written by another release of lipstick, which read "
-                "OpenLineage otherwise.\nReduce the events again, into another store."
+                "OpenLineage differently.\nReduce the events again, into another store."
             )
         runs = {name: _run_of(run) for name, run in document["runs"].items()}
         symlinks = {(tuple(one), tuple(other)) for one, other in document["symlinks"]}
@@ -152,7 +152,7 @@ def tell_runs(plan: BatchPlan, gathered: Gathered, topic: str) -> list[DeadLette
     gathered.topics[topic] = added(
         replace(known, runs=name), received=len(document.edges), late=len(late)
     )
-    reason = "an event came later than was said: what this run read or wrote was told without it"
+    reason = "an event came later than the lateness allows: edges of its run were made without it"
     return [DeadLetter(f"late: {each.replace(':', ' ', 1)}", 0, reason, each) for each in late]
 
 

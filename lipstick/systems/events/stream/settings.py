@@ -57,7 +57,7 @@ class StreamSettings:
             )
         if self.keep is not None and self.lateness is None:
             raise EventsError(
-                "Messages are forgotten by time, and nothing says what may still come.\n"
+                "Messages are forgotten by time, and no lateness bounds what may still come.\n"
                 "Give a lateness, too."
             )
         if self.partitioning not in PARTITIONINGS:

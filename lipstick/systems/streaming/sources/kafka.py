@@ -148,7 +148,7 @@ def _offsets(document: Any) -> Offsets:
         }
     except (AttributeError, TypeError, ValueError) as error:
         raise SourceError(
-            f"The offset {json.dumps(document)} is none of Kafka's.\n"
+            f"The offset {json.dumps(document)} is not an offset of Kafka.\n"
             "Restore the checkpoint from a copy."
         ) from error
 

@@ -72,7 +72,7 @@ def numbers_until(second: int, rows_per_second: int, ramp: int) -> int:
 def _seconds(offset: Any) -> int:
     if not isinstance(offset, int):
         raise SourceError(
-            f"The offset {offset!r} is none of the source 'rate'.\n"
+            f"The offset {offset!r} is not an offset of the source 'rate'.\n"
             "Restore the checkpoint from a copy."
         )
     return offset
@@ -165,6 +165,6 @@ def _offset(document: Any) -> tuple[int, int]:
         return int(document["offset"]), int(document["timestamp"])
     except (KeyError, TypeError, ValueError) as error:
         raise SourceError(
-            f"The offset {document!r} is none of the source 'rate-micro-batch'.\n"
+            f"The offset {document!r} is not an offset of the source 'rate-micro-batch'.\n"
             "Restore the checkpoint from a copy."
         ) from error

@@ -47,7 +47,7 @@ class PythonSource:
         source = cloudpickle.loads(bytes(int(number) % 256 for number in numbers))
         if not isinstance(source, type):
             raise SourceError(
-                f"The class of the data source {name!r} is too large to be had from Spark.\n"
+                f"The class of the data source {name!r} is too large to be read from Spark.\n"
                 "Keep large data out of it, and register it anew."
             )
         return PythonSource(source)

@@ -57,7 +57,7 @@ def result_table(batch: Batch, codes: KeyCodes) -> pa.Table:
     for name, column in columns.items():
         if name in table.column_names:
             raise StreamError(
-                f"Results have a column {name!r} of their own: call that of the content otherwise."
+                f"Results have a column {name!r} of their own: rename the column of the content."
             )
         table = table.append_column(name, column)
     return table

@@ -119,7 +119,7 @@ def test_the_switch_finds_wrong_values(tmp_path: Path, monkeypatch: pytest.Monke
     annotations = formal.shown(positions)
     checked.check(formal, positions, annotations)
     monkeypatch.setattr(formal.columns, "column", lambda *_: pa.repeat(77, len(positions)))
-    with pytest.raises(InconsistentError, match=r"A value is .* and said to be 77"):
+    with pytest.raises(InconsistentError, match=r"A value is .* and its annotation gives 77"):
         checked.check(formal, positions, annotations)
 
 

@@ -145,7 +145,7 @@ def test_a_reduction_tells_who_came_from_whom(tmp_path: Path) -> None:
     assert ask(source, "about")["deletable"] is False
     params = {"focus": {}, "marks": {"mode": "delete", "nodes": [0]}}
     reply = Explorer([source]).ask({"view": "picture", "params": params})
-    assert "is of a reduced graph" in reply["error"]["message"]
+    assert "is in a reduced graph" in reply["error"]["message"]
 
 
 def test_a_reduction_that_goes_on_is_as_it_is_now(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def test_what_the_reduction_dropped_is_refused(store: Path, asked: tuple[str, ..
     command, *rest = asked
     result = CliRunner().invoke(main, ["graph", command, str(store), *rest])
     assert result.exit_code != 0
-    assert "is of a reduced graph" in result.output
+    assert "is in a reduced graph" in result.output
     assert "Ask for ancestors, descendants or paths" in result.output
 
 

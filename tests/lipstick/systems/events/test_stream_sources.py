@@ -206,7 +206,7 @@ def test_runs_are_told_while_events_come_and_late_ones_are_reported(
         assert not progress.topics["events"].exact
     letters = read_letters(other / "store.dead.jsonl")
     assert letters
-    assert all("came later than was said" in each.reason for each in letters)
+    assert all("came later than the lateness allows" in each.reason for each in letters)
 
 
 @pytest.mark.spark

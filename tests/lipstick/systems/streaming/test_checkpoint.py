@@ -120,7 +120,7 @@ def test_a_source_that_is_read_twice_has_one_log(tmp_path: Path) -> None:
     commit(three, 0)
     for source in range(3):
         listed(three, "0", ("file:///in/a", 0), source=source)
-    with pytest.raises(CheckpointError, match="of which some are read twice: which is not told"):
+    with pytest.raises(CheckpointError, match="does not show which of them are read twice"):
         read_checkpoint(three)
 
 

@@ -87,7 +87,7 @@ def test_what_cannot_be_started_or_asked(feed: Feed) -> None:
         stream.writeStream.outputMode("update").format("noop").start()
     with pytest.raises(UnsupportedError, match="without an event time in output mode append"):
         stream.writeStream.format("noop").start()
-    with pytest.raises(UnsupportedError, match=r"current_timestamp\(\) is another in each"):
+    with pytest.raises(UnsupportedError, match=r"current_timestamp\(\) has a new value in each"):
         feed.session.sql("SELECT id FROM readings WHERE ts < current_timestamp()")
 
 

@@ -109,7 +109,7 @@ SELECT city, count(*) AS n FROM ((SELECT city FROM dealers EXCEPT ALL SELECT mod
 UnsupportedError: a grouping of EXCEPT ALL or INTERSECT ALL with a relation without provenance at 1:125
   AS t JOIN rates USING (city)) GROUP BY city
                                 ^^^^^^^^
-Track the relation with a key, so that its tuples can be told apart.
+Track the relation with a key, so that its tuples can be distinguished.
 
 -- title: intersect
 SELECT dealer, model FROM cars INTERSECT SELECT dealer, city FROM dealers

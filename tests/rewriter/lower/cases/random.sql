@@ -35,7 +35,7 @@ Store the rows in a relation and track it.
 -- title: draw without provenance
 SELECT city, rand() AS r FROM rates
 -- error
-UnsupportedError: a random choice over rows that nothing tells apart is not supported at 1:14
+UnsupportedError: a random choice over rows that cannot be distinguished is not supported at 1:14
   SELECT city, rand() AS r FROM rates
                ^^^^
 Store the rows in a relation and track it.

@@ -72,7 +72,7 @@ SELECT t.rate FROM (SELECT rate, city FROM rates ORDER BY rate LIMIT 2) t JOIN c
 UnsupportedError: LIMIT in a subquery over a relation without provenance at 1:64
   city FROM rates ORDER BY rate LIMIT 2) t JOIN cars c ON t.ci
                                 ^^^^^
-Track the relation with a key, so that its tuples can be told apart.
+Track the relation with a key, so that its tuples can be distinguished.
 
 -- title: only without provenance
 SELECT city, sum(rate) AS s FROM rates GROUP BY city
@@ -93,7 +93,7 @@ SELECT city FROM rates UNION ALL SELECT dealer FROM cars GROUP BY dealer
 UnsupportedError: UNION ALL of a grouping and a relation without provenance at 1:24
   SELECT city FROM rates UNION ALL SELECT dealer FROM cars GRO
                          ^^^^^
-Track the relation with a key, so that its tuples can be told apart.
+Track the relation with a key, so that its tuples can be distinguished.
 
 -- title: windows without provenance
 SELECT city, row_number() OVER (ORDER BY city) AS n, lag(rate) OVER (ORDER BY city) AS l FROM rates

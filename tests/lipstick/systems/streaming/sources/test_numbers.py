@@ -22,11 +22,11 @@ def test_seconds_have_as_many_numbers_as_the_rate(tmp_path: Path) -> None:
 
 
 def test_offsets_of_another_source_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="none of the source 'rate'"):
+    with pytest.raises(SourceError, match="not an offset of the source 'rate'"):
         rate.numbers(0, OffsetSpan(None, {"at": 1}, tmp_path), 1, 0)
     with pytest.raises(SourceError, match="does not say when the source 'rate' began"):
         rate.numbers(0, OffsetSpan(None, 1, tmp_path), 1, 0)
-    with pytest.raises(SourceError, match="none of the source 'rate-micro-batch'"):
+    with pytest.raises(SourceError, match="not an offset of the source 'rate-micro-batch'"):
         rate.numbers_by_batch(0, OffsetSpan(None, 1, tmp_path), 0)
 
 

@@ -130,5 +130,5 @@ def test_sources_that_cannot_be_read_again_are_refused_by_name(
     numbers = spark.readStream.format("rate").load()
     session.track("one", numbers)
     session.track("other", spark.readStream.format("rate").load())
-    with pytest.raises(UnsupportedError, match="are streams of one source"):
+    with pytest.raises(UnsupportedError, match="are indistinguishable streams of one source"):
         session.sql("SELECT a.value FROM one a JOIN other b ON a.value = b.value")
