@@ -81,6 +81,8 @@ def rows(
     --by orders.o_orderdate:month.
     """
     with reported():
+        from lipstick.explorer.captures.contributions import STATES
+
         source = _source(capture)
         shown = answer(format, output, limit, (TABLE, JSON))
         found = _chosen(source, condition)
@@ -117,9 +119,7 @@ def rows(
                 "brings": "unknown" if bar["state"] == "unknown" else bar["text"],
                 "share": None if bar["share"] is None else percent(bar["share"]),
                 "inputs": bar["count"] if value["by"]["column"] else None,
-                "without": {"gone": "row gone", "unknown": "unknown"}.get(
-                    bar["state"], bar["without"]
-                ),
+                "without": STATES.get(bar["state"], bar["without"]),
                 **dict(zip(names, texts, strict=True)),
             }
             for bar, texts in zip(value["bars"], table["rows"], strict=True)

@@ -10,6 +10,8 @@ on where it was.
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import json
 import random
 import re
@@ -38,6 +40,7 @@ from lipstick.explorer.captures.source import CaptureSource
 from lipstick.explorer.cells import cell, parsed
 from lipstick.explorer.page import script
 from lipstick.explorer.saved import Holding, _capture
+from lipstick.explorer.server import export
 from lipstick.frame import AnnotatedFrame
 from lipstick.sessions import Session
 from semiring.errors import LipstickError
@@ -376,6 +379,7 @@ class Holder:
             if bar["key"] is not None:
                 truth = self.truth(relation, bar["key"], row, place)
                 self._bar("explorer", bar, truth, now, value["additive"])
+        self._file(value, row, place, column)
         self._sentence(value, row, place, now)
         self._groups(value, row, place, column, now)
         self._rows(row, place, column, value, now)
@@ -392,6 +396,24 @@ class Holder:
             self._same(face, bar["text"], cell(now - truth.value), bar)
         elif not additive:
             self._same(face, bar["text"], None, bar)
+
+    def _file(self, value: Any, row: int, place: int, column: str) -> None:
+        """Hold the file that the explorer saves of the inputs that it lists."""
+        params = {"row": row, "column": column, "numbers": True}
+        question = {"source": 0, "view": "listed", "params": params, "format": "csv"}
+        lines = csv.reader(io.StringIO(export(self._explorer, question).decode(), newline=""))
+        head, *rows = lines
+        relation = value["axes"][value["by"]["axis"]]["relation"]
+        for bar, line in zip(value["bars"], rows, strict=True):
+            if bar["key"] is None:
+                continue
+            truth = self.truth(relation, bar["key"], row, place)
+            shown = line[head.index("without it")]
+            if shown == "unknown":
+                self.compared.unknown[f"csv: {self.case.root}"] += 1
+                continue
+            expected = "row gone" if truth.state == "gone" else cell(truth.value) or ""
+            self._same("csv", shown, expected, (line, params))
 
     def _adds_up(self, value: Any, now: Any) -> None:
         parts = [bar["text"] for bar in value["bars"]]

@@ -44,6 +44,10 @@ SHARE = 0.25
 """The share of the time for an answer after which the groups that are left are unknown."""
 
 
+STATES = {"gone": "row gone", "unknown": "unknown"}
+"""What is shown in place of a value where there is none."""
+
+
 class TooManyGroupsError(ExploreError):
     """The inputs are in too many groups to be shown so."""
 
@@ -156,7 +160,13 @@ class ContributionViews:
         return answer
 
     def listed(self, row: int, params: Params, budget: Budget) -> dict[str, Any]:
-        """Return the rows that :meth:`value` lists, with the columns of their source."""
+        """Return the rows that :meth:`value` lists, with the columns of their source.
+
+        Parameters
+        ----------
+        params
+            As of :meth:`value`; ``numbers``: the numbers of :meth:`value` come first.
+        """
         items = self._items(self._asked(row, params), params, budget)
         groups = items.groups
         if groups.values is not None:
@@ -168,7 +178,17 @@ class ContributionViews:
             key = [name for name in groups.axis.source.record.token if name in table.column_names]
             others = [name for name in table.column_names if name not in key]
             table = table.select([*others, *key])
-        return {"columns": columns(table.schema), "rows": cells(table)}
+        listed: dict[str, Any] = {"columns": columns(table.schema), "rows": cells(table)}
+        if not params.flag("numbers"):
+            return listed
+        text = {"type": "STRING", "kind": "text"}
+        named = [{"name": name, **text} for name in ("brings", "inputs", "without it")]
+        numbers = [
+            [bar["text"], str(bar["count"]), STATES.get(bar["state"], bar["without"])]
+            for bar in _bars(items, items.shown)
+        ]
+        rows = [[*own, *row] for own, row in zip(numbers, listed["rows"], strict=True)]
+        return {"columns": [*named, *listed["columns"]], "rows": rows}
 
     def least(self, row: int, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the fewest rows whose removal brings a value to a number; see `least.least`."""

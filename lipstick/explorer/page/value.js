@@ -80,7 +80,8 @@ export class Value {
   draw(answer) {
     this.answer = answer;
     const table = h("div", { class: "plain-scroll parts", tabindex: "0", role: "region", "aria-label": `What ${answer.column} is made of` });
-    const question = () => ({ source: this.source, view: "listed", params: this.params });
+    const numbers = Boolean(this.app.asker.exported) || undefined;
+    const question = () => ({ source: this.source, view: "listed", params: { ...this.params, numbers } });
     this.table = table;
     this.say(answer.sentence);
     this.offer(answer);
