@@ -117,9 +117,9 @@ def values(graph: ProvenanceGraph, nodes: Nodes, stale: OfStale = "raise") -> pa
     if stale == "raise" and marks is not None and bool(marks.stale[ids].any()):
         name = graph.name(int(ids[marks.stale[ids]][0]))
         raise StaleValueError(
-            f"What {name} would be after the deletion is not known: it, or something it is made"
-            " of, is a function that would have to run again.\nAsk with stale='null' for the"
-            " others, or see stale() for all of them."
+            f"The value of {name} after the deletion is not known: it is, or derives from, the"
+            " result of a function that would have to run again.\nAsk with stale='null' for the"
+            " other values, or see stale() for all unknown ones."
         )
     return _values(graph, ids)
 

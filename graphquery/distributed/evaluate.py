@@ -177,7 +177,7 @@ def leaf_values(graph: SparkGraph, valuation: Mapping[Any, int]) -> dict[int, in
         number = int(graph.ordered([node])[0])
         if len(graph.ancestors(number, 1)):
             raise GraphError(
-                f"{graph.name(number)} is made of other nodes, and its annotation of theirs.\nGive"
+                f"{graph.name(number)} derives from other nodes, as does its annotation.\nGive"
                 " values to nodes without incoming edges, such as tokens."
             )
         values[number] = value

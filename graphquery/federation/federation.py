@@ -278,7 +278,7 @@ class Federation:
         alias, separator, own_name = module.partition(SEPARATOR)
         if not separator or alias not in self._transports:
             raise FederationError(
-                f"{module!r} names no module of a member.\nModules are called "
+                f"{module!r} names no module of a member.\nNames of modules are "
                 f"ALIAS{SEPARATOR}MODULE."
             )
         return alias, own_name

@@ -180,7 +180,7 @@ def _node(graph: ProvenanceGraph, node: Any) -> int:
     number = int(graph.ordered([node])[0])
     if graph.incoming(np.array([number])).degrees[0]:
         raise GraphError(
-            f"{graph.name(number)} is made of other nodes, and its annotation of theirs.\nGive"
+            f"{graph.name(number)} derives from other nodes, as does its annotation.\nGive"
             " values to nodes without incoming edges, such as tokens."
         )
     return number

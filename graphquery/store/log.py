@@ -46,7 +46,7 @@ def append(root: Path, commit: Commit, files: StoreFiles, before: Sequence[Path]
     except FileExistsError as error:
         raise StoreError(
             f"The store {root} has a commit {commit.version} already: another writer is at work.\n"
-            "Open the store anew, and find out who removed its lock."
+            "Open the store again, and find out who removed its lock."
         ) from error
     return checksum
 

@@ -64,9 +64,8 @@ class Seals:
             if edges.target in self._sealed:
                 raise StoreError(
                     f"Edges from {edges.source} to {edges.target}: {edges.target} is sealed, since "
-                    "rows were exported that are made from it, or it is imported itself.\nWhat "
-                    "exported rows were made from does not change: add a new segment, and export "
-                    "it as another version."
+                    "exported rows derive from it, or it was imported.\nThe ancestors of exported "
+                    "rows do not change: add a new segment, and export it as a new version."
                 )
         for name in commit.dropped:
             if name.startswith((EXPORT, IMPORT)) and name in state.records:

@@ -123,7 +123,7 @@ def joint_of(
     if largest > LARGEST:
         raise ExactnessError(
             f"An exact average is computed over at most {LARGEST:,} values, not {largest:,}.\n"
-            "Ask for samples, which have an error that is stated."
+            "Ask for samples, which state their error."
         )
     try:
         return _Joints(events, chances, decisions, (0, 0.0)).of(summands)

@@ -326,8 +326,8 @@ def check_counted(summand: Expression) -> None:
     """Raise ExactnessError unless an annotation counts 0 or 1."""
     if most(summand) > 1:
         raise ExactnessError(
-            f"{summand.truncated(3)} multiplies a sum with δ, ⊖ or a comparison: how often it "
-            "counts is not taken apart.\nAsk for samples, which have an error that is stated."
+            f"{summand.truncated(3)} multiplies a sum with δ, ⊖ or a comparison: its "
+            "multiplicity is not decomposed.\nAsk for samples, which state their error."
         )
 
 

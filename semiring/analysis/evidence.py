@@ -47,8 +47,8 @@ def evidence(given: Given) -> Expression:
 def impossible() -> CapabilityError:
     """Return the error of evidence that holds in no world."""
     return CapabilityError(
-        "The evidence has the probability 0: there is no world in which it holds.\n"
-        "Look at what is given, and at the weights of the tuples that it is made of."
+        "The evidence has probability 0: it holds in no world.\n"
+        "Check the evidence, and the weights of its tuples."
     )
 
 
@@ -110,7 +110,7 @@ def _more_than_one(
     more = f" and {len(alternatives) - 5} more" if len(alternatives) > 5 else ""
     return ValuationError(
         f"The probabilities of the block {block[1]!r} of {block[0]} add up to more than 1: "
-        f"{shown}{more}.\nAt most one tuple of a block is there."
+        f"{shown}{more}.\nAt most one tuple of a block can be present."
     )
 
 

@@ -157,8 +157,8 @@ class _Looks:
         hard = sizes[owner[compared | (kind == CONDITION) | (kind > PLAIN)]]
         if (hard > _DECIDED).any():
             raise ExactnessError(
-                f"A condition over {int(hard.max()):,} tuples together is not taken apart.\n"
-                "Ask for samples, which have an error that is stated."
+                f"A condition over {int(hard.max()):,} tuples together is not decomposed.\n"
+                "Ask for samples, which state their error."
             )
 
     def _colors(self, gates: Array, of_tokens: Array, seed: np.uint64 = SEEDS[0]) -> Array:

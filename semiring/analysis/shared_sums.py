@@ -28,7 +28,7 @@ def too_hard(decisions: int) -> ExactnessError:
     """Return the error of a function that needs too many decisions."""
     return ExactnessError(
         f"An exact answer needs more than {decisions:,} decisions about single tuples.\n"
-        "Allow more, or ask for samples, which have an error that is stated."
+        "Allow more, or ask for samples, which state their error."
     )
 
 

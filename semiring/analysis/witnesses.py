@@ -90,8 +90,8 @@ def _monotone_presence(annotation: Annotation) -> Presence:
     if not presence.monotone:
         raise CapabilityError(
             f"{annotation.truncated(3)} depends on {len(presence.tokens):,} tuples that may both "
-            "bring the row and take it away: the sets that suffice whatever else is there are not "
-            "found for so many.\nAsk for repairs, which hold for such annotations too."
+            "add and remove the row: sets that suffice regardless of other tuples are not found "
+            "for so many.\nAsk for repairs, which hold for such annotations too."
         )
     return presence
 

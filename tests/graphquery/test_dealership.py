@@ -131,7 +131,7 @@ def test_what_a_deletion_leaves_unknown(bidding: Any) -> None:
         "agg#1/Best.Price",
         "agg#1/Best.out.Price",
     ]
-    with pytest.raises(StaleValueError, match=r"^What agg#1/Best\.Price would be after"):
+    with pytest.raises(StaleValueError, match=r"^The value of agg#1/Best\.Price after"):
         left.value("agg#1/Best.Price")
     assert bidding.value("agg#1/Best.Price") == 20_000
 

@@ -139,7 +139,7 @@ def test_valuations_that_do_not_fit(bidding: Any) -> None:
     with pytest.raises(GraphError) as error:
         bidding.evaluate(Counting(), {"agg#1/Group": 1})
     assert str(error.value) == (
-        "agg#1/Group is made of other nodes, and its annotation of theirs.\nGive values to nodes"
+        "agg#1/Group derives from other nodes, as does its annotation.\nGive values to nodes"
         " without incoming edges, such as tokens."
     )
 

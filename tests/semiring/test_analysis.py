@@ -368,7 +368,7 @@ def test_searches_are_bounded():
     with within(1.0):
         assert {len(witness) for witness in found_witnesses(compare(">", count, 2))} == {3}
     assert witnesses(Expression.one().monus(delta(annotation))) == []
-    with pytest.raises(CapabilityError, match="40 tuples that may both bring the row and take it"):
+    with pytest.raises(CapabilityError, match="40 tuples that may both add and remove the row"):
         witnesses(compare("=", count, 2))
 
 

@@ -85,7 +85,7 @@ def test_conditional_probability(seed: int, blocks: Mapping[Token, Any]) -> None
             whole += weight
             both += weight * holds_in(wanted, world)
     if whole < 1e-12:
-        with pytest.raises(CapabilityError, match="evidence has the probability 0"):
+        with pytest.raises(CapabilityError, match="evidence has probability 0"):
             probability(wanted, WEIGHTS, given=given, blocks=blocks)
         return
     known = {"given": given, "blocks": blocks or None}

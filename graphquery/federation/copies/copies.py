@@ -88,7 +88,7 @@ def copy_store(
         store = check_format(Path(beside)).store
     if (root / FORMAT_FILE).is_file():
         if check_format(root).store != store:
-            raise FederationError(f"{root} has another store than {location}, {store}.")
+            raise FederationError(f"{root} has a different store from {location}: {store}.")
     elif root.is_dir() and any(root.iterdir()):
         raise FederationError(f"{root} is not empty.\nGive an empty folder for the copy.")
     if head is not None and head.store != store:
@@ -122,8 +122,8 @@ def _advance(
             state.apply(*log.read_entry(staged, version))
     if head is not None and (state.version, state.checksum) != (head.version, head.checksum):
         raise FederationError(
-            f"{location} is not what its owner has: commit {head.version} is another, or is not "
-            "there.\nCopy it from its owner."
+            f"{location} does not match its owner: commit {head.version} differs or is missing.\n"
+            "Copy it from its owner."
         )
     for name, entry in state.files.items():
         if not (root / name).is_file():

@@ -301,7 +301,7 @@ def gossip(path: str | os.PathLike[str], *, timeout: float | None = None) -> Gos
     """
     given, members = read_precaching(path), read_members(path)
     if given is None:
-        raise FederationError(f"{path} has no table [precaching], which says what may be copied.")
+        raise FederationError(f"{path} has no table [precaching], which lists what may be copied.")
     transports = {alias: transport_to(member) for alias, member in members.items()}
     expected = {alias: member.store for alias, member in members.items()}
     options = Options(sketches=False, boundary=False)

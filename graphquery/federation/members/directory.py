@@ -226,7 +226,7 @@ def _false_exports(heads: Mapping[str, Head]) -> dict[str, str]:
             claims.setdefault(channel, []).append(alias)
             if channel in export.channels:
                 refuted[alias] = (
-                    f"{alias} says that {export.name} is made from itself: there is a cycle."
+                    f"The head of {alias} derives {export.name} from itself, in a cycle."
                 )
     for channel, aliases in claims.items():
         owners = _owners(heads, channel, aliases) if len(aliases) > 1 else aliases

@@ -100,7 +100,7 @@ class Question:
             alias, separator, own_name = name.partition(SEPARATOR)
             if not separator:
                 raise FederationError(
-                    f"{name!r} names no member.\nNodes are called ALIAS{SEPARATOR}NODE."
+                    f"{name!r} names no member.\nNames of nodes are ALIAS{SEPARATOR}NODE."
                 )
             if alias in self.directory.absent:
                 self.lose(alias, self.directory.absent[alias])

@@ -89,8 +89,8 @@ def _check_complete(snapshot: Snapshot, topic: str) -> None:
     going = [each for each, told in topics.items() if not told.get("complete")]
     if going:
         raise EventsError(
-            f"{', '.join(going)} is still being reduced: what its outputs came from may still "
-            "come.\nExport when it is complete; `lipstick events stats` says so."
+            f"{', '.join(going)} is still being reduced: ancestors of its outputs may still "
+            "arrive.\nExport when it is complete; `lipstick events stats` shows that."
         )
 
 
@@ -194,7 +194,7 @@ def emit_graph(graph: ProvenanceGraph, emitter: Emitter, name: str) -> int:
     """
     if graph.zoomed:
         raise EventsError(
-            "Edges of a zoomed graph are those of what it hides, too.\nZoom in, and emit it then."
+            "A zoomed graph hides nodes whose edges are needed.\nZoom in, and emit it then."
         )
     storage = graph.storage
     causes = np.repeat(np.arange(storage.count), np.diff(storage.outgoing.offsets))

@@ -75,8 +75,8 @@ class Follower:
         settings = settings or Settings()
         if settings.format != MESSAGES:
             raise EventsError(
-                f"A folder is followed for messages, not {settings.format}: what a document or run "
-                "says is known at its end.\nReduce the files with `reduce_files`."
+                f"A folder is followed for messages, not {settings.format}: documents and runs are "
+                "complete only at their end.\nReduce the files with `reduce_files`."
             )
         path = Path(store)
         opened = Store.open(path) if (path / "format.json").exists() else Store.create(path)
@@ -149,9 +149,9 @@ class Follower:
             file = self._folder / name
             if not file.exists() or file.stat().st_size != size:
                 raise EventsError(
-                    f"{file} was read into the store before, and is gone or has changed: what was "
-                    "open then cannot be made again.\n"
-                    "Put it back, or reduce what there is into another store."
+                    f"{file} was read into the store before, and is gone or has changed: its "
+                    "open state cannot be restored.\n"
+                    "Put it back, or reduce the remaining files into another store."
                 )
             files.append(file)
         return files

@@ -87,8 +87,8 @@ def check_checkpoint(stream: AnnotatedStream, mode: OutputMode, checkpoint: Path
         _check_operators(stream, checkpoint)
         warnings.warn(
             f"The query of {checkpoint} was not started by the writeStream of its annotated query: "
-            "by which text, settings and relations its batches were computed is not recorded. "
-            "Results are those by the present ones.",
+            "the text, settings and relations of its batches are not recorded. "
+            "Results use the present ones.",
             UnrecordedRunWarning,
             stacklevel=4,
         )

@@ -137,8 +137,8 @@ def check_prepared(name: str, spark: SparkSession, plan: Plan, schema: StructTyp
             scalars = elements(above.expressions())
             if not above.deterministic() or above.containsPattern(patterns.CURRENT_LIKE()):
                 raise SourceError(
-                    f"The stream {name!r} computes another value each time, by chance or the "
-                    "present moment.\nUse the time of the events."
+                    f"The stream {name!r} computes a new value each time, by chance or from the "
+                    "present time.\nUse the time of the events."
                 )
             if above.containsPattern(patterns.PLAN_EXPRESSION()):
                 raise SourceError(

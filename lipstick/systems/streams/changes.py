@@ -96,8 +96,8 @@ def changed_batch(
         for column, value in row.items():
             if column not in table.column_names or column in (source.time, source.key):
                 raise ReplayError(
-                    f"Event {name!r} of {sid}: column {column!r} cannot be corrected; it is not "
-                    "there, or is the time or key.\nRemove the event and add another."
+                    f"Event {name!r} of {sid}: column {column!r} cannot be corrected; it does "
+                    "not exist, or is the time or key.\nRemove the event and add a new one."
                 )
             table = _with_value(table, column, position, value)
     batch = Batch(batch.keys, table)

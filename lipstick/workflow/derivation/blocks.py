@@ -245,8 +245,8 @@ def problem(root: Block) -> str | None:
                 return refusal
         for text in (*_windows(block), *_aggregates(block)):
             return (
-                f"{text} reads what only Spark can compute, and its nodes are made of that.\n"
-                "Compute it as a column of a relation of the chain, and use that."
+                f"{text} reads values that only Spark computes, and its nodes derive from them.\n"
+                "Compute the values as a column of a relation of the chain, and use that."
             )
     return None
 

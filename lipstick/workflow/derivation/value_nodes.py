@@ -156,9 +156,9 @@ class _Window:
             sees = extent(call, placement)
         except NeedsSparkError as error:
             raise RunError(
-                f"Only Spark knows which rows {plain_text(call.text)} sees, and its nodes are made "
-                "of them.\nCompute what rows are partitioned and sorted by as columns of a "
-                "relation of the chain, integers for a RANGE of values."
+                f"Only Spark knows which rows {plain_text(call.text)} sees, and its nodes derive "
+                "from them.\nCompute partition and sort keys as columns of a relation of the "
+                "chain, as integers for a RANGE of values."
             ) from error
         keys = self._read((*call.partition, *(key.scalar for key in call.order)))
         aggregate = _COUNTING if call.function in _COUNTED else call.aggregate

@@ -81,9 +81,9 @@ def test_copies_follow_their_store_and_take_nothing_that_is_not_whole(
     assert copy_store(files, "B", tmp_path / "third", head) == head.version
     add(stores["B"], "third")
     later = head_of(Site(Store.open(stores["B"]).snapshot()))
-    with pytest.raises(FederationError, match="is not what its owner has"):
+    with pytest.raises(FederationError, match="does not match its owner"):
         copy_store(fs.LocalFileSystem(), str(tmp_path / "third"), tmp_path / "fourth", later)
-    with pytest.raises(FederationError, match="has another store"):
+    with pytest.raises(FederationError, match="has a different store"):
         copy_store(files, "A", copy)
     data = sorted((stores["B"] / "data").rglob("*.parquet"))[-1]
     data.write_bytes(data.read_bytes()[:-1] + b"?")

@@ -35,19 +35,19 @@ def _problem(sql: str) -> str | None:
         ),
         (
             "SELECT k, count(*) OVER (PARTITION BY hash(max(x))) AS s FROM A GROUP BY k",
-            "OVER (PARTITION BY HASH(max_x)) reads what only Spark can compute",
-            "Compute it as a column of a relation of the chain, and use that.",
+            "OVER (PARTITION BY HASH(max_x)) reads values that only Spark computes",
+            "Compute the values as a column of a relation of the chain, and use that.",
         ),
         (
             "SELECT id, sum(x) OVER (ORDER BY k RANGE BETWEEN INTERVAL 1 DAY PRECEDING "
             "AND CURRENT ROW) AS s FROM A",
-            "only Spark can compute",
-            "Compute it as a column",
+            "only Spark computes",
+            "Compute the values as a column",
         ),
         (
             "SELECT max(hash(m)) AS t FROM (SELECT k, max(x) AS m FROM A GROUP BY k)",
-            "MAX(HASH(m)) reads what only Spark can compute",
-            "Compute it as a column of a relation of the chain, and use that.",
+            "MAX(HASH(m)) reads values that only Spark computes",
+            "Compute the values as a column of a relation of the chain, and use that.",
         ),
     ],
 )

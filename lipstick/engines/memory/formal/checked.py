@@ -97,7 +97,7 @@ def check_values(
     for annotation, actual, annotated in zip(annotations, values, expected, strict=True):
         if actual != annotated:
             raise InconsistentError(
-                f"A row is {actual!r} in {semiring.name} and its annotation says {annotated!r}: "
+                f"A row is {actual!r} in {semiring.name} and its annotation gives {annotated!r}: "
                 f"{annotation.truncated(None)}\nPlease report this, with the query."
             )
 

@@ -256,6 +256,6 @@ def identity(template: Template, types: Sequence[pa.DataType]) -> str:
 def only_spark(text: str) -> CapabilityError:
     """Return the error for a function that only Spark computes and whose values must be known."""
     return CapabilityError(
-        f"Whether and how a row depends on {text} is only known to Spark, which computes it.\n"
-        "Ask what_if() for what a deletion does, with Spark; polynomials() has the expression."
+        f"Only Spark, which computes {text}, knows whether and how a row depends on it.\n"
+        "Ask what_if() for the effect of a deletion, with Spark; polynomials() has the expression."
     )

@@ -11,6 +11,6 @@ MOST = 20_000
 def too_many(what: str) -> ExactnessError:
     """Return the error of a row that depends on too many others."""
     return ExactnessError(
-        f"{what}: what the answer depends on is not written down as annotations.\n"
-        "Ask what_if() for what a deletion does."
+        f"{what}: annotations of the answer would be too large.\n"
+        "Ask what_if() for the effect of a deletion."
     )

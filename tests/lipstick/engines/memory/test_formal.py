@@ -218,7 +218,7 @@ def test_what_only_spark_computes_is_written_down(tmp_path: Path) -> None:
     memory = capture(listed, tmp_path)
     [(_, annotation), *_] = memory.annotations()
     assert "LISTAGG(" in str(annotation)
-    with pytest.raises(CapabilityError, match=r"LISTAGG.* is only known to Spark"):
+    with pytest.raises(CapabilityError, match=r"Only Spark, which computes .*LISTAGG"):
         annotation.evaluate(Counting())
 
 

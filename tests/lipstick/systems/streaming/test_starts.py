@@ -163,7 +163,7 @@ def test_a_query_that_spark_started_alone_is_named(feed: Feed) -> None:
     query.processAllAvailable()
     query.stop()
     stream: Any = feed.session.sql("SELECT id, v FROM readings WHERE v > 2")
-    with pytest.warns(UnrecordedRunWarning, match="by which text, settings and relations"):
+    with pytest.warns(UnrecordedRunWarning, match="the text, settings and relations"):
         recorded = stream.recorded(folder)
     assert recorded.results().df.count() == 1
     grouped: Any = feed.session.sql("SELECT sensor, count(*) AS n FROM readings GROUP BY sensor")
