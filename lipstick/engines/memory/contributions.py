@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory.engine import Engine
+from lipstick.engines.memory.many import FIRST, TOUCHED
 from lipstick.engines.memory.places import NOTHING, pack, scenarios_of
 from lipstick.engines.memory.scenarios import Deleted
 from lipstick.engines.memory.state import AskedValue, spread
@@ -18,12 +19,6 @@ from rewriter.interpret import FailedError, UninterpretableError
 from semiring.base import Array
 from semiring.errors import BudgetError
 from semiring.segments import union
-
-_FIRST = 16
-"""So many scenarios are evaluated first, to see how many rows they touch."""
-
-_TOUCHED = 1 << 21
-"""Scenarios are evaluated together which touch about so many rows of one block."""
 
 _SECONDS = 1.0
 """Scenarios are evaluated together which take about so many seconds."""
@@ -105,7 +100,7 @@ def values_without(
     found: list[pa.Array] = []
     parts: list[pa.Array] = []
     whole: list[Array] = []
-    waiting, step, failed, reason = [(0, count)], _FIRST, 0, ""
+    waiting, step, failed, reason = [(0, count)], FIRST, 0, ""
     done = 0
     while waiting:
         first, last = waiting.pop()
@@ -145,7 +140,7 @@ def values_without(
         touched = max(len(union(s.changed, s.flipped)) for s in states.values())
         if last - first >= step:
             in_time = int(step * _SECONDS / max(time.monotonic() - begun, 1e-6))
-            step = max(min(step * 64, step * _TOUCHED // max(touched, 1), in_time), 1)
+            step = max(min(step * 64, step * TOUCHED // max(touched, 1), in_time), 1)
     values = _gathered(kind, found, places, count)
     summed = None if aggregate is None else _gathered(part_kind, parts, whole, count)
     return ValuesWithout(values, there, known, summed, "" if known.all() else reason)

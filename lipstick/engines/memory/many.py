@@ -18,9 +18,9 @@ from rewriter.blocks import Block
 from semiring.base import Array
 from semiring.segments import union
 
-_FIRST = 1_000
+FIRST = 16
 """So many scenarios are evaluated first, to see how many rows they touch."""
-_TOUCHED = 1 << 21
+TOUCHED = 1 << 21
 """Scenarios are evaluated together which touch about so many rows of one block."""
 
 
@@ -77,14 +77,14 @@ def _by_scenario(part: Deleted) -> Deleted:
 
 def _pieces(engine: Engine, deleted: Mapping[str, Deleted], count: int) -> Iterator[State]:
     """The rows of the answer in some scenarios after the other, so that memory suffices."""
-    first, step = 0, _FIRST
+    first, step = 0, FIRST
     while first < count:
         last = min(first + step, count)
         piece = {name: part.slice(first, last) for name, part in deleted.items()}
         states = engine.states(piece)
         touched = max(len(union(s.changed, s.flipped)) for s in states.values())
         yield states[engine.root.name]
-        first, step = last, max(min(step * 64, step * _TOUCHED // max(touched, 1)), 1)
+        first, step = last, max(min(step * 64, step * TOUCHED // max(touched, 1)), 1)
 
 
 def evaluate_updates(engine: Engine, updates: Updates) -> Changes:

@@ -45,7 +45,7 @@ SHARE = 0.25
 
 
 STATES = {"gone": "row gone", "unknown": "unknown"}
-"""What is shown in place of a value where there is none."""
+"""The words shown in place of a value that is not there."""
 
 
 class TooManyGroupsError(ExploreError):

@@ -32,26 +32,11 @@ class Circuit {
     this.base = this.evaluate(new Set());
   }
 
-  // The gates below some gates, ascending.
-  below(gates) {
-    const seen = new Set(gates);
-    const waiting = [...gates];
-    while (waiting.length) {
-      const gate = waiting.pop();
-      for (let edge = this.start[gate]; edge < this.start[gate + 1]; edge += 1) {
-        if (seen.has(this.child[edge])) continue;
-        seen.add(this.child[edge]);
-        waiting.push(this.child[edge]);
-      }
-    }
-    return [...seen].sort((a, b) => a - b);
-  }
-
-  // Values of all gates, or of some, without the tokens that are gone and with the values that are
-  // given; the others are as now.
-  evaluate(gone, gates = this.kind.keys(), given = new Map()) {
+  // Values of all gates, without the tokens that are gone and with the values that are given; the
+  // others are as now.
+  evaluate(gone, given = new Map()) {
     const world = { values: [], counts: [], touched: new Uint8Array(this.kind.length), given };
-    for (const gate of gates) this.step(gate, gone, world);
+    for (const gate of this.kind.keys()) this.step(gate, gone, world);
     return world;
   }
 
@@ -233,7 +218,7 @@ export class Evaluator {
 
   changes(scenario) {
     const { gone, given, ...counts } = this.supposed(scenario);
-    const world = this.circuit.evaluate(gone, undefined, given);
+    const world = this.circuit.evaluate(gone, given);
     // Rows at one position are one row with its partner, or without it.
     const left = new Map();
     for (const number of this.there(world)) {

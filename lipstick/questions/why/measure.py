@@ -277,12 +277,6 @@ class Measure:
         vector = side.evaluate(lambda _, name: from_arrow(state.take(name, places)))
         return vector.to_arrow(len(places))
 
-    def deleted_in(self, state: State, count: int) -> Array:
-        """Return a Boolean array: the scenarios in which the value's row is not there."""
-        assert self.positions is not None
-        places = pack(np.arange(count, dtype=np.int64), np.full(count, self.positions[0]))
-        return ~state.there(places)
-
 
 def is_number(kind: pa.DataType) -> bool:
     """Return True for types of numbers."""

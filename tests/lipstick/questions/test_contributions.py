@@ -95,7 +95,7 @@ def test_a_scenario_in_which_the_query_fails_is_unknown_and_the_others_are_not(
 def test_what_there_is_no_time_for_is_unknown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contributions, "_FIRST", 2)
+    monkeypatch.setattr(contributions, "FIRST", 2)
     monkeypatch.setattr(contributions, "_SECONDS", 0.0)
     capture = captured("SELECT sum(price) AS total FROM sales", tmp_path)
     lines: list[str] = []
