@@ -13,7 +13,7 @@ Blocks*, ICDE 2006; OpenLineage's column-level lineage, version 1-2-0, for the k
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias
@@ -30,13 +30,21 @@ from rewriter.blocks import (
     Core,
     Generator,
     Kind,
+    Probe,
     ScanSource,
+    Semi,
     UnionSource,
     ValuesSource,
     topological,
 )
 from rewriter.scalars import windows
-from rewriter.scalars.aggregates import arguments, name_of
+from rewriter.scalars.aggregates import (
+    EXTREMES,
+    arguments,
+    compared_parts,
+    name_of,
+    with_arguments,
+)
 
 CHOOSING = frozenset(
     {"max", "min", "max_by", "min_by", "first", "last", "any_value", "first_value"}
@@ -265,13 +273,8 @@ def _of_output(
     for each in block.outputs:
         if each.name == output:
             _of_uses(block, uses(each.scalar), role, aggregated, found)
-            windowed: set[SourceColumn] = set()
             for window in each.scalar.find_all(exp.Window):
-                within = {id(node) for node in window.this.walk()}
-                for node in window.find_all(exp.Column):
-                    if id(node) not in within:
-                        _of_column(block, node.table, node.name, ValueRole.CHOSEN, False, windowed)
-            found |= {SourceColumn(c.relation, c.column, "INDIRECT", "WINDOW") for c in windowed}
+                _decided(block, _window_keys(window), "WINDOW", found)
             return
     for name, scalar in block.keys:
         if name == output:
@@ -279,6 +282,15 @@ def _of_output(
             return
     if block.kind is not Kind.GROUP:
         _of_column(block, MEMBER, output, role, aggregated, found)
+
+
+def _window_keys(window: exp.Window) -> Iterator[Scalar]:
+    """Yield the partition and the order of a window, without what only breaks ties."""
+    yield from window.args.get("partition_by") or ()
+    order = window.args.get("order")
+    for key in order.expressions if order else ():
+        if not isinstance(key.this, exp.Paren):
+            yield key.this
 
 
 def _of_uses(
@@ -326,7 +338,23 @@ def group_uses(block: Block, name: str) -> Iterator[ColumnUse]:
             yield from uses(scalar)
     for key, call in block.aggregates:
         if key == name:
-            yield from aggregate_uses(call)
+            yield from aggregate_uses(_without_ties(call))
+
+
+def _without_ties(call: Scalar) -> Scalar:
+    """Return an aggregate without the keys by which rows that tie are compared."""
+    own = arguments(call)
+    if name_of(call) in EXTREMES:
+        parts, is_constant = compared_parts(own[1])
+        compared = exp.null() if is_constant else parts[0]
+        return with_arguments(call, [own[0], compared, *own[2:]])
+
+    def replaced(node: exp.Expr) -> exp.Expr:
+        is_tie = isinstance(node, exp.Ordered) and isinstance(node.this, exp.Paren)
+        return exp.Ordered(this=exp.null()) if is_tie else node
+
+    result: Scalar = call.transform(replaced)
+    return result
 
 
 def is_aggregated(block: Block, name: str) -> bool:
@@ -342,6 +370,8 @@ def _of_core(
         if source.alias != alias:
             continue
         match source:
+            case ScanSource() if name.startswith("_lipstick_"):
+                pass  # by which rows are named, and no column of the relation
             case ScanSource():
                 subtype = _SUBTYPES[role]
                 if aggregated and role is not ValueRole.CHOSEN:
@@ -362,65 +392,101 @@ def _of_core(
 
 
 def deciding_columns(root: Block) -> set[SourceColumn]:
-    """Return the columns that determine the rows of an answer and their derivations."""
+    """Return the columns that determine the rows of an answer and their derivations.
+
+    What the query has counts, and not how blocks compute it: the keys by which the other side of an
+    outer join or a subquery is grouped for lookups are join columns.
+    """
     found: set[SourceColumn] = set()
-    for block in topological(root):
-        columns: set[SourceColumn] = set()
-
-        def add(scalars: Iterator[Scalar], subtype: str, block: Block = block) -> None:
-            columns: set[SourceColumn] = set()
-            for scalar in scalars:
-                _of_uses(block, _as(ValueRole.CHOSEN, scalar), ValueRole.CHOSEN, False, columns)
-            found.update(SourceColumn(c.relation, c.column, "INDIRECT", subtype) for c in columns)
-
+    blocks = topological(root)
+    looked_up = _looked_up_keys(blocks)
+    for block in blocks:
         if block.core is not None:
             _of_deciding(block.core, found)
-        add(_deciding(block), "FILTER")
         if block.kind is Kind.GROUP:  # Keys of other rows are their names alone.
-            add((key for _, key in block.keys), "GROUP_BY")
-        add(iter(block.having), "FILTER")
+            keys = [key for name, key in block.keys if (block.name, name) not in looked_up]
+            _decided(block, keys, "GROUP_BY", found)
+        _decided(block, (*_deciding(block), *block.having), "FILTER", found)
         if block.limited:
-            add((key.scalar for key in block.order), "SORT")
-        for lookup in block.lookups:
-            for _, its in lookup.on:
-                _of_output(lookup.block, its, ValueRole.CHOSEN, False, columns)
-        for probe in block.probes:
-            for _, its in probe.pairs:
-                _of_output(probe.block, its, ValueRole.CHOSEN, False, columns)
-        found.update(SourceColumn(c.relation, c.column, "INDIRECT", "JOIN") for c in columns)
+            _decided(block, (key.scalar for key in block.order), "SORT", found)
+        _joined(block, block.probes, found)
     return found
+
+
+def _looked_up_keys(blocks: Sequence[Block]) -> set[tuple[str, str]]:
+    """Return the keys, with their blocks, of groupings for lookups that the query does not have."""
+    probes = [probe for block in blocks for probe in block.probes]
+    probes += [semi for block in blocks if block.core is not None for semi in _semis(block.core)]
+    found = set()
+    for probe in probes:
+        block = probe.block
+        if isinstance(probe, Semi):
+            of_query = bool(block.aggregates or block.having)
+        else:
+            of_query = probe.factor
+        if of_query:
+            continue
+        keys = {name for name, _ in block.keys}
+        behind = {
+            each.name: node.name
+            for each in block.outputs
+            for node in [each.scalar]
+            if isinstance(node, exp.Column) and node.table == GROUP
+        }
+        names = {behind.get(its, its) for _, its in probe.pairs}
+        found |= {(block.name, name) for name in names & keys}
+    return found
+
+
+def _semis(core: Core) -> Iterator[Semi]:
+    yield from core.semis
+    for source in core.sources:
+        if isinstance(source, UnionSource):
+            for branch in source.branches:
+                yield from _semis(branch)
+        elif isinstance(source, ValuesSource):
+            yield from _semis(source.core)
+
+
+def _decided(
+    reader: Block | Core, scalars: Iterable[Scalar], subtype: str, found: set[SourceColumn]
+) -> None:
+    """Add the columns that scalars of a block's tail, or of a core, read, as deciding ones."""
+    columns: set[SourceColumn] = set()
+    for scalar in scalars:
+        _of_uses(reader, _as(ValueRole.CHOSEN, scalar), ValueRole.CHOSEN, False, columns)
+    found |= {SourceColumn(c.relation, c.column, "INDIRECT", subtype) for c in columns}
+
+
+def _joined(reader: Block | Core, probes: Iterable[Probe], found: set[SourceColumn]) -> None:
+    """Add the columns by which rows look up other blocks, on both sides."""
+    for probe in probes:
+        _decided(reader, probe.scalars(), "JOIN", found)
+        columns: set[SourceColumn] = set()
+        for _, its in probe.pairs:
+            _of_output(probe.block, its, ValueRole.CHOSEN, False, columns)
+        found |= {SourceColumn(c.relation, c.column, "INDIRECT", "JOIN") for c in columns}
 
 
 def _deciding(reader: Block | Core) -> Iterator[Scalar]:
     """Yield the scalars that determine the set of rows; elements do not determine a
     constructor's length.
     """
-    constructors = {id(each.argument) for each in reader.generators if elements(each) is not None}
-    return (each for each in reader.deciding_scalars() if id(each) not in constructors)
+    probes = reader.probes if isinstance(reader, Block) else reader.semis
+    others = {id(scalar) for probe in probes for scalar in probe.scalars()}
+    others |= {id(each.argument) for each in reader.generators if elements(each) is not None}
+    return (each for each in reader.deciding_scalars() if id(each) not in others)
 
 
 def _of_deciding(core: Core, found: set[SourceColumn]) -> None:
     for scalar in (*_deciding(core), *(key.scalar for key in core.order)):
-        columns: set[SourceColumn] = set()
-        _of_uses(core, _as(ValueRole.CHOSEN, scalar), ValueRole.CHOSEN, False, columns)
         aliases = {node.table for node in scalar.find_all(exp.Column)}
-        subtype = "JOIN" if len(aliases) > 1 else "FILTER"
-        found.update(SourceColumn(c.relation, c.column, "INDIRECT", subtype) for c in columns)
+        _decided(core, [scalar], "JOIN" if len(aliases) > 1 else "FILTER", found)
     for source in core.sources:
         if isinstance(source, UnionSource):
             for branch in source.branches:
                 _of_deciding(branch, found)
         elif isinstance(source, ValuesSource):
             _of_deciding(source.core, found)
-            columns = set()
-            for _, scalar in source.core.select:
-                chosen = _as(ValueRole.CHOSEN, scalar)
-                _of_uses(source.core, chosen, ValueRole.CHOSEN, False, columns)
-            found.update(
-                SourceColumn(c.relation, c.column, "INDIRECT", "GROUP_BY") for c in columns
-            )
-    for semi in core.semis:
-        columns = set()
-        for _, its in semi.pairs:
-            _of_output(semi.block, its, ValueRole.CHOSEN, False, columns)
-        found.update(SourceColumn(c.relation, c.column, "INDIRECT", "JOIN") for c in columns)
+            _decided(source.core, (scalar for _, scalar in source.core.select), "GROUP_BY", found)
+    _joined(core, core.semis, found)

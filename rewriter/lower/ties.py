@@ -150,6 +150,8 @@ def _listed(call: Scalar, ties: Sequence[Scalar]) -> Scalar:
         known = [key.this for key in keys]
         added = [tie for tie in ties if tie not in known]
     more = [exp.Ordered(this=scalar.copy(), desc=False, nulls_first=True) for scalar in added]
+    if not is_distinct(call):
+        more = [breaking_ties(key) for key in more]
     if not keys and not more:
         # There is one row.
         return without_order(call)
@@ -275,6 +277,12 @@ def _starts_filled(window: exp.Window, frame: WindowFrame) -> bool:
     return filled and not ignores_nulls(window) and condition_of(window) is None
 
 
+def breaking_ties(key: exp.Ordered) -> exp.Ordered:
+    """Return a sort key that the query does not have: its column is in brackets."""
+    key.set("this", exp.Paren(this=key.this))
+    return key
+
+
 def _ordered_last(
     window: exp.Window, last: Sequence[exp.Ordered], frame: WindowFrame | None = None
 ) -> exp.Window:
@@ -286,7 +294,7 @@ def _ordered_last(
     for key in last:
         if key.this not in known:
             known.append(key.this)
-            keys.append(key.copy())
+            keys.append(breaking_ties(key.copy()))
     if keys:
         window.set("order", exp.Order(expressions=keys))
     if frame is not None:

@@ -67,7 +67,7 @@ def test_extent_of_an_offset() -> None:
         blocks("SELECT lag(price) OVER (ORDER BY price) AS l FROM cars"), members, {}
     )
     assert "ORDER BY p.`_at0` ASC ROWS BETWEEN 1 PRECEDING AND CURRENT ROW" in sql
-    assert "ROW_NUMBER() OVER (ORDER BY m.`price`, m.`car_id` ASC) AS `_at0`" in sql
+    assert "ROW_NUMBER() OVER (ORDER BY m.`price`, (m.`car_id`) ASC) AS `_at0`" in sql
 
 
 def test_rows_of_members_that_are_not_captured() -> None:

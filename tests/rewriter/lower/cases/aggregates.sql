@@ -75,7 +75,7 @@ b0: group, identity model_3 (stable)
   aggregate: last_price_ignore_nulls := MAX_BY(m.`price`, CASE WHEN NOT m.`last_price_ignore_nulls` IS NULL THEN STRUCT(m.`last_price_ignore_nulls`, m.`car_id`) END)
   aggregate: any_value_price_filter_where_price_2 := MIN_BY(m.`price`, CASE WHEN NOT m.`any_value_price_filter_where_price_2` IS NULL THEN STRUCT(m.`any_value_price_filter_where_price_2`, m.`car_id`) END)
   aggregate: mode_price := MODE(m.`price`, TRUE)
-  aggregate: listagg_dealer := LISTAGG(m.`dealer`, ',') WITHIN GROUP (ORDER BY m.`car_id` ASC)
+  aggregate: listagg_dealer := LISTAGG(m.`dealer`, ',') WITHIN GROUP (ORDER BY (m.`car_id`) ASC)
   aggregate: min_by_price_car_id := MIN_BY(m.`price`, m.`car_id`)
   having: g.`min_by_price_car_id` > 3
   having is not monotone

@@ -20,7 +20,9 @@ FROM (
     ARRAY_COMPACT(
       TRANSFORM(
         ARRAY_SORT(
-          COLLECT_LIST(NAMED_STRUCT('value', m.`price`, 'key0', m.`dealer`, 'key1', m.`car_id`)),
+          COLLECT_LIST(NAMED_STRUCT('value', m.`price`, 'key0', m.`dealer`, 'key1', (
+            m.`car_id`
+          ))),
           (l, r) -> CASE
             WHEN l.key0 IS NULL AND NOT r.key0 IS NULL
             THEN 1
@@ -50,7 +52,9 @@ FROM (
         'cars',
         m.`car_id`,
         'collect_list_price_3_value',
-        NAMED_STRUCT('_1', m.`price`, '_2', m.`dealer`, '_3', m.`car_id`),
+        NAMED_STRUCT('_1', m.`price`, '_2', m.`dealer`, '_3', (
+          m.`car_id`
+        )),
         'collect_set_price_3_value',
         NAMED_STRUCT('_1', m.`price`, '_2', m.`price`)
       )
@@ -69,7 +73,7 @@ b0: group, identity model_5 (stable)
     store: dealer := cars.`dealer`
   token: cars as cars in car_id
   key: model_5 := m.`model_5`
-  aggregate: collect_list_price_3 := COLLECT_LIST(m.`price`) WITHIN GROUP (ORDER BY m.`dealer` DESC, m.`car_id` ASC)
+  aggregate: collect_list_price_3 := COLLECT_LIST(m.`price`) WITHIN GROUP (ORDER BY m.`dealer` DESC, (m.`car_id`) ASC)
   aggregate: collect_set_price_3 := COLLECT_SET(m.`price`) WITHIN GROUP (ORDER BY m.`price` ASC)
   output: model_4 := g.`model_5` (stable)
   output: prices := g.`collect_list_price_3`
@@ -299,7 +303,7 @@ b1: group, identity model_3 (stable)
     store: price := cars.`price`
   token: cars as cars in car_id
   key: model_3 := m.`model_3`
-  aggregate: collect_list_price := COLLECT_LIST(m.`price`) WITHIN GROUP (ORDER BY m.`car_id` ASC)
+  aggregate: collect_list_price := COLLECT_LIST(m.`price`) WITHIN GROUP (ORDER BY (m.`car_id`) ASC)
   output: model_2 := g.`model_3` (stable)
   output: prices := g.`collect_list_price`
 b0: rows, identity b1_model_3, at (not stable)

@@ -12,7 +12,9 @@ WITH `b1_members` AS (
     m.`car_id` AS `car_id`,
     m.`model_2` AS `model_2`,
     m.`price_2` AS `price_2`,
-    ROW_NUMBER() OVER (PARTITION BY m.`model_2` ORDER BY 1, m.`car_id` ASC) AS `number__1`
+    ROW_NUMBER() OVER (PARTITION BY m.`model_2` ORDER BY 1, (
+      m.`car_id`
+    ) ASC) AS `number__1`
   FROM `b1_members` AS m
 )
 SELECT
@@ -32,7 +34,7 @@ b1: rows, identity car_id (stable)
   key: car_id := m.`car_id`
   output: model_2 := m.`model_2` (stable)
   output: price_2 := m.`price_2` (stable)
-  output: number__1 := ROW_NUMBER() OVER (PARTITION BY m.`model_2` ORDER BY 1, m.`car_id` ASC)
+  output: number__1 := ROW_NUMBER() OVER (PARTITION BY m.`model_2` ORDER BY 1, (m.`car_id`) ASC)
 b0: rows, identity b1_car_id (stable)
   lookup: b1 as b1, free
   condition: b1.`number__1` = 1

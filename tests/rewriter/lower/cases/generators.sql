@@ -43,7 +43,7 @@ b1: group, identity model_3 (stable)
     store: price := cars.`price`
   token: cars as cars in car_id
   key: model_3 := m.`model_3`
-  aggregate: collect_list_price := COLLECT_LIST(m.`price`) WITHIN GROUP (ORDER BY m.`car_id` ASC)
+  aggregate: collect_list_price := COLLECT_LIST(m.`price`) WITHIN GROUP (ORDER BY (m.`car_id`) ASC)
   output: model_2 := g.`model_3` (stable)
   output: prices := SLICE(g.`collect_list_price`, 1, 2)
 b0: rows, identity b1_model_3, pos (not stable)

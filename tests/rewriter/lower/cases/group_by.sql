@@ -120,7 +120,7 @@ b0: group, identity model_3 (stable)
   key: model_3 := m.`model_3`
   aggregate: percentile_cont_0_5_within_group_order_b := PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY m.`percentile_cont_0_5_within_group_order_b` DESC)
   aggregate: mode_within_group_order_by_price_desc := MODE() WITHIN GROUP (ORDER BY m.`price` DESC)
-  aggregate: listagg_dealer_within_group_order_by_pri := LISTAGG(m.`listagg_dealer_within_group_order_by_pri`, ',') WITHIN GROUP (ORDER BY m.`price` DESC, m.`car_id` ASC)
+  aggregate: listagg_dealer_within_group_order_by_pri := LISTAGG(m.`listagg_dealer_within_group_order_by_pri`, ',') WITHIN GROUP (ORDER BY m.`price` DESC, (m.`car_id`) ASC)
   aggregate: listagg_distinct_dealer := LISTAGG(DISTINCT SUBSTRING(m.`dealer`, 1), ',') WITHIN GROUP (ORDER BY SUBSTRING(m.`dealer`, 1) ASC)
   aggregate: string_agg_distinct_dealer_within_group := STRING_AGG(DISTINCT m.`listagg_dealer_within_group_order_by_pri`) WITHIN GROUP (ORDER BY m.`listagg_dealer_within_group_order_by_pri` DESC)
   output: model_2 := g.`model_3` (stable)

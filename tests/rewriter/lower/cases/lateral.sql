@@ -146,7 +146,7 @@ b1: rows, identity bid, buyer, car_id_3_2__id (stable)
   key: car_id_3_2__id := m.`car_id_3_2`
   output: buyer_3 := m.`buyer` (stable)
   output: car_id_3_2 := m.`car_id_3_2` (stable)
-  output: row_number_2 := ROW_NUMBER() OVER (PARTITION BY m.`car_id_3_2` ORDER BY NULL, m.`bid` ASC, m.`buyer` ASC)
+  output: row_number_2 := ROW_NUMBER() OVER (PARTITION BY m.`car_id_3_2` ORDER BY NULL, (m.`bid`) ASC, (m.`buyer`) ASC)
 b0: rows, identity car_id, b1_bid, b1_buyer, b1_car_id_3_2__id (stable)
   core:
     scan: cars as cars

@@ -317,7 +317,7 @@ b1: rows, identity bid, buyer, car_id_3_2__id (stable)
   key: car_id_3_2__id := m.`car_id_3_2`
   output: buyer_3 := m.`buyer` (stable)
   output: car_id_3_2 := m.`car_id_3_2` (stable)
-  output: row_number_2 := ROW_NUMBER() OVER (PARTITION BY m.`car_id_3_2` ORDER BY m.`amount` DESC, m.`bid` ASC, m.`buyer` ASC)
+  output: row_number_2 := ROW_NUMBER() OVER (PARTITION BY m.`car_id_3_2` ORDER BY m.`amount` DESC, (m.`bid`) ASC, (m.`buyer`) ASC)
 b2: group, identity car_id_3_4 (stable)
   lookup: b1 as b1, free
   condition: b1.`row_number_2` <= 1

@@ -132,7 +132,7 @@ b0: rows, identity car_id (stable)
   key: car_id := m.`car_id`
   output: car_id_2 := m.`car_id` (stable)
   output: r := RANK() OVER (PARTITION BY m.`model` ORDER BY m.`price` DESC)
-  output: n := ROW_NUMBER() OVER (ORDER BY m.`price` * 2, m.`car_id` ASC)
+  output: n := ROW_NUMBER() OVER (ORDER BY m.`price` * 2, (m.`car_id`) ASC)
   output: d := m.`price` - AVG(m.`price`) OVER (PARTITION BY m.`model`)
   order: m.`price` - AVG(m.`price`) OVER (PARTITION BY m.`model`) ASC NULLS FIRST
   order: m.`car_id` ASC NULLS FIRST
@@ -158,7 +158,7 @@ b1: rows, identity car_id__id (stable)
   output: model := m.`model` (stable)
   output: price := m.`price` (stable)
   output: dealer_2 := m.`dealer_2` (stable)
-  output: row_number := ROW_NUMBER() OVER (PARTITION BY m.`dealer_2` ORDER BY m.`price`, m.`car_id` ASC)
+  output: row_number := ROW_NUMBER() OVER (PARTITION BY m.`dealer_2` ORDER BY m.`price`, (m.`car_id`) ASC)
 b3: rows, identity dealer__id, b1_2_car_id__id (stable)
   core:
     scan: dealers as dealers_2
@@ -340,9 +340,9 @@ b0: rows, identity car_id (stable)
   output: m := MAX_BY(m.`model`, CASE WHEN NOT m.`price` IS NULL THEN STRUCT(m.`price`, m.`car_id`) END) OVER (PARTITION BY m.`dealer` ORDER BY m.`price`)
   output: most := MODE(m.`model`, TRUE) OVER (PARTITION BY m.`dealer`)
   output: p := PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY m.`price`) OVER (PARTITION BY m.`dealer`)
-  output: models := LISTAGG(m.`model`, ',') OVER (PARTITION BY m.`dealer` ORDER BY m.`car_id` ASC ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
-  output: by_price := LISTAGG(m.`model`, ',') WITHIN GROUP (ORDER BY m.`price`, m.`car_id` ASC) OVER (PARTITION BY m.`dealer`)
-  output: two := STRING_AGG(m.`model`) OVER (PARTITION BY m.`dealer` ORDER BY m.`price`, m.`car_id` ASC ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
+  output: models := LISTAGG(m.`model`, ',') OVER (PARTITION BY m.`dealer` ORDER BY (m.`car_id`) ASC ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+  output: by_price := LISTAGG(m.`model`, ',') WITHIN GROUP (ORDER BY m.`price`, (m.`car_id`) ASC) OVER (PARTITION BY m.`dealer`)
+  output: two := STRING_AGG(m.`model`) OVER (PARTITION BY m.`dealer` ORDER BY m.`price`, (m.`car_id`) ASC ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
 
 -- title: windows that list
 SELECT collect_list(price) OVER (ORDER BY model),
@@ -362,7 +362,7 @@ b1: rows, identity car_id__id (stable)
   output: model := m.`model` (stable)
   output: price := m.`price` (stable)
   output: dealer := m.`dealer` (stable)
-  output: position__1 := ROW_NUMBER() OVER (ORDER BY m.`model`, m.`car_id` ASC)
+  output: position__1 := ROW_NUMBER() OVER (ORDER BY m.`model`, (m.`car_id`) ASC)
 b0: rows, identity b1_car_id__id (stable)
   lookup: b1 as b1, free
   key: b1_car_id__id := b1.`car_id__id`
@@ -390,18 +390,18 @@ b1: rows, identity car_id__id (stable)
   output: model := m.`model` (stable)
   output: price := m.`price` (stable)
   output: dealer := m.`dealer` (stable)
-  output: position__1 := ROW_NUMBER() OVER (PARTITION BY m.`dealer` ORDER BY m.`model`, m.`car_id` ASC)
+  output: position__1 := ROW_NUMBER() OVER (PARTITION BY m.`dealer` ORDER BY m.`model`, (m.`car_id`) ASC)
 b0: rows, identity b1_car_id__id (stable)
   lookup: b1 as b1, free
   key: b1_car_id__id := b1.`car_id__id`
   output: last_value_price_over_partition_by_deale := MAX_BY(b1.`price`, b1.`position__1`) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`model`)
-  output: first_value_price_over_partition_by_deal := FIRST_VALUE(b1.`price`) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`model`, b1.`car_id__id` ASC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
-  output: lag_price_2_over_partition_by_dealer_ord := LAG(b1.`price`, 2) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`model`, b1.`car_id__id` ASC)
+  output: first_value_price_over_partition_by_deal := FIRST_VALUE(b1.`price`) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`model`, (b1.`car_id__id`) ASC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+  output: lag_price_2_over_partition_by_dealer_ord := LAG(b1.`price`, 2) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`model`, (b1.`car_id__id`) ASC)
   output: first_price_filter_where_price_1_over_pa := MIN_BY(b1.`price`, CASE WHEN b1.`price` > 1 THEN b1.`position__1` END) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`model`)
   output: nth_value_price_2_over_partition_by_deal := MIN_BY(b1.`price`, CASE WHEN b1.`position__1` = 2 THEN b1.`position__1` END) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`model`)
   output: last_price_true_over_partition_by_dealer := MAX_BY(b1.`price`, CASE WHEN NOT b1.`price` IS NULL THEN b1.`position__1` END) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`model`)
-  output: sum_price_over_order_by_model_rows_betwe := SUM(b1.`price`) OVER (ORDER BY b1.`model`, b1.`car_id__id` ASC ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
-  output: any_value_model_over_partition_by_dealer := ANY_VALUE(b1.`model`) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`car_id__id` ASC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+  output: sum_price_over_order_by_model_rows_betwe := SUM(b1.`price`) OVER (ORDER BY b1.`model`, (b1.`car_id__id`) ASC ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
+  output: any_value_model_over_partition_by_dealer := ANY_VALUE(b1.`model`) OVER (PARTITION BY b1.`dealer` ORDER BY (b1.`car_id__id`) ASC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
   output: sum_price_over_partition_by_dealer_order := SUM(b1.`price`) OVER (PARTITION BY b1.`dealer` ORDER BY b1.`model`)
 
 -- title: windows twice
@@ -418,7 +418,9 @@ WITH `b1_members` AS (
   SELECT
     m.`car_id` AS `car_id`,
     m.`model_2` AS `model_2`,
-    ROW_NUMBER() OVER (PARTITION BY m.`model_2` ORDER BY m.`price`, m.`car_id` ASC) AS `n`
+    ROW_NUMBER() OVER (PARTITION BY m.`model_2` ORDER BY m.`price`, (
+      m.`car_id`
+    ) ASC) AS `n`
   FROM `b1_members` AS m
 )
 SELECT
@@ -438,7 +440,7 @@ b1: rows, identity car_id (stable)
   token: cars as cars in car_id
   key: car_id := m.`car_id`
   output: model_2 := m.`model_2` (stable)
-  output: n := ROW_NUMBER() OVER (PARTITION BY m.`model_2` ORDER BY m.`price`, m.`car_id` ASC)
+  output: n := ROW_NUMBER() OVER (PARTITION BY m.`model_2` ORDER BY m.`price`, (m.`car_id`) ASC)
 b0: rows, identity b1_car_id, b1_2_car_id (stable)
   lookup: b1 as b1, free
   lookup: b1 as b1_2, free
@@ -493,7 +495,7 @@ b0: rows, identity car_id (stable)
   token: cars as cars in car_id
   key: car_id := m.`car_id`
   output: model_4 := m.`model_4` (stable)
-  output: n := ROW_NUMBER() OVER (PARTITION BY m.`model_4` ORDER BY m.`price`, m.`dealer` DESC, m.`car_id` ASC)
+  output: n := ROW_NUMBER() OVER (PARTITION BY m.`model_4` ORDER BY m.`price`, (m.`dealer`) DESC, (m.`car_id`) ASC)
 
 -- title: ties in an order that a limit has used
 SELECT model, row_number() OVER (ORDER BY model) AS n FROM (SELECT model, price FROM cars ORDER BY price LIMIT 3) t
@@ -514,7 +516,7 @@ b0: rows, identity b1_car_id (stable)
   lookup: b1 as b1, free
   key: b1_car_id := b1.`car_id`
   output: model_3 := b1.`model_2` (stable)
-  output: n := ROW_NUMBER() OVER (ORDER BY b1.`model_2`, b1.`price_2` ASC, b1.`car_id` ASC)
+  output: n := ROW_NUMBER() OVER (ORDER BY b1.`model_2`, (b1.`price_2`) ASC, (b1.`car_id`) ASC)
 
 -- title: window without order over sorted rows
 SELECT model, last(price) OVER (PARTITION BY model) AS p FROM (SELECT model, price FROM cars ORDER BY dealer) t

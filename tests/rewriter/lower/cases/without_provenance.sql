@@ -17,7 +17,9 @@ FROM (
     MIN_BY(m.`city`, STRUCT(m.`city`)) AS `first_city`,
     MAX_BY(m.`city`, CASE WHEN NOT m.`rate` IS NULL THEN STRUCT(m.`rate`, m.`city`) END) AS `max_by_city_rate`,
     LISTAGG(m.`city`, ',') WITHIN GROUP (ORDER BY
-      m.`city` ASC) AS `listagg_city`,
+      (
+        m.`city`
+      ) ASC) AS `listagg_city`,
     COLLECT_LIST(
       NAMED_STRUCT(
         'first_city_value',
@@ -30,7 +32,9 @@ FROM (
           CASE WHEN NOT m.`rate` IS NULL THEN STRUCT(m.`rate`, m.`city`) END
         ),
         'listagg_city_value',
-        NAMED_STRUCT('_1', m.`city`, '_2', ',', '_3', m.`city`)
+        NAMED_STRUCT('_1', m.`city`, '_2', ',', '_3', (
+          m.`city`
+        ))
       )
     ) AS `_prov`
   FROM `b0_members` AS m
@@ -43,7 +47,7 @@ b0: group, identity nothing (not stable)
     store: rate := rates.`rate`
   aggregate: first_city := MIN_BY(m.`city`, STRUCT(m.`city`))
   aggregate: max_by_city_rate := MAX_BY(m.`city`, CASE WHEN NOT m.`rate` IS NULL THEN STRUCT(m.`rate`, m.`city`) END)
-  aggregate: listagg_city := LISTAGG(m.`city`, ',') WITHIN GROUP (ORDER BY m.`city` ASC)
+  aggregate: listagg_city := LISTAGG(m.`city`, ',') WITHIN GROUP (ORDER BY (m.`city`) ASC)
   output: f := g.`first_city`
   output: m := g.`max_by_city_rate`
   output: l := g.`listagg_city`
@@ -104,8 +108,8 @@ b0: rows, identity nothing (not stable, not unique)
     store: city_2 := rates.`city`
     store: rate := rates.`rate`
   output: city_2 := m.`city_2` (stable)
-  output: n := ROW_NUMBER() OVER (ORDER BY m.`city_2`, m.`rate` ASC)
-  output: l := LAG(m.`rate`) OVER (ORDER BY m.`city_2`, m.`rate` ASC)
+  output: n := ROW_NUMBER() OVER (ORDER BY m.`city_2`, (m.`rate`) ASC)
+  output: l := LAG(m.`rate`) OVER (ORDER BY m.`city_2`, (m.`rate`) ASC)
 
 -- title: without provenance
 SELECT c.model, r.rate FROM cars c JOIN rates r ON c.dealer = r.city
