@@ -50,6 +50,16 @@ def foreign_bases(cls: Class) -> bool:
     return False
 
 
+def is_exception(cls: Class) -> bool:
+    """Return True for a class of exceptions."""
+    return any(
+        is_exception(base)
+        if isinstance(base, Class)
+        else isinstance(base, Library) and base.name.endswith(("Error", "Exception", "Warning"))
+        for base in cls.bases
+    )
+
+
 def methods_of(context: Context, cls: Class) -> list[PyFunction]:
     """The methods of a class of the project."""
     methods = []

@@ -142,7 +142,10 @@ def comprehension(context: Context, node: Comprehension) -> PyValue:
                 inputs.append(test)
                 context.guards.append(test)
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-        results.extend(context.evaluate(context, part) for part in parts)
+        values = [context.evaluate(context, part) for part in parts]
+        if isinstance(node, ast.DictComp | ast.SetComp):
+            inputs.extend(hashed(context, values[:1]))
+        results.extend(values)
         del context.guards[depth:]
 
     context.frames.append(inner)

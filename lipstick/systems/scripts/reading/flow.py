@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from lipstick.systems.scripts.graph import ScriptEdge
@@ -11,7 +11,7 @@ from lipstick.systems.scripts.model import Key, NodeKind, Role
 from lipstick.systems.scripts.reading.arguments import Arguments
 from lipstick.systems.scripts.reading.assign import assign
 from lipstick.systems.scripts.reading.branches import Branches, condition
-from lipstick.systems.scripts.reading.classes import class_member
+from lipstick.systems.scripts.reading.classes import class_member, is_exception
 from lipstick.systems.scripts.reading.context import Context
 from lipstick.systems.scripts.reading.frames import Changes
 from lipstick.systems.scripts.reading.invoke import invoke
@@ -165,7 +165,12 @@ def _try(
             if handler.type is not None:
                 context.evaluate(context, handler.type)
             if handler.name is not None:
-                assign(context, ast.Name(handler.name, ast.Store()), interrupted.raised, "except")
+                # It may be any exception of the project.
+                made = (
+                    r for r, cls in context.made.items() if cls is not None and is_exception(cls)
+                )
+                raised = replace(interrupted.raised, regions=frozenset(made))
+                assign(context, ast.Name(handler.name, ast.Store()), raised, "except")
             context.walk(context, handler.body)
 
         branches.read(context, "except", [interrupted.raised], handle)

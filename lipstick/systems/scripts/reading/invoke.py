@@ -14,6 +14,7 @@ from lipstick.systems.scripts.reading.frames import Changes, Frame
 from lipstick.systems.scripts.reading.joins import join, joined
 from lipstick.systems.scripts.reading.names import assigned_names, declared_names
 from lipstick.systems.scripts.reading.opaque import effects, parameters
+from lipstick.systems.scripts.reading.special_names import HASHING
 from lipstick.systems.scripts.reading.values import (
     NO_REGIONS,
     NOTHING,
@@ -47,6 +48,8 @@ def invoke(
         functions = [function]
         if not function.plain:
             functions += [*function.decorators, *context.escaped.values()]
+        if function.remembers:
+            functions += [method for name in HASHING for method in context.methods.get(name, ())]
         return black_box(context, functions, callee, arguments, receiver, why)
     caller = context.process(function.name, "caller", [callee])
     connects = context.process(function.name, "connects")
@@ -95,6 +98,8 @@ def _remember(context: Context, function: PyFunction, value: PyValue) -> PyValue
 def _not_read(context: Context, function: PyFunction) -> str | None:
     if not function.plain:
         return f"{function.name} is behind a decorator that may change it"
+    if function.remembers and any(name in context.methods for name in HASHING):
+        return f"{function.name} compares its arguments with those of earlier calls"
     if any(f.function is not None and f.function.node is function.node for f in context.frames):
         return f"{function.name} calls itself"
     if len(context.frames) > DEEPEST or len(context.graph.nodes) > context.budget:

@@ -32,7 +32,7 @@ from lipstick.systems.scripts.reading.frames import Frame
 from lipstick.systems.scripts.reading.loops import for_loop, while_loop
 from lipstick.systems.scripts.reading.names import key_for_writing, read_name
 from lipstick.systems.scripts.reading.opaque import reads_of
-from lipstick.systems.scripts.reading.special import augmented_method, call_method
+from lipstick.systems.scripts.reading.special import augmented_method, call_method, compared, hashed
 from lipstick.systems.scripts.reading.values import (
     COPIED,
     IMMUTABLE,
@@ -59,7 +59,10 @@ def match_statement(context: Context, node: ast.Match) -> None:
                 for inner in ast.walk(case.pattern)
                 if isinstance(inner, ast.MatchValue)
             ]
-            conditions.append(context.operate("case", "comparison", [subject, *literals]))
+            values = [subject, *literals]
+            for literal in literals:
+                values += compared(context, ast.Eq(), subject, literal)
+            conditions.append(context.operate("case", "comparison", values))
 
         def body(case: ast.match_case = case) -> None:
             _bind_pattern(context, case.pattern, subject)
@@ -214,6 +217,7 @@ def _delete(context: Context, node: ast.Delete) -> None:
                 inputs.append(evaluate(context, target.slice))
                 if call_method(context, base, "__delitem__", inputs[1:]) is not None:
                     continue
+                inputs += hashed(context, inputs[1:])
             change_in_place(context, target.value, base, inputs, "del", "delete")
 
 

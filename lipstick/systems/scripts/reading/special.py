@@ -12,7 +12,9 @@ from lipstick.systems.scripts.reading.invoke import black_box, invoke
 from lipstick.systems.scripts.reading.special_names import (
     BUILT_IN,
     COMPARISONS,
+    HASHING,
     OPERATORS,
+    ORDER,
     OTHERS,
     TEXTS,
     UNARY,
@@ -47,7 +49,16 @@ def compared(context: Context, op: ast.cmpop, left: PyValue, right: PyValue) -> 
             result = call_method(context, receiver, name, given)
             if result is not None:
                 return [result]
-    return []
+    # Containers compare their elements.
+    names = HASHING if containment else COMPARISONS.get(type(op), ())
+    if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+        names = (*names, *ORDER)  # of elements, and by what a decorator adds
+    names = tuple(name for name in names if name in context.methods)
+    functions = _methods(context, (left, right), names)
+    if not functions:
+        return []
+    why = f"{names[0]} of what is compared may be called"
+    return [black_box(context, functions, PyValue(), Arguments([right]), left, why)]
 
 
 def unary_method(op: ast.unaryop) -> str:
@@ -100,10 +111,15 @@ def called_by(
 ) -> list[PyFunction]:
     """Return the special methods of its arguments that a function of Python or a library may call.
 
-    Methods of other objects call the ones in `BUILT_IN`; other functions may call all `OTHERS`.
+    Methods of other objects call the ones in `BUILT_IN`, or compare and hash what they are given;
+    other functions may call all `OTHERS`.
     """
-    names = BUILT_IN.get(function, OTHERS if owner is None else ())
-    names = tuple(name for name in names if name in context.methods)
+    names = BUILT_IN.get(function, OTHERS if owner is None else HASHING)
+    return _methods(context, values, tuple(name for name in names if name in context.methods))
+
+
+def _methods(context: Context, values: Iterable[PyValue], names: Sequence[str]) -> list[PyFunction]:
+    """Return the methods of some names of values and of all that they hold."""
     if not names:
         return []
     classes = {id(cls): cls for value in values for cls in _classes(context, value)}

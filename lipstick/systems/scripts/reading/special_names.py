@@ -21,6 +21,7 @@ UNARY = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__", ast
 ITERATION = ("__iter__", "__next__", "__getitem__")
 TEXTS = ("__str__", "__repr__", "__format__")
 ORDER = ("__lt__", "__gt__", "__eq__")
+HASHING = ("__hash__", "__eq__")
 OTHERS = (*ITERATION, *TEXTS, *ORDER, "__hash__", "__len__", "__bool__", "__add__", "__radd__")
 
 BUILT_IN: dict[str, tuple[str, ...]] = {
@@ -31,7 +32,8 @@ BUILT_IN: dict[str, tuple[str, ...]] = {
     "enumerate": ITERATION, "zip": ITERATION, "reversed": ("__reversed__", "__getitem__"),
     "isinstance": (), "issubclass": (), "id": (), "type": (), "vars": (), "getattr": (),
     "hasattr": (), "callable": (), "list.sort": ORDER, "list.index": ("__eq__",),
-    "list.count": ("__eq__",), "list.remove": ("__eq__",), "set.add": ("__hash__", "__eq__"),
+    "list.count": ("__eq__",), "list.remove": ("__eq__",), "list.append": (), "list.insert": (),
+    "list.extend": ITERATION, "list.pop": (), "list.clear": (), "list.reverse": (), "list.copy": (),
 }  # fmt: skip
 """The special methods that built-in functions and methods call, by name of the caller."""
 
