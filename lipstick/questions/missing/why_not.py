@@ -135,8 +135,9 @@ class Tracer:
         }
         keys = _keys([{tokens[n]: row[n] for n in flow.tokens} for row in examples])
         if step is None:
-            verb = "is" if count == 1 else "are"
-            sentence = f"{subject} {verb} in the answer."
+            verb, what = ("is", "such a row") if count == 1 else ("are", "such rows")
+            # Partners are in a subquery, or on the other side of a join.
+            sentence = f"{subject} {verb} {what if depth else 'in the answer'}."
             origin = LossOrigin(flow, None, values, keys.slice(0, 1).to_pylist()[0])
             return LostRows(
                 name, count, "answer", "", (), None, sentence, keys, example, origin=origin

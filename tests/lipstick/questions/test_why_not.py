@@ -111,6 +111,22 @@ def test_partners_are_followed() -> None:
 
 
 @pytest.mark.parametrize(
+    "lost_by",
+    [
+        "id NOT IN (SELECT cid FROM c)",
+        "NOT EXISTS (SELECT 1 FROM c WHERE c.cid = o.id)",
+    ],
+)
+def test_a_partner_in_a_subquery_is_not_said_to_be_in_the_answer(lost_by: str) -> None:
+    tables = {"o": pa.table({"id": [1, 2, 3]}), "c": pa.table({"cid": [2]})}
+    question = DuckQuestion(f"SELECT id FROM o WHERE {lost_by}", tables, {"id": 2})
+    (partner,) = question.reasons()[0].partners
+    assert partner.sentence == "The row of c (cid=2) is such a row."
+    there = DuckQuestion("SELECT id FROM o", tables, {"id": 2}).reasons()[0]
+    assert there.sentence == "The row of o (id=2) is in the answer."
+
+
+@pytest.mark.parametrize(
     ("sql", "pattern", "changes"),
     [
         (
