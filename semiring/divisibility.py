@@ -34,7 +34,7 @@ def contained(rows: Derivations, among: Derivations) -> Array:
     both = rows.concatenated((among,))
     order, first = ordered(both, np.concatenate([rows.owners, among.owners]))
     repeated = np.append(~first[1:], False)
-    # The order is stable: of two that are equal the first one is of `rows`.
+    # The order is stable: the first of two equal rows comes from `rows`.
     places = np.flatnonzero(repeated) if order is None else order[repeated]
     repeated_rows = np.zeros(len(rows.tokens), dtype=np.bool_)
     repeated_rows[places] = True

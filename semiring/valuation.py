@@ -48,7 +48,7 @@ class Valuation(Generic[K]):
         self.of_itself = of_itself
         self._function = function
         self._keys = keys
-        # Values of the keys, in their order, and last that of every other key.
+        # The values of the keys, in their order, and then the value of all other keys.
         self._values = values
         self._indexed: dict[tuple[str, ...], KeyIndex] = {}
 

@@ -155,7 +155,7 @@ def read_seconds(capture: lipstick.Capture, repetitions: int) -> float:
             for buffer in column.chunk(0).buffers() if column.num_chunks else ():
                 if buffer is not None and buffer.size >= 8:
                     columns.append(np.frombuffer(buffer, np.int64, buffer.size // 8))
-        # What the members are grouped by: a code each; not zeros, which are not in memory.
+        # A group code for each member: ones, since zeros would not be allocated in memory.
         columns.append(np.ones(table.num_rows // 2, dtype=np.int64))
     return least_seconds(lambda: [int(column.sum()) for column in columns], repetitions, 60.0)
 

@@ -44,7 +44,7 @@ def simulate(
         triggers = np.arange(element.window, units, element.trigger)
         low = np.searchsorted(current, triggers - element.window)
         high = np.searchsorted(current, triggers)
-        # What an output is made of is the hull of what its inputs are made of.
+        # The source interval of an output is the hull of the source intervals of its inputs.
         hull = [
             _hull(starts, stops, a, b) for a, b in zip(low.tolist(), high.tolist(), strict=True)
         ]

@@ -56,7 +56,7 @@ def measure_throughput(
     for kind in kinds:
         for count in components:
             for milliseconds, size in work.items():
-                # Windows have no function that could work, and then one size of batches will do.
+                # Windows have no function that could do work, and one size of batches suffices.
                 if float(milliseconds) and kind != "map":
                     continue
                 for batch in batches[:1] if float(milliseconds) else batches:

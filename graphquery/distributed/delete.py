@@ -90,7 +90,7 @@ def removed(graph: SparkGraph, seeds: NodeSet) -> NodeSet:
         whole = _wholly(view, links, gone.whole)
         fresh = NodeSet(whole - gone.whole)
         if fresh.whole:
-            # Nodes of these deleted by themselves are not to be counted twice.
+            # Nodes of these segments that were deleted one by one must not be counted twice.
             gone = _without(view, gone, fresh.whole, level) | fresh
         links = frozenset(link for link in links if link[1] not in gone.whole)
         while True:

@@ -103,7 +103,7 @@ def removed(graph: ProvenanceGraph, seeds: Array) -> Array:
     fragile = graph.storage.fragile
     parts = [seeds]
     frontier = seeds
-    # Counted are the losses of nodes that have other edges left.
+    # The counters hold the losses of nodes with remaining edges.
     with graph.storage.counters() as (lost, touched):
         while len(frontier):
             targets = _operands(graph.outgoing(frontier, graph.storage.subtracts)).nodes

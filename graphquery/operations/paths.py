@@ -107,7 +107,7 @@ def _shortest(graph: ProvenanceGraph, starts: Array, levels: dict[int, Array]) -
     def push(path: Path, nodes: Array, far: Array, rank: int) -> None:
         if rank < len(nodes):
             bound = len(path) + int(far[rank])
-            # Of equally promising ones the longest: it is the first to get there.
+            # The longest of equally promising paths is the first to arrive.
             heapq.heappush(queue, (bound, -len(path), next(ticket), path, nodes, far, rank))
 
     for start in starts.tolist():

@@ -75,7 +75,7 @@ def reached(
         parts.append(frontier)
         rounds += 1
     count = sum(len(part) for part in parts)
-    # Looking through all marks beats sorting what is a good part of them.
+    # Scanning all marks is faster than sorting a large share of the nodes.
     if count > len(seen) // 128:
         return np.flatnonzero(seen)
     return np.sort(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)

@@ -118,7 +118,7 @@ def _repeated(
     """Replay a step on a graph in which some modules are zoomed in."""
     if step.operation is Operation.ZOOM_OUT:
         modules = step.modules - zoomed_in
-        # What a module hides depends on deletions before, not on other modules.
+        # The nodes that a module hides depend on earlier deletions, not on other modules.
         return _zoom_out(graph, modules, {} if graph.steps else known) if modules else graph
     parts = [step.seeds]
     parts += [inside for node, inside in step.stands_for.items() if not graph.has(np.array([node]))]
@@ -168,7 +168,7 @@ def _hidden(graph: ProvenanceGraph, module: str) -> Array:
     computed = [position for kind in _COMPUTED for position in by_kind.get(kind, ())]
     state = _present(graph, by_kind.get(Kind.STATE, ()))
     inputs = _present(graph, by_kind.get(Kind.INPUT, ()))
-    # A row that is there because its invocation is (an aggregate of nothing) is computed inside.
+    # A row that depends only on its invocation (an aggregate of no rows) is computed inside.
     invocations = _present(graph, by_kind.get(Kind.INVOCATION, ()))
     hidden[inputs] = True
     hidden[state] = True
@@ -261,7 +261,7 @@ def _zoomed_nodes(graph: ProvenanceGraph, module: str) -> tuple[Array, Array]:
     node_of = {graph.segment(int(m)).invocation: z for m, z in zip(invocations, nodes, strict=True)}
     for kind in (Kind.INPUT, Kind.OUTPUT):
         for position in by_role.get(kind, ()):
-            # The v-nodes beside inputs and outputs have no edge from the m-node to go by.
+            # The v-nodes beside inputs and outputs have no edge from the m-node.
             segment = storage.segments[position]
             if segment.kind is Kind.VALUE and segment.invocation in node_of:
                 beside = _present(graph, [position])

@@ -72,7 +72,7 @@ def closed(partial: Partial, evidence: Evidence) -> Closed:
     entering = (due_in != UNKNOWN) & (known.entering >= due_in)
     leaving = (due_out != UNKNOWN) & (known.leaving >= due_out)
     is_activity = has(known.roles, VertexRole.ACTIVITY) & ~has(known.roles, VertexRole.ENTITY)
-    # An input may have been forgotten in between, and with it how often it was read.
+    # An input and its count of reads may have been forgotten in between.
     is_input = ~is_activity & (known.leaving == 0) & (due_out <= 0)
     short = ((due_in > known.entering) & ~is_input) | (due_out > known.leaving)
     short &= evidence.sealed
@@ -108,7 +108,7 @@ def _by_scopes(
         each.read_by is not None and all(used.get(name, False) for name in each.read_by)
         for each in functions.values()
     ]
-    # Of no scope, or of several, nothing is known: their places count from the end.
+    # Vertices of no scope or of several are unknown: their places count from the end.
     has_generated = np.array([*generated, False, False])[known.scope]
     has_used = np.array([*used.values(), False, False])[known.scope]
     are_read = np.array([*read, False, False])[known.scope]

@@ -102,7 +102,7 @@ def repair(
         leaving=np.where(is_open, np.bincount(after.source, minlength=size), 0),
         due_entering=np.where(is_open, -1, 0),
         due_leaving=np.where(is_open, -1, 0),
-        # A vertex that is not open may be counted beside these edges: nothing is to be said of it.
+        # A vertex that is not open may have other counted edges, so it gets no counts here.
         roles=np.where(is_open, roles, VertexRole.KEPT | VertexRole.EXCESS).astype(np.uint8),
     )
     return _compacted(Partial(keys, edges, vertices), is_open)
@@ -143,7 +143,7 @@ def _through(edges: Edges, late: Edges, stays: Array, strict: bool) -> Edges:
     below = edges.take(_behind(edges, late.dest, stays))
     crossing = Edges(late.source, late.dest + size, late.label, late.semiring)
     lowered = Edges(below.source + size, below.dest + size, below.label, below.semiring)
-    # What stays ends a path: above only as a source, below only as a destination.
+    # Vertices that stay end a path: above only as a source, below only as a destination.
     gone = ~np.concatenate([stays, stays])
     whole = joined([above, crossing, lowered], edges.semiring)
     try:

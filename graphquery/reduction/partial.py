@@ -196,7 +196,7 @@ def encoded(columns: Sequence[pa.Array | pa.ChunkedArray]) -> tuple[pa.Array, li
         lengths.append(len(column))
         chunks += column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     encoding = pa.chunked_array(chunks, chunks[0].type).dictionary_encode().combine_chunks()
-    if isinstance(encoding, pa.ChunkedArray):  # without any chunk there is nothing to combine
+    if isinstance(encoding, pa.ChunkedArray):  # no chunks to combine
         encoding = pa.array([], chunks[0].type).dictionary_encode()
     places = encoding.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     return encoding.dictionary, np.split(places, np.cumsum(lengths)[:-1])

@@ -231,7 +231,7 @@ class _Step:
         if not len(served):
             return no_edges(self.leaving.semiring), served.source
         self.requests = self.requests.take(~rows)
-        # Each shard is told once of a vertex, however many of its vertices asked.
+        # Each shard gets a vertex once, however many of its vertices requested it.
         pairs = Edges(self.owner[served.source], served.dest).merged()
         vertices = ascending(served.dest[itself[served.dest]])
         ones = None

@@ -139,7 +139,7 @@ def _columns(kind: type[Any], values: Sequence[Any]) -> dict[str, list[Json]]:
 
 def _rows(kind: type[Any], columns: dict[str, list[Any]]) -> zip[tuple[Any, ...]]:
     for each in fields(kind):
-        # By column, and not by value: there may be a million.
+        # By column rather than by value: a column may have a million values.
         kinds = {value.__name__ for value in set(map(type, columns[each.name]))}
         found = {"None" if name == "NoneType" else name for name in kinds}
         if not found <= set(str(each.type).replace("[str, ...]", "").split(" | ")):

@@ -83,7 +83,7 @@ class WriterLock:
                 self._files.remove(self._path)
                 self._files.publish(self._path, content)
             except OSError:
-                if read_holder(self._path) == holder:  # it is there, but may not be durable
+                if read_holder(self._path) == holder:  # the file exists, but may not be durable
                     self._files.remove(self._path)
                 raise
         self._holder = holder
@@ -136,7 +136,7 @@ def is_dead(holder: Holder) -> bool:
     if holder.boot is None or myself.boot is None:
         return holder.boot is myself.boot and not _exists(holder.pid)
     if holder.boot != myself.boot:
-        # After a restart of the machine, nothing is left; in another namespace, who knows.
+        # No process survives a restart of the machine; processes of another namespace are unknown.
         return holder.boot.split("/")[0] != myself.boot.split("/")[0]
     return _started(holder.pid) != holder.started
 

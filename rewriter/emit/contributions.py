@@ -114,7 +114,7 @@ def contributions(
     for number, semi in enumerate(block.semis):
         factors.add_membership(f"s{number}", semi)
     for number, outer in enumerate(block.outer_lookups):
-        # Values that are only looked up are not factors, and yet what a row was made from.
+        # Values of lookups are not factors, but the row derives from them.
         if outer.factor or values is None:
             factors.add_found(f"o{number}", outer, either=outer.alias not in shown)
     return factors.contributions()
@@ -314,7 +314,7 @@ def _potential(block: Block, tables: Tables) -> Tables:
     valued = {
         lookup.block.name for lookup in block.lookups if lookup.alias in read_from or not lookup.on
     }
-    # What an outer lookup finds is part of the row as it is now.
+    # Values of an outer lookup are part of the present row.
     valued |= {outer.block.name for outer in block.outer_lookups}
 
     def rows(inner: Block) -> str:

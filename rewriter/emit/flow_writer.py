@@ -89,7 +89,7 @@ def flows(
     if any(isinstance(operator, OuterJoin) for operator in walk(root)) and not all(
         is_strict_comparison(part.scalar) for _, own in chosen for part in own.candidates
     ):
-        # A row without a partner may satisfy it, too, whose columns no relation has.
+        # A padded row, whose columns no relation has, may satisfy the condition, too.
         chosen = traced
     return [_FlowWriter(queries, *each, examples).flow() for each in chosen or traced]
 
@@ -115,7 +115,7 @@ class _FlowWriter:
             *named([(LOST, exp.cast(exp.null(), "int"))]),
         ).from_(table(rows.name, rows.name))
         for part in trace.candidates:
-            # Nothing fails for a row that the query may not get as far with.
+            # Conditions must not fail for rows that the query may drop earlier.
             query = query.where(without_errors(part.scalar))
         self._name = queries.add(query, "_f")
         self._columns = [*rows.columns, LOST]
@@ -356,7 +356,7 @@ class _FlowWriter:
     def _aggregate(self, aggregate: Aggregate, passed: Sequence[Scalar]) -> None:
         rows = self._queries.rows(aggregate)
         if passed:
-            # Candidates are in these groups alone, so no other is computed.
+            # Only these groups have candidates, so only they are computed.
             query = exp.select(*named((n, qualified(rows.name, n)) for n in rows.columns))
             query = query.from_(table(rows.name, rows.name)).where(*(p.copy() for p in passed))
             rows = replace(rows, name=self._queries.add(query))

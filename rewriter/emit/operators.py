@@ -100,7 +100,7 @@ class OperatorQueries:
             For random operators, recursions and operators over streams.
         """
         if id(relation) not in self._rows:
-            # The operator is kept beside its rows, so that no other can get its id.
+            # The operator is kept beside its rows, so that its id is not used again.
             self._rows[id(relation)] = (relation, self._written(relation))
         return self._rows[id(relation)][1]
 

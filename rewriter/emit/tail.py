@@ -96,7 +96,7 @@ def sorted_arrays(call: Scalar) -> Scalar:
     if not collects_in_order(call):
         return call
     if is_distinct(call):
-        # Different values are sorted by themselves.
+        # Distinct values are sorted by value.
         return _call("array_sort", called(call).copy())
     keys = sort_keys(call)
     value = arguments(call)[0]

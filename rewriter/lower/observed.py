@@ -216,6 +216,6 @@ def _looked_into(scalar: Scalar) -> Iterator[str]:
 
 def _is_free(call: exp.Anonymous) -> bool:
     name = call.name.lower()
-    # Without a comparison of its own it sorts by the values.
+    # Without a comparator it sorts by the values.
     by_values = name == "array_sort" and len(call.expressions) == 1
     return by_values or name in _WITHOUT_ORDER

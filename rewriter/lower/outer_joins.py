@@ -75,7 +75,7 @@ def _keyed_join(context: LoweringContext, relation: OuterJoin) -> OpenCore | Non
     lefts, rights = ([pair[n] for pair in parts.pairs] for n in (0, 1))
     if relation.side is Side.FULL:
         sides = ((relation.left, lefts), (relation.right, rights))
-        # Asked of both before either is made a block of its own.
+        # Both sides are checked before either becomes a block of its own.
         if not all(_may_be_keyed(context, side, columns) for side, columns in sides):
             return None
         left, right = (_unique_on(context, side, columns) for side, columns in sides)

@@ -188,7 +188,7 @@ def lower_aggregate(context: LoweringContext, relation: Aggregate) -> OpenPost:
     order = order_of_core(context, relation.input)
     core = core_of(context, relation.input)
     if not relation.aggregates:
-        # A group is there, or not, however often its rows are.
+        # The presence of a group does not depend on the multiplicity of its rows.
         core = replace(core, copies=())
     if core.copies and core.untokened:
         context.refuse(

@@ -189,7 +189,7 @@ def _by_values(
 def _grouped(context: LoweringContext, core: OpenCore, keys: list[Named]) -> Block:
     """Return the block of the groups of a core by some keys, without aggregates."""
     env = {name: qualified(GROUP, name) for name, _ in keys}
-    # A group is there, or not, however often its rows are.
+    # The presence of a group does not depend on the multiplicity of its rows.
     core = replace(core, copies=())
     post = OpenPost(kind=Kind.GROUP, env=env, core=core, keys=tuple(keys))
     return finished(

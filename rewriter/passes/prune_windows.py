@@ -54,7 +54,7 @@ def _read(operator: Relation, below: Relation, live: Set[str]) -> Set[str]:
     match operator:
         case Project(output=output, scalars=scalars):
             items = list(compress(scalars, (attribute.id in live for attribute in output)))
-            # One without items would have no rows to count.
+            # A projection without items would have no rows to count.
             return _referred(items or scalars[:1])
         case Windows(output=output, calls=calls):
             wanted = (attribute.id in live for attribute in output)

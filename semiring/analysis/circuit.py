@@ -141,7 +141,7 @@ class _Classes:
         """See :meth:`Circuit.influences`."""
         values = self.forward()
         gates, of_gate = self._circuit.gates, self.of_gate
-        # The slope of a gate follows from its class and from what its parents are to it.
+        # The slope of a gate follows from its class and its relation to its parents.
         received: list[list[tuple[int, int]]] = [[] for _ in gates]
         contexts: dict[Hashable, int] = {}
         slopes: list[Any] = []
@@ -239,7 +239,7 @@ def _value(gate: Gate, inner: Sequence[tuple[Any, int]], weight: Any) -> Any:
     if gate.kind == "compare":
         sums = inner[0][0]
         chance = (_column(gate.sums[: len(sums)], sums[0]) * sums).sum(axis=0)
-        # Where something must hold too, the sum of nothing is in the relation.
+        # Under a condition, the empty sum satisfies the comparison.
         return chance - (1 - inner[1][0]) if len(inner) > 1 else chance
     if gate.kind == "point":
         point = np.zeros(gate.at + 1)

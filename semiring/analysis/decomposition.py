@@ -128,7 +128,7 @@ class _Splitting:
         kinds = self._columns.kind[only // 2]
         is_token = alone & ~negated & (kinds == TOKEN)
         kind[is_token], payload[is_token] = TUPLE, self._columns.payload[only[is_token] // 2]
-        # What is negated is split by itself, unless nothing splits it.
+        # Negated gates are split on their own, if they can be split.
         opened = negated & np.isin(kinds, (TOKEN, SUM, PRODUCT, MONUS, DELTA))
         kind[opened] = NOT
         rest = np.flatnonzero(kind == PART)

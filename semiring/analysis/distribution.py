@@ -155,7 +155,7 @@ def aggregated_moments(
             counted = np.logical_or.reduceat(counted, firsts)
             for (_, tokens), total, some in zip(few, totals, counted, strict=True):
                 weights = world_weights(tokens, chances)
-                # What a sum would be in a world that cannot be says nothing.
+                # Sums in worlds of probability 0 are ignored.
                 sums = np.where(weights > 0, total, 0.0)
                 of_part = float((weights * sums).sum())
                 mean += of_part

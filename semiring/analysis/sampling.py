@@ -111,7 +111,7 @@ def batches(words: int, numbers: int) -> Iterator[int]:
         size = min(2 * size, most_words, words - drawn)
         left = remaining()
         if left is not None:
-            # As many as are drawn in half of the time that is left, at the rate so far.
+            # As many as fit half of the remaining time, at the rate so far.
             rate = drawn / max(time.monotonic() - begun, 1e-9)
             size = min(size, int(rate * left / 2))
 

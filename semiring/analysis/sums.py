@@ -248,7 +248,7 @@ def _variance(
     several = np.bincount(events.component)[events.component] > 1
     variance, sizes = 0.0, np.diff(events.offsets)
     row = np.flatnonzero((chance > 0) & (sizes > 0))
-    # Sets of events by size: each is one of fewer events, known by its number, and a last one.
+    # Sets of events by size: each extends a smaller set, known by its number, by a last event.
     numbers, place = np.zeros(len(row), dtype=np.int64), np.full(len(row), -1)
     members: list[Array] = []
     while len(row):

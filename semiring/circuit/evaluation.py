@@ -168,7 +168,7 @@ class _Evaluation(Generic[V]):
         self._semiring = semiring
         self._tokens = tokens
         store = circuit.gates
-        # What conditions are about is counted, not valued, unless the semiring counts itself.
+        # Operands of conditions are counted rather than valued, unless the semiring counts itself.
         self._counts = "COUNT" in semiring.capabilities
         below = store.reachable(gates, closed=self._is_counted)
         leaves = below[store.kind[below] == TOKEN]
@@ -285,7 +285,7 @@ class _Evaluation(Generic[V]):
             if most == int(sizes.min()) and most < _FACTORS:
                 factors = [columns.take(values, starts + place) for place in range(most)]
                 return columns.product(factors, len(sizes))
-            # Neighbours are multiplied: half as many factors are left.
+            # Neighbours are multiplied, which halves the number of factors.
             halves = (sizes + 1) // 2
             places = bounds(halves)
             owners = np.repeat(np.arange(len(sizes)), halves)

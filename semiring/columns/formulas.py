@@ -150,7 +150,7 @@ class FormulaColumns(DerivationColumns):
         numbers[np.flatnonzero(there)] = self._vocabulary.numbered(
             *(text.filter(there).cast(_TEXT) for text in texts)
         )
-        # Numbers of formulas are others here, and so is the order of factors.
+        # Formulas are numbered differently here, and the order of factors differs, too.
         return self._normal(multiplied((super().read(column, numbers),)))
 
     def _formulas(self, whole: pa.Array, shown: pa.Array) -> Derivations:

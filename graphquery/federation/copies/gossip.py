@@ -134,7 +134,7 @@ class Placement:
         for host, unit in copies:
             if host in free:
                 free[host] -= self.sizes[unit]
-        # Units that no net of a host needs are of no use there, unless they are there.
+        # Only units that are needed by a net of the host, or held there already, are of use.
         needed = {(net.host, u) for h in hosts for net in self._nets.get(h, ()) for u in net.units}
         held = {(host, unit) for host, unit in copies if host in free}
         open_ = sorted(each for each in needed | held if self.owners[each[1]] != each[0])

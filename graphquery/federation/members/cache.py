@@ -122,7 +122,7 @@ class Cache:
             value, turn, key = heapq.heappop(self._heap)
             reply = self._kept.get(key)
             if reply is None or reply.turn != turn:
-                continue  # it was valued anew since
+                continue  # its value has changed since
             self._least = value
             self._size -= reply.size
             del self._kept[key]

@@ -156,7 +156,7 @@ class Directory:
             alias = aliases.get(taken.store)
             unknown = [each for each in self.absent if each not in self.identities]
             if alias is None and unknown:
-                # Who has not said which store it is may be this one.
+                # A member of unknown identity may be this store.
                 for each in unknown:
                     failure = self.absent[each]
                     yield MissingPart(each, failure.reason, channel, numbers, failure.message)

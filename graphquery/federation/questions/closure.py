@@ -116,10 +116,10 @@ def walk_within(
             if not rows:
                 continue
             _, places = crossing.from_table(reply.header["channels"], reply.tables["rows"])
-            # No way through a store leaves more edges than it was entered with.
+            # A path through a store cannot increase the number of edges left.
             left_of = np.minimum(reply.tables["rows"].column("left").to_numpy(), distance - 1)
             for other, part in _next(question, alias, rows, forwards).items():
-                # The edge between the stores is that to the row and that from it, and one alone.
+                # The edges into and out of a crossing row count as one edge.
                 one_more = {
                     c: (numbers, left_of[places[c][: len(numbers)]] + 1)
                     for c, numbers in part.items()

@@ -278,7 +278,7 @@ def _sketches(question: Question, reply: WireMessage, rows: Rows) -> Sketches | 
     try:
         column = Sketches.from_arrow(reply.tables["sketches"], int(reply.header["blocks"]))
     except (FederationError, KeyError, OverflowError, TypeError, ValueError):
-        return None  # of what cannot be read, anything may be behind
+        return None  # anything may be behind an unreadable sketch
     return column if len(column) == crossing.count(rows) else None
 
 

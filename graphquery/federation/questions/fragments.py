@@ -82,7 +82,7 @@ def ask_fragments(question: Question, batch: Mapping[str, WireMessage]) -> Joine
                 del replies[alias]
     try:
         return join(replies)
-    except WireError as error:  # each is a graph, and together they are none
+    except WireError as error:  # each reply is a graph, but their union is not
         for alias in replies:
             question.lose(alias, RequestFailure(UNTRUSTED, printable(str(error))))
         return join({})

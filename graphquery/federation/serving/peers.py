@@ -61,7 +61,7 @@ class Peers:
         digest = token_digest(token)
         matching = None
         for known, peer in self.known.items():
-            # All are compared, so that time does not tell which came close.
+            # All tokens are compared, so that the time taken reveals nothing about them.
             if hmac.compare_digest(known, digest):
                 matching = peer
         return matching

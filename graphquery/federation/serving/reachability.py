@@ -188,7 +188,7 @@ def _fragment(
         channels, table = _crossed(crossings, near.nodes, owners, wanted)
         reply[name], reply_tables[name] = channels, table
     if header.get("named"):
-        # The others are called by their segment and ordinal, which are there.
+        # Nodes without a key are named by segment and ordinal, which the reply has.
         keyed = [bool(storage.segments[number].key) for number, _ in parts]
         chosen = np.repeat(np.array(keyed, dtype=np.bool_), [len(part) for _, part in parts])
         texts = graph.names(ids[chosen])

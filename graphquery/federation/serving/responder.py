@@ -243,7 +243,7 @@ class Responder:
             kind, text = "failed", f"The store cannot be read: {error.strerror}."
         if level < Disclosure.NODES and kind not in ("refused", "behind"):
             text = "The request cannot be answered."
-        # Crossing nodes have no names to be told.
+        # Names of crossing nodes are not disclosed.
         text = "\n".join(line for line in text.splitlines() if "\0" not in line)
         return refusal(kind, text)
 
@@ -260,7 +260,7 @@ class Responder:
         if op not in _HANDLERS:
             raise WireError(f"There is no request {op!r}.")
         if op in _WITHOUT_GRAPH:
-            # A graph is not built for what is stored.
+            # Stored answers need no graph.
             return _HANDLERS[op](site, None, header, request.tables)  # type: ignore[arg-type]
         graph = site.graph
         if header.get("zoomed"):

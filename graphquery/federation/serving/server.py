@@ -212,7 +212,7 @@ class _Http(ThreadingHTTPServer):
         with self._mutex:
             if client_address in self._admitted:
                 return True
-            # A newcomer that gave way to others is being closed.
+            # A connection that was dropped in favour of others is being closed.
             if client_address not in self._newcomers or not self._places.acquire(blocking=False):
                 return False
             del self._newcomers[client_address]
@@ -234,7 +234,7 @@ class _Http(ThreadingHTTPServer):
         tls = self.federation.tls
         try:
             if tls is not None:
-                # In the thread of the connection, so that a slow handshake keeps nobody waiting.
+                # In the thread of the connection, so that a slow handshake delays nobody else.
                 request = tls.wrap_socket(request, server_side=True, do_handshake_on_connect=False)
                 with self._mutex:
                     if client_address not in self._newcomers:

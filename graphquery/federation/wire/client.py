@@ -107,7 +107,7 @@ class HttpTransport:
         try:
             verify = partial(self._verify, nonce, request)
             yield Incoming(self._reading(connection, response, until), verify)
-            # The end mark has been read; what is left is the end of the chunks.
+            # The end mark has been read; only the end of the chunks remains.
             whole = response.read(1) == b"" and not response.will_close
         except (http.client.HTTPException, OSError) as error:
             raise _broken(self.address, error) from error
@@ -154,7 +154,7 @@ class HttpTransport:
                 used.close()
                 if connection is None or isinstance(error, TimeoutError):
                     raise _broken(self.address, error) from error
-                continue  # the server had closed what was kept
+                continue  # the server had closed the kept connection
             if response.status != HTTPStatus.OK:
                 status = response.status
                 response.close()

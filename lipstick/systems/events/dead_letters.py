@@ -51,7 +51,7 @@ def append_letters(path: str | os.PathLike[str], letters: Iterable[DeadLetter]) 
             ) from error
         with os.fdopen(handle, "a+b") as file:
             size = file.seek(0, os.SEEK_END)
-            if size:  # what a process that died has not finished is written anew
+            if size:  # unfinished work of a dead process is written again
                 file.seek(max(0, size - _LONGEST))
                 file.truncate(size - len(file.read().rpartition(b"\n")[2]))
                 file.seek(0, os.SEEK_END)

@@ -230,7 +230,7 @@ class RunVersions:
         for version in before:
             yield entity, self._column_of(version, column), EdgeType.DERIVED
         if not sources and not before and column in write.output.described:
-            # A constant is not an input: it was generated, and of nothing that the run has used.
+            # A constant is not an input: the run generated it without using anything.
             yield entity, f"{write.run}#", EdgeType.GENERATED
 
     def _derived(self, entity: str, source: Column, run: str) -> Iterator[Edge]:
@@ -280,7 +280,7 @@ class RunVersions:
         none.
         """
         start = self._runs[run].start
-        # What a run itself wrote is not what it read, whenever it ended.
+        # A run did not read the versions that it wrote itself, whenever it ended.
         if version is not None:
             stated = [each for each in self._stated.get((name, version), ()) if each.run != run]
             before = [each for each in stated if each.time <= start]

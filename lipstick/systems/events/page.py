@@ -72,7 +72,7 @@ class ReductionSource:
         """Describe the current graph, whose commit its pictures show from here on."""
         snapshot = self._store.snapshot()
         if self._graph is None or self._graph.version != snapshot.version:
-            # Inputs, outputs and hubs are told apart, and not by the commits they came with.
+            # Inputs, outputs and hubs are distinguished, but not by commit.
             shown = [
                 replace(segment, relation=segment.name.rpartition(".")[0])
                 for segment in snapshot.segments.values()

@@ -131,7 +131,7 @@ def _scoped(
     function = encoding.indices.to_numpy(zero_copy_only=False).astype(np.int64)[owner]
     lowest = np.full(len(partial.keys), len(names), dtype=np.int64)
     highest = np.full(len(partial.keys), UNKNOWN, dtype=np.int64)
-    # The source of both relations is of the function; so is the execution that generated.
+    # Sources of both relations belong to the function, as does the generating execution.
     either = is_used | is_generated
     for ends, of in (
         (partial.edges.source[either], function[either]),

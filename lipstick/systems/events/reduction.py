@@ -178,7 +178,7 @@ class Reduction:
         if reducer.progress.sealed and not sealed:
             topic.blocks = self.block + 1
         finals = reducer.take_final()
-        # Who looks at the store while it is written sees how far the reduction is.
+        # Readers of the store see the progress of the reduction while it is written.
         if finals or self.run.get("follows"):
             told = {
                 "run": self.run,
@@ -288,7 +288,7 @@ class Reduction:
     def _plain(self) -> Reducer:
         given = self.settings
         self._check_new(given.topic)
-        # Documents with cycles were refused; runs can read what they made by what events say.
+        # Documents with cycles were refused; in events, runs may read their own outputs.
         breaks = given.format == OPENLINEAGE
         reducer = Reducer(given.semiring, hubs=given.hubs, batch=given.batch, break_cycles=breaks)
         self.plain[given.topic] = reducer

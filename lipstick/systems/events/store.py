@@ -335,7 +335,7 @@ def _kinds(finals: Sequence[Final]) -> tuple[pa.Array, Array]:
         start += len(final.keys)
         is_effect[own_places[final.edges.source]] = True
         is_hub[own_places] |= (final.roles & np.uint8(VertexRole.HUB)) > 0
-        # What is kept may have causes that come later; repaired edges say so of all their ends.
+        # Kept vertices may have causes that come later; repaired edges mark all their ends.
         kept = final.roles & np.uint8(VertexRole.KEPT | VertexRole.EXCESS)
         is_effect[own_places] |= kept == np.uint8(VertexRole.KEPT)
     kinds = np.where(is_effect, OUTPUTS, INPUTS)

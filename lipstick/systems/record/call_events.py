@@ -75,7 +75,7 @@ def traced(command: Sequence[str], raw: Path) -> int:
     if not command or shutil.which(command[0]) is None:
         raise RecordError(f"There is no command {' '.join(command[:1])!r} to record.")
     path = tracer()
-    # Signals are of no interest; descriptors are told with their paths and connections.
+    # Signals are left out; descriptors are printed with their paths and connections.
     options = ["-f", "-yy", "-ttt", "-s", str(_TEXT), "-e", "signal=none"]
     options += ["--seccomp-bpf"] if _filters(path) else []
     options += ["-e", f"trace={','.join(CALLS)}", "-o", str(raw)]

@@ -215,7 +215,7 @@ class Versions:
             return self._version(artifact, event)
         if process in self._sources[old]:
             return old
-        # Who reads what was sent is not seen; what was there before the command is what it was.
+        # Readers of sent data are not seen; files from before the command keep their version.
         grows = artifact.kind != "flow" and bool(self._sources[old])
         if grows and old not in self._frozen:
             return old
@@ -235,7 +235,7 @@ class Versions:
         if (sent := self._known(artifact)) is not None and not self.vertices[sent].received:
             return sent  # both ends are here
         current = self._current.get(key)
-        # What arrives after something was made of the version before is another one.
+        # Data that arrives after the version was used makes a new version.
         if current is None or current in self._frozen:
             new = self._version(artifact, event)
             self.vertices[new].received = True

@@ -68,7 +68,7 @@ class Prepared:
         spark = rows.sparkSession
         plan = over_rows(spark, self.plan, hidden, RAW, hidden.columns)
         result = frame_of(spark, plan)
-        # Spark's mark of a watermark is none of rows that stand still.
+        # Static rows must not have Spark's mark of a watermark.
         return result.select(*(F.col(f"`{n}`").alias(n, metadata={}) for n in result.columns))
 
 

@@ -84,7 +84,7 @@ def _last_trigger(recording: Recording, sid: str, given: Keys, reach: Reach) -> 
     """Return, for each event, the latest time of a trigger whose output may still include it."""
     if reach.count is None:
         return given.t + reach.time
-    # From the event on that comes so many places later, windows of a length are without it.
+    # Windows of a fixed length no longer include the event after that many later events.
     n = given.n + reach.count
     keys = recording.load(sid, recording.parts(sid).within(n, n, given.code, of="n"))
     index = search(keys.code, keys.n, given.code, n)

@@ -208,7 +208,7 @@ class SourceStage:
                     f"{', '.join(table.column_names)}."
                 )
         if source.time is None:
-            # Clocks may be put back; what arrives is not late for that.
+            # A clock that is set back does not make events late.
             now = max(self._clock(), self._frontier)
             times = np.full(table.num_rows, now, dtype=np.int64)
         else:
@@ -328,7 +328,7 @@ class SourceStage:
             return INFINITE
         if self._frontier == NEVER:
             return NEVER
-        before = self._frontier - 1  # another event may still come at the frontier itself
+        before = self._frontier - 1  # more events may still come at the frontier itself
         return before if self._source.key is not None else max(before, self._last)
 
     def held(self) -> int:

@@ -118,7 +118,7 @@ def search(
     O(q · log n): one binary search over a number made of code and time where that fits 62 bits,
     else one for each step of the halving, over all that is looked for.
     """
-    # What is looked for is most often what there is.
+    # Usually all keys are looked up, in order.
     if len(t) and np.array_equal(t, times) and _is_equal(code, codes) and _is_strict(code, t):
         return np.arange(len(t)) + (side == "right")
     if code is None or codes is None:
@@ -221,7 +221,7 @@ def merge_ranges(owner: Array, low: Array, high: Array) -> tuple[Array, Array, A
         return owner, low, high
     order = np.lexsort((low, owner))
     owner, low, high = owner[order], low[order], high[order]
-    # The furthest end so far, of the same owner: owners are set apart by more than any position.
+    # Largest end so far of the same owner: an offset per owner exceeds every position.
     width = int(high.max()) + 1
     reach = np.maximum.accumulate(high + owner * width) - owner * width
     fresh = np.ones(len(owner), dtype=np.bool_)

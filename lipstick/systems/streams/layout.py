@@ -54,7 +54,7 @@ def keys_of(table: pa.Table, first_t: int, first_n: int, d: int | None, codes: i
         return values
 
     t = np.cumsum(column("t"))
-    # Differences begin before the first row, which of a stream with a key need not be the earliest.
+    # Differences start before the first row, which in a keyed stream need not be the earliest.
     t += first_t - int(t.min())
     delays = column("d") if d is None else np.full(len(t), d, dtype=np.int64)
     if "code" not in table.column_names:
@@ -81,7 +81,7 @@ class EventBlock:
 
 def blocks(keys: Keys, size: int) -> Iterator[EventBlock]:
     """Split a batch into blocks of about `size` events."""
-    # Outputs of one trigger are told apart by their order: they stay together.
+    # Outputs of one trigger are distinguished by their order: they stay together.
     groups = first_of_time(keys.code, keys.trigger)
     places = np.arange(0, len(keys), size)
     starts = ascending(groups[np.searchsorted(groups, places, "right") - 1]).tolist()

@@ -32,8 +32,8 @@ def _last_before(recording: Recording, sid: str, outputs: Keys, count: int) -> K
     if keyed and outputs.code is not None:
         chosen = np.flatnonzero(parts.has_code(outputs.code))
         parts = parts.take(chosen)
-    # Parts are in the order they were written in, in which every key's events ascend; other keys
-    # may have given a later part an earlier time. So: the last part that begins by the trigger.
+    # Parts are in the order of writing, in which the events of every key ascend; other keys may
+    # give a later part an earlier time. So: the last part that begins by the trigger.
     trigger = ascending(outputs.trigger)
     earliest = np.minimum.accumulate(parts.first_t[::-1])[::-1]
     last = np.searchsorted(earliest, trigger, "right") - 1

@@ -326,7 +326,7 @@ def _compare(
     kept = keys_asked.take(np.flatnonzero(there))
     if not len(kept):
         return kept, kept, gone
-    if after is before:  # nothing is changed: what was made is what is made
+    if after is before:  # no changes: the recorded events are the result
         made = before.whole(sid).take(np.sort(index[there]))
         moved = (made.d != kept.d) | (made.t != kept.t)
         return kept.take(np.flatnonzero(~moved)), kept.take(np.flatnonzero(moved)), gone
@@ -377,7 +377,7 @@ def _not_deterministic(
 def _differs(
     replayed: InMemory, other: Recording, sid: str, span: ReplayedSpan, content: bool
 ) -> bool:
-    # What has its trigger in the span was fed all that it was made of.
+    # Events with a trigger in the span got all of their inputs.
     keys, other_keys = span.replayed(replayed, sid), span.replayed(other, sid)
     pairs: Iterable[tuple[Any, Any]] = (
         (keys.t, other_keys.t),

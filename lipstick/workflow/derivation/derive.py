@@ -151,7 +151,7 @@ class _Derivation:
             ranks[places] = target.ranks
             derived = self._derived_tuples(part, replace(target, ranks=ranks, columns=columns))
             return derived.tuples.take(places)
-        # Tuples that are not shown decide about those that are.
+        # Hidden tuples decide which tuples are shown.
         every_one = TupleTarget(f"{target.name}.all", every(len(part.positions)), columns=columns)
         derived = self._derived_tuples(part, every_one)
         single = self._limits(part, derived, target.name)

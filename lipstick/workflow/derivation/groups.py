@@ -184,7 +184,7 @@ def _aggregate(
     arguments = {c for a in call.arguments for c in computed_from(groups.rows.block, a)}
     read = groups.reading.inputs(sorted(arguments))
     if call.function is None or (call.distinct and read):
-        # Which values are equal is not known once they may change.
+        # Equality of values is unknown when the values may change.
         pool = made_by(label if call.function is None else _plain(call.text))
         for nodes in (groups.nodes, *read):
             trace.edges(nodes, pool, groups.owners)

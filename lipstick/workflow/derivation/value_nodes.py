@@ -197,7 +197,7 @@ class _Window:
         """
         ranked = self._call.function == "rank"
         if ranked:
-            # Rows that tie are not counted, but for the row itself: it is the last of the range.
+            # Ties are not counted, except the row itself, which is the last of the range.
             sees = Ranges(sees.start, placement.peers()[1] + 1)
         different, number = (sees, every(len(sees.start))) if ranked else sees.distinct()
         if int(different.sizes.sum()) > _MOST:

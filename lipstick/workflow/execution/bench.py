@@ -411,7 +411,7 @@ class Bench(Session):
         """
         try:
             if step.role == "delete" or step in self._volatile:
-                # What runs as it is written, or is understood anew, reads the names themselves.
+                # Queries that run as written, or that are parsed again, read the names themselves.
                 self._reveal()
             if step.role == "delete":
                 return QueryAnswer(self._queries.deletion(step).toArrow())
@@ -432,7 +432,7 @@ class Bench(Session):
         manifest = frame._manifest("copy")
         reveal = partial(self._reveal, frame.relations)
         if self._few and self._alike:
-            # What is too large, or of types that are not held, is written.
+            # Answers that are too large, or of unsupported types, are written to files.
             with suppress(TooLargeError, CaptureError):
                 engine = collect(self.spark, manifest, self._tables, reveal, _FEW)
                 return captured_answer(engine, engine.table(engine.base(engine.root.name)))

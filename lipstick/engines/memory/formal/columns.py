@@ -100,8 +100,8 @@ class FormalColumns:
         try:
             return values_of(scope, rows.outputs[column])
         except NeedsSparkError:
-            # What Spark computed is in the capture, for tuples that it had; it holds where no
-            # deletion changes it.
+            # The capture has the values that Spark computed for present tuples; they are valid
+            # unless a deletion changes them.
             stable = any(o.stable for o in rows.block.outputs if o.name == column)
             captured = (positions < rows.base.size).all()
             if not (stable and captured and rows.base.present[positions].all()):

@@ -54,7 +54,7 @@ class Cuts:
         """Return [k < offset + limit]·[k >= offset] for some tuples; k counts the rows before."""
         engine = self._formal.engine
         if not conditional(engine.root) and engine.base(name).present[positions].all():
-            # No deletion cuts what is shown now: rows need not be sorted to tell.
+            # A deletion cuts none of the present rows: no sorting is needed.
             return self._formal.circuit.ones(len(positions))
         if name not in self._sorted:
             self._sorted[name] = _Sorted(self._formal, name)
@@ -175,7 +175,7 @@ class _Sorted:
             start = 0
             while start < len(places):
                 earlier = [self._before(places[start])]
-                # As many at once as make a column of some length.
+                # As many at once as have about _EDGES edges.
                 while start + len(earlier) < len(places) and sum(map(len, earlier)) < _EDGES:
                     earlier.append(self._before(places[start + len(earlier)]))
                 stop = start + len(earlier)

@@ -83,7 +83,7 @@ class _Possible:
             raise too_many(f"The arrays of {count:,} rows are taken apart in {rows.block.name}")
         gates = formal.tuples.of(rows.inner, every(count))
         there = np.flatnonzero(gates)
-        # The arrays of rows; NULL of those that are in no world.
+        # The arrays of rows; NULL for rows that are in no world.
         self.arrays = np.repeat(formal.circuit.operands.plain([None]), count)
         column = formal.columns.column(rows.inner, ARRAY, there)
         self.arrays[there] = gates_of(formal.reading, column)

@@ -184,7 +184,7 @@ class Aggregation:
         self.label = call.function or call.text.split("(")[0]
         if call.distinct:
             self.label += " DISTINCT"
-        # The names of columns take no part in what the function is.
+        # Names of columns are not part of the identity of a function.
         shown = self.label if call.function or call.anew else call.text
         self.name = f"{shown} {call.anew or ''} of {', '.join(map(str, types))} as {kind}"
 

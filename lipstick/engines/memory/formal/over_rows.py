@@ -53,7 +53,7 @@ class OverRows:
         self._text = call.text
         self._types = tuple(types)
         self.call = _over_columns(call)
-        # The names of columns take no part in what the function is.
+        # Names of columns are not part of the identity of a function.
         self.name = identity(Template(interpret(parsed(call.text))), types)
         self.label = call.text.replace("m.", "").replace("`", "")
 

@@ -180,7 +180,7 @@ def is_possible(annotation: Annotation, *, sampled: bool = False) -> bool:
     if len(tokens) <= _ENUMERATED:
         return bool(PossibleWorlds.every(tokens).holds(annotation).any())
     if not sampled:
-        # Most are there in one of a few worlds: with all tuples, with some, with hardly any.
+        # Most rows are present in one of a few worlds: with all, some or hardly any tuples.
         random = np.random.default_rng(0)
         shares = np.repeat(SHARES, _DRAWN)
         there = {token: random.random(len(shares)) <= shares for token in tokens}

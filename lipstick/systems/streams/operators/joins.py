@@ -291,7 +291,7 @@ class _LengthJoinStage(_JoinStage):
         if safe == INFINITE:
             return np.zeros(len(keys), dtype=np.bool_)
         done = keys.t <= safe
-        # Of those that are done, the last ones of every code.
+        # Among finished events, the last ones of every code.
         before = bounds(done)
         later = before[last_of_code(keys.code, len(keys))] - before[:-1]
         needed: Array = ~done | (later <= size)

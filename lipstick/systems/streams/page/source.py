@@ -182,7 +182,7 @@ class QueryProgress:
         recent = list(self.batches)[-RATED:]
         if len(recent) < 2 or recent[-1].time <= recent[0].time:
             return None
-        # What the first of them had came before its commit.
+        # Rows of the first batch arrived before its commit.
         count = sum(batch.rows.get(stream, 0) for batch in recent[1:])
         return count / (recent[-1].time - recent[0].time)
 
