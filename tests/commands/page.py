@@ -82,6 +82,7 @@ def run(command: str) -> None:
         subprocess.run(bash, check=True, timeout=_SECONDS, stdin=subprocess.DEVNULL)
         return
     pipe = subprocess.PIPE
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell left it so
     with subprocess.Popen(bash, stdout=pipe, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None
         end = threading.Timer(_LONGEST_START, process.send_signal, [signal.SIGINT])
