@@ -431,6 +431,7 @@ class Holder:
             return
         by = {"axis": number, "column": names[0]}
         grouped = self.ask("value", row=row, column=column, by=by)
+        self._same_in_python(grouped)
         keys = {tuple(bar["key"]) for bar in value["bars"] if bar["key"]}
         if "rest" in value or len(keys) < len(value["bars"]):
             return
@@ -446,6 +447,17 @@ class Holder:
             tokens = [pa.array(a, f.type) for a, f in zip(arrays, types, strict=True)]
             truth = self.without({relation.name: pa.table(tokens, schema=types)}, row, place)
             self._bar("explorer", bar, truth, now, value["additive"])
+
+    def _same_in_python(self, grouped: Any) -> None:
+        """Hold the bars against the question in Python that the explorer copies."""
+        call = grouped["python"].splitlines()[-1]
+        found = eval(call, {"capture": self.capture}).to_pylist()
+        name = grouped["by"]["column"]
+        left = {cell(row[name]): (cell(row["_after"]), row["_gone"]) for row in found}
+        gone = {"there": False, "gone": True, "unknown": None}
+        for bar in grouped["bars"]:
+            shown = (bar["without"], gone[bar["state"]])
+            self._same("contributions", left[bar["label"]], shown, call)
 
     def _sentence(self, value: Any, row: int, place: int, now: Any) -> None:
         """Hold the sentence: its value, and what it says of the most important input."""

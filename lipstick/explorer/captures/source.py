@@ -227,8 +227,14 @@ class CaptureSource:
 
     def value(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the inputs of a value; see :meth:`ContributionViews.value`."""
-        answer = self.contributions.value(self._row(params), params, budget)
-        answer["python"] = f"{self.opening}\ncapture.tensors({answer['column']!r})"
+        row = self._row(params)
+        answer = self.contributions.value(row, params, budget)
+        asked = f"{answer['column']!r}, {row}"
+        if "by" in answer:
+            by = answer["by"]
+            parts = (f".{by['column']}" * bool(by["column"]), f":{by['unit']}" * bool(by["unit"]))
+            asked += f", by={answer['axes'][by['axis']]['name'] + ''.join(parts)!r}"
+        answer["python"] = f"{self.opening}\ncapture.contributions({asked})"
         return answer
 
     def listed(self, params: Params, budget: Budget) -> dict[str, Any]:
