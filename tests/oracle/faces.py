@@ -378,14 +378,14 @@ class Holder:
         for bar in value["bars"]:
             if bar["key"] is not None:
                 truth = self.truth(relation, bar["key"], row, place)
-                self._bar("explorer", bar, truth, now, value["additive"])
+                self._bar("explorer", bar, truth, now, _is_summed(value))
         self._file(value, row, place, column)
         self._sentence(value, row, place, now)
         self._groups(value, row, place, column, now)
         self._rows(row, place, column, value, now)
         self._public(row, place, column, value, now)
 
-    def _bar(self, face: str, bar: Any, truth: Truth, now: Any, additive: bool) -> None:
+    def _bar(self, face: str, bar: Any, truth: Truth, now: Any, summed: bool) -> None:
         if bar["state"] == "unknown":
             self.compared.unknown[f"{face}: {self.case.root}"] += 1
             return
@@ -394,7 +394,7 @@ class Holder:
             self._same(face, bar["without"], cell(truth.value), bar)
         if truth.value is not None and now is not None and bar["text"] is not None:
             self._same(face, bar["text"], cell(now - truth.value), bar)
-        elif not additive:
+        elif not summed:
             self._same(face, bar["text"], None, bar)
 
     def _file(self, value: Any, row: int, place: int, column: str) -> None:
@@ -446,7 +446,7 @@ class Holder:
             arrays = zip(*inside, strict=True)
             tokens = [pa.array(a, f.type) for a, f in zip(arrays, types, strict=True)]
             truth = self.without({relation.name: pa.table(tokens, schema=types)}, row, place)
-            self._bar("explorer", bar, truth, now, value["additive"])
+            self._bar("explorer", bar, truth, now, _is_summed(value))
 
     def _same_in_python(self, grouped: Any) -> None:
         """Hold the bars against the question in Python that the explorer copies."""
@@ -516,7 +516,7 @@ class Holder:
         for bar in said["bars"]:
             if bar["key"] is not None:
                 truth = self.truth(relation, bar["key"], row, place)
-                self._bar("rows", bar, truth, now, value["additive"])
+                self._bar("rows", bar, truth, now, _is_summed(value))
 
     def _public(self, row: int, place: int, column: str, value: Any, now: Any) -> None:
         """Hold the question in Python, written as CSV and read, and the most important rows."""
@@ -619,6 +619,11 @@ class Holder:
                 f"{name}, seed {self.case.seed}: shown {shown!r}, is {expected!r}, {told}\n"
                 f"    {self.case.sql}"
             )
+
+
+def _is_summed(value: Any) -> bool:
+    """Return True if inputs have parts in the value, whether or not its row is still there."""
+    return bool(value["additive"] or "alone" in value["measure"])
 
 
 def _equal(shown: Any, expected: Any) -> bool:
