@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, reduce
+from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyspark.errors import PySparkException
@@ -87,8 +88,9 @@ def prove(
         raise NotUnderstoodError(problem, ANOTHER_MEANING, text)
     with temporary_settings(spark, _SETTINGS), active(spark):
         plans = _at_one_time(spark, analysed(frame), analysed(other))
-        for prepare in (_renamed, _inlined):
-            of_frame, of_text = (_optimised(spark, plan, prepare) for plan in plans)
+        for of_columns, prepare in product((_with_keys, _of_columns), (_renamed, _inlined)):
+            prepared = (prepare(spark, of_columns(spark, plan)) for plan in plans)
+            of_frame, of_text = (_optimised(spark, plan) for plan in prepared)
             if same_result(spark, of_frame, of_text):
                 return
     raise _difference(text, of_frame, of_text)
@@ -98,10 +100,7 @@ def _columns(frame: DataFrame) -> list[tuple[str, str]]:
     return [(field.name, field.dataType.simpleString()) for field in frame.schema]
 
 
-def _optimised(
-    spark: SparkSession, plan: Plan, prepare: Callable[[SparkSession, Plan], Plan]
-) -> Plan:
-    plan = prepare(spark, _of_columns(spark, plan))
+def _optimised(spark: SparkSession, plan: Plan) -> Plan:
     return spark._jsparkSession.sessionState().optimizer().execute(plan)
 
 
@@ -112,13 +111,15 @@ def _at_one_time(spark: SparkSession, *plans: Plan) -> list[Plan]:
     return elements(catalyst.optimizer.ComputeCurrentTime.apply(union).children())
 
 
-def _of_columns(spark: SparkSession, plan: Plan) -> Plan:
-    """Return a plan whose PIVOT and UNPIVOT are of columns, as in a text.
-
-    Expressions are columns before.
-    """
+def _with_keys(spark: SparkSession, plan: Plan) -> Plan:
+    """Return a plan whose pivots are by columns: expressions are columns before, as in a text."""
     nodes = described(plan)
-    plan = changed(spark, plan, nodes, set(_inner_aggregates(nodes)), partial(_keyed, spark))
+    return changed(spark, plan, nodes, set(_inner_aggregates(nodes)), partial(_keyed, spark))
+
+
+def _of_columns(spark: SparkSession, plan: Plan) -> Plan:
+    """Return a plan whose UNPIVOT is of columns too."""
+    plan = _with_keys(spark, plan)
     nodes = described(plan)
     copies = {n for n, node in enumerate(nodes) if kind(node) == "Expand"}
     return changed(spark, plan, nodes, copies, partial(_of_attributes, spark))

@@ -198,7 +198,8 @@ def _column(item: PlanNode, pivot: Pivot, rows: FromRows) -> Column:
 def expand(plans: CatalystPlans, node: PlanNode) -> FromRows:
     """Return the copies of rows that an operator makes, as the UNPIVOT that they are.
 
-    What UNPIVOT makes rows of are columns: expressions, such as casts, are columns before.
+    What UNPIVOT makes rows of are columns: expressions are columns before. It casts columns to one
+    type itself, which a literal text does not rely on.
 
     Raises
     ------
@@ -213,7 +214,10 @@ def expand(plans: CatalystPlans, node: PlanNode) -> FromRows:
         raise unsupported("copies of rows that are not grouping sets have no rule")
     rows = plans.rows(node.children[0])
     kept = [part.child if part.kind == "Alias" else part for part in first[:split]]
-    parts = [*kept, *(part for row in copies for part in row[split + 1 :])]
+    values = [part for row in copies for part in row[split + 1 :]]
+    if not plans.literal and all(map(_is_cast_column, values)):
+        values = [part.child if part.kind == "Cast" else part for part in values]
+    parts = [*kept, *values]
     made = [part for part in parts if part.kind != "AttributeReference"]
     if made:
         rows = ready(plans.close, rows, Stage.ORDER, ())
@@ -231,6 +235,11 @@ def expand(plans: CatalystPlans, node: PlanNode) -> FromRows:
         outputs=tuple((attribute_id(output), output.name) for output in outputs[split:]),
     )
     return unpivoted(plans.close, unpivot, rows)
+
+
+def _is_cast_column(value: PlanNode) -> bool:
+    inner = value.child if value.kind == "Cast" else value
+    return inner.kind == "AttributeReference"
 
 
 _STRUCT, _TIME = "CreateNamedStruct", "PreciseTimestampConversion"

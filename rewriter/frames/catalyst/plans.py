@@ -185,7 +185,7 @@ class CatalystPlans:
     ) -> None:
         self.steps = steps
         self._around = around
-        self._literal = literal
+        self.literal = literal
         self._scalars = replace(scalars, subquery=self._subquery)
         self._named: dict[int, PlanNode] = {}
 
@@ -278,10 +278,10 @@ class CatalystPlans:
         items = [item for item in every if self.steps.needs(attribute_id(item))] or every[:1]
         drawn = any(map(draws, items))
         rows = self._drawn_from(node) if drawn else self.rows(node.children[0])
-        if not _fits(rows, items) or (self._literal and rows.stage >= Stage.ITEMS):
+        if not _fits(rows, items) or (self.literal and rows.stage >= Stage.ITEMS):
             rows = self.close(rows)
         columns = self.items(rows, items)
-        if self._literal or drawn:
+        if self.literal or drawn:
             return replace(rows, columns=columns, stage=max(rows.stage, Stage.ITEMS))
         if not rows.is_plain() and any(map(is_long, columns)):
             rows = self.close(rows)
@@ -385,7 +385,7 @@ class CatalystPlans:
         outer = {
             node.table.lower() for node in around.columns.values() if isinstance(node, exp.Column)
         }
-        inner = CatalystPlans(self.steps, around, outer, literal=self._literal)
+        inner = CatalystPlans(self.steps, around, outer, literal=self.literal)
         inner._named = self._named
         return self.steps.finished(inner.rows(plan))
 
