@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +133,7 @@ JOURNEYS = {
         lipstick dbt why shop no_dear_orders
         lipstick dbt impact shop raw_payments --where "order_id = 7"
         lipstick dbt openlineage shop
-        lipstick dbt run shop models --model stg_orders
+        lipstick dbt run shop computed --model stg_orders
     """,
     "erasures": """
         lipstick erase plan pipeline.yaml --where "cars:model = 'Jazz'" -o plan.json --in-place
@@ -312,10 +311,7 @@ def test_a_journey_without_spark(journey: str) -> None:
 @pytest.mark.slow
 @pytest.mark.classic
 @pytest.mark.parametrize("journey", ON_SPARK)
-def test_a_journey_on_spark(
-    journey: str, folder: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lipstick, "session", partial(lipstick.session, spark))
+def test_a_journey_on_spark(journey: str, folder: Path, spark: SparkSession) -> None:
     write_example(folder / "before")
     Path("old.sql").write_text(f"{SQL} HAVING count(*) > 2")
     Path("new.sql").write_text(f"SELECT * FROM ({SQL}) WHERE n > 2")
