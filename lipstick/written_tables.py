@@ -12,7 +12,7 @@ import atexit
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,16 +24,41 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
-from lipstick.errors import LipstickError, SessionClosedError, SourceChangedError, first_line
+from lipstick.dataframes.jvm import analysed, frame_of
+from lipstick.dataframes.leaves import row_leaves
+from lipstick.engines.spark.local_session import unlogged_errors
+from lipstick.engines.spark.private_session import PrivateSession
+from lipstick.errors import (
+    LipstickError,
+    SessionClosedError,
+    SourceChangedError,
+    SourceError,
+    first_line,
+)
 from lipstick.pipeline import prepare
 from lipstick.sessions import Session
 from lipstick.stages.settings import naming_settings
+from lipstick.tracking.formats.probe import versioned_leaf
 from lipstick.tracking.row_checksum import RowChecksum
 from lipstick.tracking.source import fingerprint
 from lipstick.tracking.tracker import Tracked, stand_in
 from lipstick.tracking.views import column_of, quoted_name
 from rewriter import View
+from rewriter.dialect import emit, parse, volatile_calls, with_literals
+from rewriter.dialect.literals import VALUE_OF
 from rewriter.errors import QueryError
+from rewriter.statements import (
+    MergeInto,
+    Reenactment,
+    Relations,
+    duplicate_source_keys,
+    moments_of,
+    parse_statement,
+    reenact,
+    references,
+    source_query,
+    with_moments,
+)
 from semiring.door import checked
 
 if TYPE_CHECKING:
@@ -46,6 +71,7 @@ _OPERATORS = {
     *("Repartition", "RepartitionByExpression", "Sort", "SubqueryAlias", "Union", "View"),
     *("WithCTE",),
 }
+_MICROS = "SELECT unix_micros(TIMESTAMP '{}')"
 _AGGREGATES = {"AggregateExpression", "Average", "Count", "Max", "Min", "Sum"}
 """The operators and aggregates of Spark whose values do not depend on the order of rows."""
 
@@ -72,6 +98,21 @@ class TableWrite(Protocol):
     @property
     def plan(self) -> Plan:
         """The plan of the written rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When a query asked for the time: between two seconds since 1970, at one of some times.
+
+    Attributes
+    ----------
+    known
+        The times in the plan that ran, in the time zone of the session; empty: none is in it.
+    """
+
+    since: float
+    until: float
+    known: tuple[str, ...]
 
 
 @checked
@@ -102,7 +143,7 @@ class WrittenTables(ABC):
         if self._session is None:
             copy = self.spark._jsparkSession.cloneSession()
             self._prepare_copy(copy)
-            self._session = Session(SparkSession(self.spark.sparkContext, copy), self._store)
+            self._session = Session(PrivateSession(self.spark.sparkContext, copy), self._store)
         return self._session
 
     @property
@@ -147,6 +188,26 @@ class WrittenTables(ABC):
     def _is_complete(self, write: TableWrite, writes: Sequence[TableWrite]) -> bool:
         """Return True if a table may have been read after this one of its writes."""
 
+    def _before(self, _leaf: Plan, _writes: Sequence[TableWrite]) -> DataFrame | None:
+        """Return the rows that the table of a leaf had before its writes; None: it had none."""
+        return None
+
+    def _statement(self, _write: TableWrite) -> RowsChange | None:
+        """Return what a write does to the rows before it; None: it adds rows, or replaces all."""
+        return None
+
+    def _as_read(self, _write: TableWrite | None, plan: Plan) -> Plan:
+        """Return a plan that reads the versions of tables that a write has read; None: of now."""
+        return plan
+
+    def _moment_of(self, _write: TableWrite) -> Moment | None:
+        """Return when a write's query asked for the time; None: it did not, or it is not known."""
+        return None
+
+    def _key_of(self, _leaf: Plan) -> str | Sequence[str] | None:
+        """Return the key by which the rows of a source are named; None: none was given."""
+        return None
+
     def _annotated(self, frame: DataFrame, before: int) -> AnnotatedFrame:
         """Annotate a frame, which cannot have read the write of a number or later ones.
 
@@ -154,10 +215,8 @@ class WrittenTables(ABC):
         with their number. If the queries cannot be annotated together, each is annotated together
         with those before it, to find the tables that become sources.
         """
-        from lipstick.dataframes.jvm import analysed, frame_of
-
-        asked = frame_of(self.session.spark, analysed(frame))
-        with display.progress(after=2.0) as line, self.session._views.in_force():
+        asked = frame_of(self.session.spark, self._as_read(None, analysed(frame)))
+        with display.progress(after=2.0) as line, self.session._views.in_force(), unlogged_errors():
             text, _ = self._text(asked, before, line)
             try:
                 return self.session.sql(text)
@@ -179,31 +238,35 @@ class WrittenTables(ABC):
             The number of the first write that the frame cannot have read.
         """
         from lipstick.dataframes import query_text
-        from lipstick.dataframes.leaves import row_leaves
 
-        relations = [self._relation(leaf, before, line) for leaf in row_leaves(frame)]
+        relations = [self._relation(leaf, before, line) for leaf in row_leaves(analysed(frame))]
         tracked = [each.tracked for each in relations]
         return query_text(frame.sparkSession, frame, tracked), relations
 
     def _relation(self, leaf: Plan, before: int, line: Any) -> Relation:
         """Return the relation that a leaf reads: the view of a write's query, or a source."""
-        from lipstick.dataframes.jvm import frame_of
         from lipstick.dataframes.leaves import table_name, track_leaf
 
         spark = self.session.spark
         rows = frame_of(spark, leaf)
         files = frozenset(rows.inputFiles())
         known = next((r for r in self._relations if r.is_of(leaf, files)), None)
+        if known is not None and not known.is_current(spark):
+            name = known.tracked.name
+            others = (each for each in self._relations if each is not known)
+            self._relations = [each for each in others if name not in each.sources]
+            known = None
         if known is None:
-            called = table_name(leaf) or ", ".join(read_folders(leaf)) or "rows"
-            text, reason, read = self._made_by(rows, self._writes_of(leaf, before), line)
+            called = table_name(leaf) or ", ".join(read_folders(spark, leaf)) or "rows"
+            text, reason, read = self._made_by(leaf, rows, called, before, line)
             # Named after the relations below it, so that a file keeps its name beside its table.
             name = self._free_name(called)
             if text is None:
                 line(f"tracking {called}")
                 _check_there(spark, rows, called)
                 copies = self.session.store / "copies" / name
-                tracked = track_leaf(self.session, leaf, name, called, copies)
+                key = self._key_of(leaf)
+                tracked = track_leaf(self.session, leaf, name, called, copies, key)
                 known = Relation(leaf, files, tracked, None, reason, frozenset([name]))
             else:
                 tracked = stand_in(spark, name, rows, called)
@@ -217,49 +280,153 @@ class WrittenTables(ABC):
         return known
 
     def _made_by(
-        self, rows: DataFrame, writes: Sequence[TableWrite] | str, line: Any
+        self, leaf: Plan, rows: DataFrame, called: str, before: int, line: Any
     ) -> tuple[str | None, str, frozenset[str]]:
         """Return the query that made the rows of a leaf, or None, the reason, and its sources."""
         nothing: frozenset[str] = frozenset()
-        if isinstance(writes, str):
-            return None, writes, nothing
-        line(f"comparing {writes[-1].name} with the query that wrote it")
-        columns = ", ".join(quoted_name([name]) for name in rows.columns)
-        there, made = RowChecksum.of(rows, rounded=True), RowChecksum()
-        texts, sources = [], nothing
-        for write in writes:
-            try:
-                if not write.plan.deterministic():
-                    return None, f"chance takes part in {write.title}", nothing
-                frame = written_rows(self.session.spark, write)
-                if _types(frame) != _types(rows):
-                    return None, "it is read with other columns than were written", nothing
-                text, relations = self._text(frame, write.number, line)
-                texts.append(f"SELECT {columns} FROM ({text})")
-                sources = sources.union(*(each.sources for each in relations))
-                if self._is_whole:
-                    self.session.sql(texts[-1])
-                if write.number not in self._checksums:
-                    tracked = [each.tracked for each in relations]
-                    self._checksums[write.number] = self._checksum(write, texts[-1], tracked)
-            except (LipstickError, PySparkException, Py4JError) as error:
-                return None, f"{write.title} cannot be followed: {first_line(error)}", nothing
-            made += self._checksums[write.number]
-            if made == there and self._is_complete(write, writes):
-                return " UNION ALL ".join(texts), "", sources
+        title = "what wrote it"
+        try:
+            writes = self._writes_of(leaf, before)
+            if isinstance(writes, str):
+                return None, writes, nothing
+            line(f"comparing {writes[-1].name} with the query that wrote it")
+            made = _MadeRows(tuple(rows.columns))
+            there = RowChecksum.of(rows, rounded=True)
+            earlier = self._before(leaf, writes)
+            if earlier is not None:
+                self._begin(made, earlier, writes[0].number, line)
+            for write in writes:
+                title = write.title
+                self._follow_write(made, write, rows, called, line)
+                if made.checksum == there and self._is_complete(write, writes):
+                    return made.text, "", made.sources
+        except _NotFollowedError as error:
+            return None, str(error), nothing
+        except (LipstickError, PySparkException, Py4JError) as error:
+            problem = error.problem if isinstance(error, QueryError) else first_line(error)
+            return None, f"{title} cannot be followed: {problem}", nothing
         return None, "it has other rows than the queries that wrote it have now", nothing
 
-    def _checksum(self, write: TableWrite, text: str, relations: Sequence[Tracked]) -> RowChecksum:
+    def _begin(self, made: _MadeRows, rows: DataFrame, before: int, line: Any) -> None:
+        """Begin with the rows that a table had before its writes."""
+        checksum = RowChecksum.of(rows, rounded=True)
+        if checksum.rows:
+            (leaf,) = row_leaves(analysed(rows))
+            relation = self._relation(leaf, before, line)
+            name = quoted_name([relation.tracked.name])
+            made.add(f"SELECT {made.select} FROM {name}", checksum, [relation])
+
+    def _follow_write(
+        self, made: _MadeRows, write: TableWrite, rows: DataFrame, called: str, line: Any
+    ) -> None:
+        """Change rows as a write did.
+
+        Raises
+        ------
+        _NotFollowedError
+            With the reason.
+        """
+        change = self._statement(write)
+        if change is not None and (made.texts or change.command is not None):
+            self._reenact(made, write, change, rows, called, line)
+            return
+        if not write.plan.deterministic():
+            raise _NotFollowedError(f"chance takes part in {write.title}")
+        spark = self.session.spark
+        frame = frame_of(spark, self._as_read(write, analysed(written_rows(spark, write))))
+        if _types(frame) != _types(rows):
+            raise _NotFollowedError("it is read with other columns than were written")
+        text, relations = self._text(frame, write.number, line)
+        text = f"SELECT {made.select} FROM ({self._at_its_time(write, text)})"
+        if self._is_whole:
+            self.session.sql(text)
+        if write.number not in self._checksums:
+            tracked = [each.tracked for each in relations]
+            self._checksums[write.number] = self._checksum(write, frame, text, tracked)
+        made.add(text, self._checksums[write.number], relations)
+
+    def _reenact(
+        self,
+        made: _MadeRows,
+        write: TableWrite,
+        change: RowsChange,
+        rows: DataFrame,
+        called: str,
+        line: Any,
+    ) -> None:
+        """Change rows as a statement did."""
+        from lipstick.histories.engine import shape_of
+
+        if not made.texts:
+            raise _NotFollowedError(f"it is not known which rows it had before {write.title}")
+        session, before = self.session, made.text
+        name = self._free_name(f"{called}_before")
+        session.add_view(session.spark.sql(before), name)
+        plan = change.reads(session.spark)
+        leaves = []
+        if plan is not None:
+            plan = self._as_read(write, plan)
+            leaves = [leaf for leaf in row_leaves(plan) if not _is_target(leaf)]
+        relations = [self._relation(leaf, write.number, line) for leaf in leaves]
+        tracked = [each.tracked for each in relations]
+        text = change.text(session.spark, quoted_name([name]), tracked, plan)
+        statement = parse_statement(text)
+        if moments := moments_of(statement):
+            statement = with_moments(statement, self._times(write, moments))
+        shape = replace(shape_of(rows.schema), partitions=change.partitions)
+        query = source_query(statement, {})
+        source = None if query is None else shape_of(session.spark.sql(query).schema)
+        written = reenact(statement, shape, Relations(name), source, dynamic=change.dynamic)
+        if isinstance(statement, MergeInto) and written.ambiguous is not None:
+            _check_one_row_each(session.spark, statement, written, relations, write.title)
+        once = references(written.rows, name) > 1
+        session.version_views[name] = View(name, before, made.columns, once=once)
+        checksum = RowChecksum.of(session.sql(written.rows).df, rounded=True)
+        made.replace(written.rows, checksum, relations)
+
+    def _at_its_time(self, write: TableWrite, text: str) -> str:
+        """Return the text of a write's query with the time at which it ran."""
+        if self._moment_of(write) is None:
+            return text
+        query = parse(text)
+        calls = volatile_calls(query)
+        return emit(with_literals(query, self._times(write, calls))) if calls else text
+
+    def _times(self, write: TableWrite, functions: Iterable[str]) -> dict[str, str]:
+        """Return what functions of the moment have returned to a write's query."""
+        moment = self._moment_of(write)
+        if moment is None:
+            raise _NotFollowedError(f"it is not known at which time {write.title} ran")
+        spark = self.session.spark
+        known = [
+            row[0] for text in moment.known for row in spark.sql(_MICROS.format(text)).collect()
+        ]
+        near = [n for n in known if moment.since * 1e6 - 1e3 <= n <= moment.until * 1e6 + 1e6]
+        at = f"timestamp_micros({near[0] if near else int(moment.since * 1e6)})"
+        values = {
+            name: VALUE_OF[name][1]
+            .replace("current_timestamp()", at)
+            .replace("current_date()", f"to_date({at})")
+            .replace("localtimestamp()", f"CAST({at} AS TIMESTAMP_NTZ)")
+            .replace("unix_timestamp()", f"unix_timestamp({at})")
+            for name in functions
+        }
+        row = spark.sql(f"SELECT {', '.join(values.values())}").collect()[0]
+        return dict(zip(values, map(str, row), strict=True))
+
+    def _checksum(
+        self, write: TableWrite, frame: DataFrame, text: str, relations: Sequence[Tracked]
+    ) -> RowChecksum:
         """Return the checksum of the rows that a write's query, annotated as a text, has now.
 
         The relations that it reads have the rows of their queries, so it is computed from their
         tables. Where rows tie, the annotated query may choose others, and is run itself.
         """
-        if _is_free_of_ties(write.plan):
-            columns = map(column_of, _columns_over(self.session, text, relations))
-            rows = written_rows(self.session.spark, write)
-            with suppress(PySparkException, Py4JError):  # files that it has read may be gone
-                return RowChecksum.of(rows.select(*columns), rounded=True)
+        if self._moment_of(write) is None and _is_free_of_ties(write.plan):
+            # Files may be gone, and rules may ask for the tokens that such relations lack.
+            with suppress(PySparkException, Py4JError, QueryError), unlogged_errors():
+                columns = map(column_of, _columns_over(self.session, text, relations))
+                return RowChecksum.of(frame.select(*columns), rounded=True)
         return RowChecksum.of(self.session.sql(text).df, rounded=True)
 
     def _free_name(self, called: str) -> str:
@@ -293,6 +460,103 @@ class Relation:
         """Return True if a leaf reads the same rows: of the same files, in the same way."""
         return files == self.files and bool(leaf.sameResult(self.leaf))
 
+    def is_current(self, spark: SparkSession) -> bool:
+        """Return True if its rows are as they were, if it is a source: a query is what it was."""
+        source = self.tracked.source
+        fixed = self.text is not None or bool(source.versions)
+        return fixed or fingerprint(spark, source.frame) == source.fingerprint
+
+
+class RowsChange(Protocol):
+    """A change of rows that were there before a write."""
+
+    @property
+    def command(self) -> Plan | None:
+        """The command that changed rows; None: rows of a query took the place of some."""
+
+    @property
+    def partitions(self) -> tuple[str, ...]:
+        """The columns that partition the table."""
+
+    @property
+    def dynamic(self) -> bool:
+        """True if it replaces the partitions of its rows."""
+
+    def reads(self, spark: SparkSession) -> Plan | None:
+        """Return the plan of its query or source; None: it has none."""
+
+    def text(
+        self, spark: SparkSession, table: str, relations: Sequence[Tracked], plan: Plan | None
+    ) -> str:
+        """Return it as a statement over a table of a name.
+
+        Parameters
+        ----------
+        relations, plan
+            What it reads, and the plan that reads them.
+        """
+
+
+class _NotFollowedError(Exception):
+    """The reason why a table is not followed back."""
+
+
+class _MadeRows:
+    """The rows that the writes of a table have made so far, as a query."""
+
+    def __init__(self, columns: tuple[str, ...]) -> None:
+        self.columns = columns
+        self.texts: list[str] = []
+        self.checksum = RowChecksum()
+        self.sources: frozenset[str] = frozenset()
+
+    @property
+    def select(self) -> str:
+        return ", ".join(quoted_name([name]) for name in self.columns)
+
+    @property
+    def text(self) -> str:
+        return " UNION ALL ".join(self.texts)
+
+    def add(self, text: str, checksum: RowChecksum, relations: Iterable[Relation]) -> None:
+        self.texts.append(text)
+        self.checksum += checksum
+        self.sources = self.sources.union(*(each.sources for each in relations))
+
+    def replace(self, text: str, checksum: RowChecksum, relations: Iterable[Relation]) -> None:
+        self.texts, self.checksum = [], RowChecksum()
+        self.add(text, checksum, relations)
+
+
+def _check_one_row_each(
+    spark: SparkSession,
+    statement: MergeInto,
+    written: Reenactment,
+    relations: Iterable[Relation],
+    title: str,
+) -> None:
+    """Check that no row is matched by several rows of a MERGE's source, whichever rows are there.
+
+    Raises
+    ------
+    _NotFollowedError
+        That is not known.
+    """
+    fixed = frozenset(each.tracked.name.lower() for each in relations if each.text is None)
+    keys = [key for _, key in written.keys]
+    query = duplicate_source_keys(statement, keys, written.aliases[1], fixed)
+    if query is None or (query and spark.sql(query).head(1)):
+        raise _NotFollowedError(
+            f"several rows of the source of {title}, a MERGE, might match one row, had other rows "
+            "been there"
+        )
+
+
+def _is_target(leaf: Plan) -> bool:
+    """Return True if a leaf reads the rows that a statement changes."""
+    of_table = str(leaf.getClass().getSimpleName()) == "DataSourceV2Relation"
+    return of_table and str(leaf.table().getClass().getSimpleName()) == "RowLevelOperationTable"
+
 
 def _check_there(spark: SparkSession, rows: DataFrame, called: str) -> None:
     """Raise :class:`SourceChangedError` if files that a frame reads were removed."""
@@ -303,8 +567,6 @@ def _check_there(spark: SparkSession, rows: DataFrame, called: str) -> None:
 
 def written_rows(spark: SparkSession, write: TableWrite) -> DataFrame:
     """Return the rows that a write has written, under the names of its columns."""
-    from lipstick.dataframes.jvm import frame_of
-
     return frame_of(spark, write.plan).toDF(*write.columns)
 
 
@@ -338,10 +600,13 @@ def _types(frame: DataFrame) -> dict[str, str]:
     return {column.name.lower(): column.dataType.simpleString() for column in frame.schema}
 
 
-def read_folders(leaf: Plan) -> list[str]:
-    """Return the folders or files that a leaf reads."""
+def read_folders(spark: SparkSession, leaf: Plan) -> list[str]:
+    """Return the folders or files that a leaf reads: of a table with versions its folder."""
     from lipstick.dataframes.leaves import file_format
 
+    with suppress(SourceError):  # it reads changes of a table, or what is known about it
+        if (version := versioned_leaf(spark, leaf)) is not None:
+            return [folder_of(version.table.location)]
     if file_format(leaf) is None:
         return []
     paths = leaf.relation().location().rootPaths()

@@ -39,6 +39,7 @@ from lipstick.dataframes.jvm import (
     with_subqueries,
 )
 from lipstick.dataframes.streaming import name_first_rows
+from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import SourceChangedError
 from lipstick.tracking.formats.probe import versioned_leaf
 from rewriter.errors import NotUnderstoodError, QueryError
@@ -148,9 +149,39 @@ def _read_versions(
         When the frame reads another version of a table than is tracked.
     """
     versioned = [relation for relation in tracked if relation.source.version is not None]
+
+    def chosen(leaf: Plan) -> DataFrame | None:
+        found = versioned_leaf(spark, leaf)
+        same = [] if found is None else [t for t in versioned if _is_of(t, found)]
+        if found is None or not same:
+            return None
+        for each in same:
+            known = each.source.versions[0].version == found.version
+            if known or (each.name in replaced_since and not found.pinned):
+                return each.source.frame
+        raise SourceChangedError(
+            f"This data frame reads version {found.version} of {found.table.table}, and "
+            f"{same[0].name!r} is version {same[0].source.versions[0].version} of it.\n"
+            "Track the version that the frame reads, or have the frame read that one."
+        )
+
     if not versioned:
         return frame
     plan = analysed(frame)
+    other = with_tables(spark, plan, chosen)
+    return frame if other is plan else frame_of(spark, other)
+
+
+def with_tables(
+    spark: SparkSession, plan: Plan, chosen: Callable[[Plan], DataFrame | None]
+) -> Plan:
+    """Return a plan that reads other versions of tables.
+
+    Parameters
+    ----------
+    chosen
+        Returns the rows that a leaf shall read; None: it stays as it is.
+    """
     nodes = described(plan)
     size = sizes(nodes)
     replaced: dict[int, Plan] = {}
@@ -158,33 +189,17 @@ def _read_versions(
         if kind(node) not in _TABLES:
             continue
         leaf = node_at(plan, nodes, size, position)
-        found = versioned_leaf(spark, leaf)
-        same = [] if found is None else [t for t in versioned if _is_of(t, found)]
-        if found is None or not same:
+        rows = chosen(leaf)
+        if rows is None:
             continue
-        chosen = [
-            t
-            for t in same
-            if t.source.versions[0].version == found.version
-            or (t.name in replaced_since and not found.pinned)
-        ]
-        if not chosen:
-            raise SourceChangedError(
-                f"This data frame reads version {found.version} of {found.table.table}, and "
-                f"{same[0].name!r} is version {same[0].source.versions[0].version} of it.\n"
-                "Track the version that the frame reads, or have the frame read that one."
-            )
-        own = analysed(chosen[0].source.frame).collectLeaves().apply(0)
+        own = analysed(rows).collectLeaves().apply(0)
         places = set(range(own.productArity())) - {_OUTPUT}
         changes = {place: own.productElement(place) for place in places}
         replaced[position] = with_parameters(spark, leaf, changes)
     if not replaced:
-        return frame
+        return plan
     by_leaf = {str(node_at(plan, nodes, size, at).output()): new for at, new in replaced.items()}
-    return frame_of(
-        spark,
-        changed(spark, plan, nodes, replaced, lambda leaf: by_leaf[str(leaf.output())]),
-    )
+    return changed(spark, plan, nodes, replaced, lambda leaf: by_leaf[str(leaf.output())])
 
 
 def _is_of(tracked: Tracked, leaf: Leaf) -> bool:
@@ -321,7 +336,8 @@ def _is_stated(spark: SparkSession, node: Plan, text: str, names: set[str], *, w
     if read is None or not read <= names:
         return False
     try:
-        stated = analysed(spark.sql(text))
+        with unlogged_errors():
+            stated = analysed(spark.sql(text))
     except PySparkException:
         return False
     columns = [str(name).lower() for name in stated.schema().fieldNames()]

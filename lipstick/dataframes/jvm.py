@@ -39,12 +39,19 @@ class PlanListener:
     ) -> None:
         from pyspark.java_gateway import ensure_callback_server_started
 
-        ensure_callback_server_started(spark.sparkContext._gateway)  # type: ignore[no-untyped-call]
+        gateway = spark.sparkContext._gateway
+        assert gateway is not None
+        ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
         self._spark = spark
         self._session = spark._jsparkSession.sessionUUID()
         self._commands = commands
         self._take = take
-        spark._jsparkSession.listenerManager().register(self)
+        # Each call makes another proxy of a listener, and Spark takes off the one it was given.
+        held = gateway.jvm.java.util.ArrayList()
+        held.add(self)
+        self._proxy = held.toArray()
+        self.catch_up()  # with what ended before, of which Spark would tell late
+        self._of_manager(spark._jsparkSession, "register")
         # Before Python ends: Spark would complain that the listener is gone.
         atexit.register(self.stop)
 
@@ -52,7 +59,16 @@ class PlanListener:
         """Stop listening."""
         atexit.unregister(self.stop)
         if self._spark.sparkContext._jsc is not None:  # Spark was not stopped
-            self._spark._jsparkSession.listenerManager().unregister(self)
+            self.leave(self._spark._jsparkSession)
+
+    def leave(self, session: Any) -> None:
+        """Stop listening to a session of the JVM: this one, or a copy of it."""
+        self._of_manager(session, "unregister")
+
+    def _of_manager(self, session: Any, name: str) -> None:
+        manager = session.listenerManager()
+        methods = manager.getClass().getMethods()
+        next(each for each in methods if each.getName() == name).invoke(manager, self._proxy)
 
     def catch_up(self) -> None:
         """Wait until every query that has ended was handed over."""
@@ -67,6 +83,10 @@ class PlanListener:
 
     def onFailure(self, _function: str, _execution: Any, _error: Any) -> None:  # noqa: N802
         """Hand over nothing: a failed command has written nothing that counts."""
+
+    def equals(self, other: object) -> bool:
+        """Return True for the listener itself, as which Spark looks for it."""
+        return other is self
 
     class Java:
         """The interface that it implements in the JVM."""

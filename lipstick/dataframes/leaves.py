@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,17 @@ from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
 from lipstick.dataframes.jvm import Plan, analysed, elements, frame_of
+from lipstick.errors import SourceError
 from lipstick.tracking.formats.probe import versioned_leaf
 from lipstick.tracking.naming import ROW_BITS
-from lipstick.tracking.source import Source, fingerprint
-from lipstick.tracking.tracker import ROW_COLUMN, Naming, Tracked, name_rows
+from lipstick.tracking.source import Source, fingerprint, version_source
+from lipstick.tracking.tracker import (
+    ROW_COLUMN,
+    Naming,
+    Tracked,
+    name_rows,
+    verify_tokens,
+)
 from lipstick.tracking.views import column_of
 
 if TYPE_CHECKING:
@@ -29,10 +37,10 @@ _ROWS = (
 """The leaves of plans that have rows of their own."""
 
 
-def plan_leaves(frame: DataFrame) -> list[Plan]:
-    """Return the leaves of a frame's analysed plan, and of its subqueries."""
+def plan_leaves(plan: Plan) -> list[Plan]:
+    """Return the leaves of an analysed plan, and of its subqueries."""
     leaves = []
-    waiting = [analysed(frame)]
+    waiting = [plan]
     while waiting:
         node = waiting.pop()
         waiting += elements(node.subqueries())
@@ -43,10 +51,10 @@ def plan_leaves(frame: DataFrame) -> list[Plan]:
     return leaves
 
 
-def row_leaves(frame: DataFrame) -> list[Plan]:
-    """Return the leaves that have rows of their own, each relation once."""
+def row_leaves(plan: Plan) -> list[Plan]:
+    """Return the leaves of a plan that have rows of their own, each relation once."""
     found: list[Plan] = []
-    for leaf in plan_leaves(frame):
+    for leaf in plan_leaves(plan):
         has_rows = leaf.getClass().getSimpleName() in _ROWS
         if has_rows and not any(leaf.sameResult(known) for known in found):
             found.append(leaf)
@@ -100,11 +108,19 @@ def file_format(leaf: Plan) -> str | None:
     return "parquet" if kind == "ParquetFileFormat" else str(kind)
 
 
-def track_leaf(session: Session, leaf: Plan, name: str, called: str, copies: Path) -> Tracked:
+def track_leaf(
+    session: Session,
+    leaf: Plan,
+    name: str,
+    called: str,
+    copies: Path,
+    key: str | Sequence[str] | None = None,
+) -> Tracked:
     """Track the rows of a leaf.
 
-    Rows of Parquet are named by their places in the files, rows of versioned tables as `track`
-    names them; rows of other sources are copied once, with their places.
+    Without a key, rows of Parquet are named by their places in the files, rows of versioned tables
+    by the ids of the format or by their values; rows of other sources are copied once, with their
+    places.
 
     Parameters
     ----------
@@ -114,13 +130,22 @@ def track_leaf(session: Session, leaf: Plan, name: str, called: str, copies: Pat
         The folder to make if the rows are copied.
     """
     rows = frame_of(session.spark, leaf)
-    if versioned_leaf(session.spark, leaf) is not None:
-        return session.track(name, rows)
-    kind = file_format(leaf)
-    pinned = Source(rows, called, kind, fingerprint(session.spark, rows), called)
-    if kind == "parquet":
-        return session._track(name, pinned, *name_rows(name, pinned, None, True))
-    copy, token, files = _copied(rows, copies)
+    if (version := versioned_leaf(session.spark, leaf)) is not None:
+        pinned = version_source(version.table, version.version)
+    else:
+        kind = file_format(leaf)
+        # Data made in Python have no place: nothing is read by the name that we give them.
+        place = called if kind is not None or table_name(leaf) is not None else None
+        pinned = Source(rows, called, kind, fingerprint(session.spark, rows), place)
+    keys = [key] if key is not None else [None] if version is None else [None, "*"]
+    for each in keys:
+        try:
+            named = name_rows(name, pinned, each, True)
+            verify_tokens(name, named[0], named[1], named[2])
+        except SourceError:
+            continue
+        return session._track(name, pinned, *named)
+    copy, token, files = _copied(pinned.frame, copies)
     states = fingerprint(session.spark, copy)
     return session._track(name, pinned, copy, Naming.ROWS, token, files, copied=states)
 

@@ -200,6 +200,8 @@ def _frame_card(frame: ShownFrame) -> Card:
         ("annotation", frame.annotation_type),
         ("blocks", "; ".join(_block(block) for block in blocks)),
     ]
+    if any(block.breaks_ties for block in blocks):
+        facts.append(("ties", "Spark leaves open which rows come first; here their keys decide"))
     return Card(f"AnnotatedFrame over {_names(frame.relations)}", tuple(facts), frame.query)
 
 

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from pyspark.errors import PySparkException
 
+from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.erasure.holders import captures_of, holder_of
 from lipstick.erasure.parquet import FORMAT as PARQUET
 from lipstick.erasure.parquet import ParquetFolder
@@ -179,7 +180,8 @@ def _opened(host: ErasureHost, now: _Now) -> ErasedTables | str:
     tables = [replace(t.written, predicate=None) for t in present]
     opened = {t.planned.name: t.copy or t.opened for t in present}
     try:
-        return ErasedTables(host, tables, silent, opened)
+        with unlogged_errors():
+            return ErasedTables(host, tables, silent, opened)
     except (LipstickError, PySparkException) as error:
         return f"not compared: {type(error).__name__}"
 
@@ -189,7 +191,8 @@ def _recomputed(tables: ErasedTables | str | None, name: str) -> str:
     if not isinstance(tables, ErasedTables):
         return tables or "not compared: a table is missing"
     try:
-        differing = tables.differing(name)
+        with unlogged_errors():
+            differing = tables.differing(name)
     except (LipstickError, PySparkException) as error:
         return f"not compared: {type(error).__name__}"
     return f"{differing} rows differ" if differing else "equal"
@@ -200,11 +203,12 @@ def _replayed(
 ) -> str:
     """Compare a table with what its statements make without the erased rows."""
     try:
-        erased = ErasedTables(host, planned, silent)
-        bags = erased.differences()[name]
-        frame = found.read()
-        now = rows_of(erased.engine.named(frame))
-        differing = differing_rows(host.spark, now, hypothetical(bags), frame.columns).count()
+        with unlogged_errors():
+            erased = ErasedTables(host, planned, silent)
+            bags = erased.differences()[name]
+            frame = found.read()
+            now = rows_of(erased.engine.named(frame))
+            differing = differing_rows(host.spark, now, hypothetical(bags), frame.columns).count()
     except (LipstickError, PySparkException) as error:
         return f"not compared: {type(error).__name__}, its versions may have been removed"
     return f"{differing} rows differ" if differing else "equal"
@@ -266,7 +270,8 @@ def _places(
 def _local_files(files: Callable[[], list[str]]) -> frozenset[str]:
     """Return the paths of files, or none where they cannot be read."""
     try:
-        return frozenset(map(_local, files()))
+        with unlogged_errors():
+            return frozenset(map(_local, files()))
     except (LipstickError, PySparkException):
         return frozenset()
 

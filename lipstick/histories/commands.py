@@ -37,8 +37,8 @@ from rewriter.statements import select_items
 
 _APPENDS: Final = "AppendData"
 _OVERWRITES: Final = "OverwriteByExpression"
-_CREATES: Final = frozenset({"CreateTableAsSelect", "ReplaceTableAsSelect"})
-_DYNAMIC: Final = frozenset({"DeltaDynamicPartitionOverwriteCommand", "OverwritePartitionsDynamic"})
+CREATES: Final = frozenset({"CreateTableAsSelect", "ReplaceTableAsSelect"})
+DYNAMIC: Final = frozenset({"DeltaDynamicPartitionOverwriteCommand", "OverwritePartitionsDynamic"})
 _DELTA: Final = frozenset({"DeleteCommand", "MergeIntoCommand", "UpdateCommand"})
 _DELETED: Final = "1"
 """The mark of a row that is deleted by its place."""
@@ -47,7 +47,7 @@ _EMPTIES_DELTA: Final = "TruncateDeltaTableCommand"
 _EMPTIES: Final = frozenset({"DeleteFromTable", "TruncateTable", _EMPTIES_DELTA})
 """Commands that delete all rows, or whole files, without reading them."""
 COMMANDS: Final = frozenset(
-    {_APPENDS, _OVERWRITES, *_CREATES, *_DYNAMIC, *_DELTA, *_REPLACES_ROWS, *_EMPTIES}
+    {_APPENDS, _OVERWRITES, *CREATES, *DYNAMIC, *_DELTA, *_REPLACES_ROWS, *_EMPTIES}
 )
 """Classes of the commands that change tables."""
 
@@ -92,7 +92,7 @@ class TableCommand:
     @property
     def dynamic(self) -> bool:
         """True if it replaces the partitions of its rows alone."""
-        return self.kind in _DYNAMIC
+        return self.kind in DYNAMIC
 
     def commits_as(self, operation: str) -> bool:
         """Return True if a log may call its commit so."""
@@ -107,7 +107,7 @@ def commands_of(spark: SparkSession, plans: Sequence[Plan]) -> list[TableCommand
     found: list[TableCommand] = []
     for plan in plans:
         command = TableCommand(plan, _table_of(spark, plan), _base_of(plan))
-        if found and command.kind in _CREATES and _is_inner(found[-1], command):
+        if found and command.kind in CREATES and _is_inner(found[-1], command):
             found.pop()
         found.append(command)
     return found
@@ -123,7 +123,7 @@ def _table_of(spark: SparkSession, plan: Plan) -> VersionedTable | None:
     kind = plan.getClass().getSimpleName()
     if kind in _DELTA:
         return delta_of_name(spark, delta_name(plan.target().collectLeaves().apply(0)))
-    relation = plan.name() if kind in _CREATES else _relation_of(plan)
+    relation = plan.name() if kind in CREATES else relation_of(plan)
     catalog, identifier = relation.catalog(), relation.identifier()
     if relation.getClass().getSimpleName() == "DataSourceV2Relation":
         if identifier.isEmpty() or catalog.isEmpty():
@@ -140,9 +140,19 @@ def _base_of(plan: Plan) -> int | None:
     if kind in _DELTA:
         index = plan.target().collectLeaves().apply(0).relation().location()
         return int(index.snapshotAtAnalysis().version())
-    if kind in _CREATES:
+    if kind in CREATES:
         return None
-    table = _relation_of(plan).table()
+    return _version_of(relation_of(plan).table())
+
+
+def version_read(leaf: Plan) -> int | None:
+    """Return the version of a table that Spark had read when it analysed a leaf; None: unknown."""
+    if leaf.getClass().getSimpleName() == "DataSourceV2Relation":
+        return _version_of(leaf.table())
+    return int(leaf.relation().location().snapshotAtAnalysis().version())
+
+
+def _version_of(table: Plan) -> int | None:
     match table.getClass().getSimpleName():
         case "DeltaTableV2":
             return int(table.initialSnapshot().version())
@@ -152,7 +162,7 @@ def _base_of(plan: Plan) -> int | None:
     return None
 
 
-def _relation_of(plan: Plan) -> Plan:
+def relation_of(plan: Plan) -> Plan:
     """Return the node of the table that a command of Spark's own, or TRUNCATE, changes."""
     kind = plan.getClass().getSimpleName()
     if kind in _REPLACES_ROWS:
@@ -204,11 +214,11 @@ class _CommandReader:
 
     def text(self) -> str:
         plan, name = self._plan, self._name
-        if self._kind in _CREATES:
+        if self._kind in CREATES:
             return f"CREATE OR REPLACE TABLE {name} AS {self._query(plan.query())}"
         if self._kind == _APPENDS:
             return f"INSERT INTO {name} {self._query(plan.query())}"
-        if self._kind in _DYNAMIC:
+        if self._kind in DYNAMIC:
             return f"INSERT OVERWRITE {name} {self._query(plan.query())}"
         if self._kind == _OVERWRITES:
             (replaced,) = self._texts({_REPLACED: plan.table()}, [plan.deleteExpr()])

@@ -68,7 +68,8 @@ class SessionCatalog:
         """Return the session variable of a name that is not a column's; None if there is none."""
         name = quoted_name(parts)
         try:
-            row = self._spark.sql(f"SELECT CAST({name} AS STRING), typeof({name})").head()
+            with unlogged_errors():
+                row = self._spark.sql(f"SELECT CAST({name} AS STRING), typeof({name})").head()
         except PySparkException:
             return None
         return None if row is None else Variable(row[0], row[1])
@@ -79,7 +80,8 @@ class SessionCatalog:
         A call without arguments has them too, unless the function finds them by its arguments.
         """
         try:
-            return tuple(self._spark.sql(f"SELECT * FROM {quoted_name([function])}()").columns)
+            with unlogged_errors():
+                return tuple(self._spark.sql(f"SELECT * FROM {quoted_name([function])}()").columns)
         except PySparkException:
             return None
 
@@ -91,7 +93,8 @@ class SessionCatalog:
     def type_of(self, query: str) -> Type | None:
         """Return the type of the one column of a query; None if Spark does not understand it."""
         try:
-            [column] = self._spark.sql(query).schema
+            with unlogged_errors():
+                [column] = self._spark.sql(query).schema
         except PySparkException:
             return None
         return sql_type(column.dataType.jsonValue())
@@ -99,7 +102,8 @@ class SessionCatalog:
     def _view(self, name: str) -> View | None:
         quoted = quoted_name(name.split("."))
         try:
-            rows = self._spark.sql(f"DESCRIBE TABLE EXTENDED {quoted}").collect()
+            with unlogged_errors():
+                rows = self._spark.sql(f"DESCRIBE TABLE EXTENDED {quoted}").collect()
         except PySparkException:
             return None
         found = {row["col_name"]: row["data_type"] for row in rows}

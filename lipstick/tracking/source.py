@@ -21,6 +21,7 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import SourceChangedError, SourceError
 from lipstick.tracking.formats.probe import (
     check_plain_files,
@@ -166,8 +167,9 @@ def read_source(
         if format is not None or _is_path(text):
             return _read_path(spark, text, format, dict(options or {}))
         try:
-            frame = spark.table(text)
-            frame.schema  # noqa: B018 - Connect resolves the name here
+            with unlogged_errors():
+                frame = spark.table(text)
+                frame.schema  # noqa: B018 - Connect resolves the name here
         except PySparkException as error:
             raise SourceError(
                 f"There is no table, view or path {text!r}.\n"
@@ -265,8 +267,9 @@ def _read_path(
     if kind == "csv":
         options = {"header": "true", "inferSchema": "true", **options}
     try:
-        frame = spark.read.format(kind).options(**options).load(path)
-        frame.schema  # noqa: B018 - Connect reads the schema here
+        with unlogged_errors():
+            frame = spark.read.format(kind).options(**options).load(path)
+            frame.schema  # noqa: B018 - Connect reads the schema here
     except PySparkException as error:
         raise SourceError(f"Spark cannot read {path!r} as {kind}: {error}") from error
     files = fingerprint(spark, frame)
@@ -313,10 +316,11 @@ def check_unchanged(spark: SparkSession, name: str, source: Source) -> None:
     if source.versions or not (source.fingerprint or source.table or source.folders):
         return
     try:
-        frame = source.frame if source.table is None else spark.table(source.table)
-        now = fingerprint(spark, frame)
-        folders = source.folders
-        came = set[str]() if folders is None else _files(spark, folders) - folders.files
+        with unlogged_errors():
+            frame = source.frame if source.table is None else spark.table(source.table)
+            now = fingerprint(spark, frame)
+            folders = source.folders
+            came = set[str]() if folders is None else _files(spark, folders) - folders.files
     except PySparkException as error:
         raise SourceChangedError(
             f"The source of {name!r} ({source.description}) cannot be read any more: {error}\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any
@@ -13,6 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from lipstick.engines.spark.local_session import unlogged_errors
 from rewriter.dialect import name_parts
 
 
@@ -110,12 +111,10 @@ class Views:
         if name not in self._pinned or self.is_covered(name):
             return False
         view, temporary = self._pinned[name]
-        try:
-            if self._table(name).sameSemantics(self._spark.table(view)):
-                return False
-        except PySparkException:  # there is nothing of that name
-            return False
-        return temporary or self._is_temporary(name)
+        with suppress(PySparkException), unlogged_errors():  # there may be nothing of that name
+            other = not self._table(name).sameSemantics(self._spark.table(view))
+            return other and (temporary or self._is_temporary(name))
+        return False
 
     def is_covered(self, name: str) -> bool:
         """Return True if a pinned name stands for the view of another owner by now."""

@@ -83,7 +83,7 @@ def literals(sql: str) -> Counter[tuple[str, str]]:
 _TIMESTAMP = "date_format(current_timestamp(), \"yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX\")"
 _DATE = "CAST(current_date() AS STRING)"
 
-_VALUE_OF = {
+VALUE_OF = {
     "curdate": ("DATE", _DATE),
     "current_date": ("DATE", _DATE),
     "current_time": ("TIME", "CAST(current_time() AS STRING)"),
@@ -107,7 +107,7 @@ _NODES: dict[type[exp.Expr], str] = {
 
 def volatile_calls(expression: exp.Expr) -> dict[str, str]:
     """Return, for each function of the moment in a tree, Spark SQL for its value as text."""
-    return {name: _VALUE_OF[name][1] for _, name in _calls(expression)}
+    return {name: VALUE_OF[name][1] for _, name in _calls(expression)}
 
 
 def with_literals(expression: E, values: Mapping[str, str]) -> E:
@@ -133,12 +133,12 @@ def _calls(expression: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
             name = node.name.lower()
             if len(node.expressions) > (name in _TIMES):
                 continue
-        if name in _VALUE_OF:
+        if name in VALUE_OF:
             yield node, name
 
 
 def _literal(call: exp.Expr, name: str, value: str) -> exp.Expr:
-    mark = _VALUE_OF[name][0]
+    mark = VALUE_OF[name][0]
     if mark == "L":
         return TypedLiteral(
             this=exp.Literal.number(value), to=exp.DataType.build("bigint"), suffix="L"

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import random
-from collections.abc import Iterator
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import pyarrow as pa
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark import RDD
+from pyspark.errors import PySparkException
+from pyspark.logger import PySparkLogger
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 import lipstick
@@ -93,17 +103,142 @@ def test_lineage_ends_at_the_files_that_nobody_wrote(watched: tuple[Watch, Path]
     assert ids == {n for n, person, amount, _ in ORDERS if amount == 1 and person == 0}
 
 
+def _observed(spark: SparkSession) -> dict[str, Any]:
+    """Return what can be seen of a session and of PySpark, but for what listens to the session."""
+    catalog, context = spark.catalog, spark.sparkContext
+    jvm_sessions = context._jvm.org.apache.spark.sql.classic.SparkSession
+    shared = spark._jsparkSession.sharedState()
+    active = (
+        SparkSession.getActiveSession(),
+        SparkSession.active(),
+        jvm_sessions.getActiveSession().get().sessionUUID(),
+    )
+    frame = context.parallelize([(1, "a")]).toDF(["id", "c"])
+    patched = {
+        f"{kind.__name__}.{name}": value
+        for kind in (SparkSession, DataFrame, type(frame), RDD, Column)
+        for name, value in vars(kind).items()
+        if not name.startswith("__")
+    }
+    loggers = [
+        (logger.level, logger.disabled, list(logger.filters), list(logger.handlers))
+        for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+        for logger in [PySparkLogger.getLogger(name)]
+    ]
+    return {
+        "made by an RDD": frame.sparkSession is spark,
+        "active": active,
+        "built": SparkSession.builder.getOrCreate(),
+        "default": jvm_sessions.getDefaultSession().get().sessionUUID(),
+        "PySpark": patched,
+        "settings": dict(spark.conf.getAll),
+        "views": sorted(row["viewName"] for row in spark.sql("SHOW VIEWS").collect()),
+        "global views": sorted(
+            row["viewName"] for row in spark.sql("SHOW VIEWS IN global_temp").collect()
+        ),
+        "functions": sorted(row[0] for row in spark.sql("SHOW USER FUNCTIONS").collect()),
+        "tables": sorted(table.name for table in catalog.listTables()),
+        "place": (catalog.currentCatalog(), catalog.currentDatabase()),
+        "variable": spark.sql("SELECT watched_variable").head(),
+        "cached": shared.cacheManager().isEmpty(),
+        "persistent": context._jsc.getPersistentRDDs().size(),
+        "jobs are of": [
+            context.getLocalProperty(f"spark.{name}")
+            for name in ("jobGroup.id", "job.description", "sql.execution.id", "scheduler.pool")
+        ],
+        "workers": (context.pythonExec, context.environment),
+        "process": (sys.getrecursionlimit(), dict(os.environ), Path.cwd(), list(sys.path)),
+        "loggers": loggers,
+        "warnings": list(warnings.filters),
+    }
+
+
+def _listening(spark: SparkSession) -> int:
+    return int(spark._jsparkSession.listenerManager().listListeners().__len__())
+
+
+@pytest.fixture
+def own_names(spark: SparkSession) -> Iterator[SparkSession]:
+    """Return a session with views and a variable of its own, named as questions name sources."""
+    spark.range(3).createOrReplaceTempView("orders")
+    spark.range(4).createOrReplaceTempView("rows")
+    spark.sql("DECLARE OR REPLACE VARIABLE watched_variable INT DEFAULT 7")
+    yield spark
+    for name in ("orders", "rows"):
+        spark.catalog.dropTempView(name)
+    spark.sql("DROP TEMPORARY VARIABLE watched_variable")
+
+
 @pytest.mark.classic
-def test_names_of_the_watched_session_stay_as_they_are(watched: tuple[Watch, Path]) -> None:
-    watch, _ = watched
+def test_a_watched_session_has_no_trace_of_the_watch(
+    watched: tuple[Watch, Path], own_names: SparkSession, tmp_path: Path
+) -> None:
+    spark, folder = own_names, watched[1]
+    before, listening = _observed(spark), _listening(spark)
+    with lipstick.watch(spark) as watch:
+        assert _observed(spark) == before
+        orders = spark.read.parquet(f"{folder}/orders.parquet")
+        orders.groupBy("day").agg(F.sum("amount").alias("total")).write.parquet(f"{tmp_path}/days")
+        made = spark.sparkContext.parallelize([("d1", 1), ("d2", 2)]).toDF(["day", "rank"])
+        spark.read.parquet(f"{tmp_path}/days").join(made, "day").write.parquet(f"{tmp_path}/all")
+        assert _observed(spark) == before
+        q = watch.query(f"{tmp_path}/all")
+        assert _observed(spark) == before
+        (source,) = set(q.relations) - {"orders"}
+        asked = orders.where(F.expr("assert_true(id < 100) IS NULL"))
 
-    def own_names() -> set[str]:
-        names = {row["viewName"] for row in watch.spark.sql("SHOW VIEWS").collect()}
-        return names & {"orders", "watched_daily", "clean", "people"}
+        def ask_refused() -> None:
+            watch.query(asked).df.count()
 
-    before = own_names()
-    watch.query("watched_daily").df.count()
-    assert own_names() == before
+        questions: list[Callable[[], Any]] = [
+            q.df.collect,
+            q.what_if(delete={"orders": "id < 9", source: "rank = 1"}).df.collect,
+            q.polynomials,
+            q.lineage(where="day = 'd2'")["orders"].collect,
+            partial(q.why, "total", {"day": "d2"}, too="high"),
+            partial(q.why_not, day="d7"),
+            partial(q.save, tmp_path / "capture"),
+            partial(watch.query, f"{tmp_path}/days"),
+            ask_refused,
+        ]
+        for ask in questions:
+            with suppress(LipstickError, PySparkException):
+                ask()
+            assert _observed(spark) == before
+    assert _observed(spark) == before
+    assert _listening(spark) == listening
+
+
+MADE = "its rows were made in Python or stand in a query"
+MADE_IN_PYTHON: dict[str, Callable[[SparkSession], DataFrame]] = {
+    "a list": lambda s: s.createDataFrame([(1, "a", 5), (2, "b", 7)], "id int, c string, v int"),
+    "names": lambda s: s.createDataFrame([(1, "a", 5), (2, "b", 7)], ["id", "c", "v"]),
+    "rows": lambda s: s.createDataFrame([Row(id=1, v=5), Row(id=2, v=7)]),
+    "dictionaries": lambda s: s.createDataFrame([{"id": 1, "v": 5}, {"id": 2, "v": 7}]),
+    "pandas": lambda s: s.createDataFrame(pd.DataFrame({"id": [1, 2], "v": [5.0, None]})),
+    "arrow": lambda s: s.createDataFrame(pa.table({"id": [1, 2], "v": [5, 7]})),
+    "an RDD": lambda s: s.sparkContext.parallelize([(1, 5), (2, 7)]).toDF(["id", "v"]),
+    "maps": lambda s: s.createDataFrame([(1, {"a": 5}), (2, {})], "id int, v map<string, int>"),
+    "there and back": lambda s: s.createDataFrame(s.range(1, 3).toPandas()),
+    "twice": lambda s: s.createDataFrame([(1, 5), (2, 7)], "id int, v int").join(
+        s.createDataFrame([(1, "x"), (2, "y")], "id int, w string"), "id"
+    ),
+}
+
+
+@pytest.mark.classic
+def test_data_made_in_python_are_followed(watched: tuple[Watch, Path], tmp_path: Path) -> None:
+    spark = watched[0].spark
+    with lipstick.watch(spark) as watch:
+        for name, make in MADE_IN_PYTHON.items():
+            make(spark).where("id > 0").write.parquet(f"{tmp_path}/{name}")
+        for name in MADE_IN_PYTHON:
+            q = watch.query(f"{tmp_path}/{name}")
+            assert {watch.sources[source] for source in q.relations} == {MADE}
+            whole = _rows(spark.read.parquet(f"{tmp_path}/{name}"))
+            assert (name, _rows(q.df)) == (name, whole)
+            gone = q.what_if(delete=dict.fromkeys(q.relations, "id = 1")).df
+            assert (name, _rows(gone)) == (name, whole[1:])
 
 
 @pytest.mark.classic
@@ -112,7 +247,6 @@ def test_names_of_the_watched_session_stay_as_they_are(watched: tuple[Watch, Pat
     [
         ("overwritten", "the query of write"),
         ("types", "it is read with other columns than were written"),
-        ("part", "partitions of it were written by name"),
         ("rand", "chance takes part in the query of write"),
     ],
 )
@@ -129,10 +263,6 @@ def test_a_table_that_its_query_does_not_make_is_a_source(
             spark.range(8).selectExpr("id", "id AS k").write.mode("overwrite").parquet(before)
         elif change == "types":
             made.selectExpr("id", "CAST(k AS STRING) AS k").write.partitionBy("k").parquet(target)
-        elif change == "part":
-            made.write.partitionBy("k").parquet(target)
-            only = made.where("k = 1").write.mode("overwrite").partitionBy("k")
-            only.option("partitionOverwriteMode", "dynamic").parquet(target)
         else:
             made.select("id", F.rand().alias("k")).write.parquet(target)
         q = watch.query(spark.read.parquet(target))
@@ -163,6 +293,7 @@ def test_what_was_not_written_is_refused(watched: tuple[Watch, Path], tmp_path: 
     other = Watch(watch.spark)
     other.close()
     watch.spark.range(1).write.parquet(f"{tmp_path}/later")
+    other._listener.catch_up()
     assert not other._writes
     with pytest.raises(SessionClosedError, match=r"lipstick\.watch\(spark\), before"):
         other.query("watched_daily")
@@ -188,6 +319,7 @@ def test_queries_that_are_refused_together_are_annotated_one_after_the_other(
 
     spark.range(5).write.parquet(f"{tmp_path}/numbers")
     with lipstick.watch(spark) as watch:
+        assert watch.writes == ()  # what was written before is not told late
         large = spark.read.parquet(f"{tmp_path}/numbers").where("id > 1")
         large.write.parquet(f"{tmp_path}/large")
         twice = spark.read.parquet(f"{tmp_path}/large").selectExpr("id * 2 AS twice")

@@ -6,7 +6,8 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from logging import Logger
+from logging import Logger, LogRecord
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
@@ -33,29 +34,37 @@ def local_builder(name: str, master: str = "local[*]") -> SparkSession.Builder:
     return builder.config("spark.ui.showConsoleProgress", "false")
 
 
-def _error_logger() -> Logger:
-    """Return what PySpark writes the errors of statements to, each with its trace."""
+def _error_loggers() -> list[Logger]:
+    """Return what PySpark writes errors of statements and frames to, each with its trace."""
     from pyspark.logger import PySparkLogger
 
-    return PySparkLogger.getLogger("SQLQueryContextLogger")
+    names = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+    return [PySparkLogger.getLogger(name) for name in names]
 
 
 @contextmanager
 def unlogged_errors() -> Iterator[None]:
-    """Keep PySpark from writing errors of statements that are tried, and may fail."""
-    logger = _error_logger()
-    level = logger.level
-    logger.setLevel("CRITICAL")
+    """Keep PySpark from writing errors of attempts that this thread makes, and that may fail."""
+    thread = get_ident()
+
+    def is_of_others(_: LogRecord) -> bool:
+        return get_ident() != thread
+
+    loggers = _error_loggers()
+    for logger in loggers:
+        logger.addFilter(is_of_others)
     try:
         yield
     finally:
-        logger.setLevel(level)
+        for logger in loggers:
+            logger.removeFilter(is_of_others)
 
 
 def own_spark(settings: Mapping[str, str] | None = None) -> SparkSession:
     """Start the Spark of a session that was given none, with some settings."""
     # Refused statements are reported as errors, and names that are not tables are not failures.
-    _error_logger().setLevel("CRITICAL")
+    for logger in _error_loggers():
+        logger.setLevel("CRITICAL")
     return (
         local_builder("lipstick")
         .config("spark.ui.enabled", "false")

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.errors import PySparkException
 
+from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import SourceError, first_line
 from lipstick.systems.dbt.errors import DbtError
 from lipstick.systems.dbt.manifest import DbtNode
@@ -89,8 +90,9 @@ class TrackedBases:
         """
         if base.id not in self._tracked:
             try:
-                self._track(project, base)
-                self._tracked[base.id] = None
+                with unlogged_errors():
+                    self._track(project, base)
+                    self._tracked[base.id] = None
             except (LipstickError, PySparkException) as error:
                 self._tracked[base.id] = Refusal(first_line(error), base.file)
         return self._tracked[base.id]

@@ -12,6 +12,7 @@ from pyspark.errors import PySparkException
 
 import lipstick
 from lipstick import display
+from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import CaptureError, first_line
 from lipstick.frame import AnnotatedFrame
 from lipstick.questions.checks.dbt import failure_bounds
@@ -334,11 +335,12 @@ class TrackedProject:
         if isinstance(frame, Refusal):
             return NodeImpact(node, refusal=frame)
         try:
-            if not deletion.tokens.keys() & frame.relations.keys():
-                changes = pa.table({"_change": pa.array([], pa.string())})
-                before = after = frame.count()
-                return NodeImpact(node, changes, before, after)
-            changed = frame.capture.cluster.changes_without(deletion)
+            with unlogged_errors():
+                if not deletion.tokens.keys() & frame.relations.keys():
+                    changes = pa.table({"_change": pa.array([], pa.string())})
+                    before = after = frame.count()
+                    return NodeImpact(node, changes, before, after)
+                changed = frame.capture.cluster.changes_without(deletion)
         except (LipstickError, PySparkException) as error:
             return NodeImpact(node, refusal=Refusal(first_line(error), node.file))
         return NodeImpact(node, *changed)
@@ -449,7 +451,8 @@ class TrackedProject:
     def read(self, query: ModelQuery, node: DbtNode, how: Callable[[str], T]) -> T | Refusal:
         """Return the result of a function on the text of a query, or a refusal."""
         try:
-            return how(query.sql)
+            with unlogged_errors():
+                return how(query.sql)
         except PySparkException as error:
             return Refusal(first_line(error), node.file)
         except LipstickError as error:

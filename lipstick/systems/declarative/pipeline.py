@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from lipstick import display
 from lipstick.dataframes.jvm import analysed, frame_of
 from lipstick.dataframes.leaves import row_leaves, table_parts
+from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import LipstickError, first_line
 from lipstick.questions.deletion import resolve_deletion
 from lipstick.systems.declarative.batches import as_batch
@@ -262,7 +263,8 @@ class DeclarativePipeline(WrittenTables):
 
     def _report(self, dataset: PipelineDataset) -> DatasetReport:
         try:
-            frame = self.query(dataset.name)
+            with unlogged_errors():
+                frame = self.query(dataset.name)
         except (LipstickError, PySparkException) as error:
             return DatasetReport(dataset, (), dataset.refusal or first_line(error))
         return DatasetReport(dataset, tuple(sorted(frame.relations)), None)
@@ -326,7 +328,10 @@ class DeclarativePipeline(WrittenTables):
         """Give the session the settings, catalog and schema of the specification."""
         spark = self.session.spark
         for key, value in specification.configuration.items():
-            with suppress(PySparkException):  # static ones are the session's, as in a run
+            with (
+                suppress(PySparkException),
+                unlogged_errors(),
+            ):  # static ones are the session's, as in a run
                 spark.conf.set(key, value)
         with _refused(f"{self._definitions.path}: its catalog or schema cannot be used"):
             if specification.catalog is not None:
@@ -419,7 +424,8 @@ class DeclarativePipeline(WrittenTables):
                 frame = flow.frame()
                 defined = analysed(frame)
                 plan = as_batch(spark, frame)
-                reads = {self._table_of(leaf) for leaf in row_leaves(frame_of(spark, plan))}
+                leaves = row_leaves(analysed(frame_of(spark, plan)))
+                reads = {self._table_of(leaf) for leaf in leaves}
         except Exception as error:  # the project's own code runs
             reason = f"{type(error).__name__}: {first_line(error)}"
             return _Evaluated(replace(unknown, refusal=reason))
@@ -489,6 +495,7 @@ def _namespace(spark: SparkSession, namespace: Sequence[str]) -> Iterator[None]:
 @contextmanager
 def _refused(problem: str) -> Iterator[None]:
     try:
-        yield
+        with unlogged_errors():
+            yield
     except (PySparkException, LipstickError) as error:
         raise PipelineError(f"{problem}: {first_line(error)}") from error

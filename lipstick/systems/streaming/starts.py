@@ -16,6 +16,7 @@ from typing import Any
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.systems.streaming.kept import FOLDER, append_lines, read_lines
 
 FILE = FOLDER / "starts.jsonl"
@@ -167,6 +168,7 @@ def differing(one: Mapping[str, str], other: Mapping[str, str]) -> Iterable[str]
 
 def _setting(spark: SparkSession, name: str, otherwise: str) -> str:
     try:
-        return str(spark.conf.get(name))
+        with unlogged_errors():
+            return str(spark.conf.get(name))
     except PySparkException:  # of a version of Spark that does not have it
         return otherwise

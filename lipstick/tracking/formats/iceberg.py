@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
+from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import SourceError, first_line
 from lipstick.tracking.formats.versions import (
     Leaf,
@@ -107,7 +108,8 @@ class VersionedIceberg:
         time = F.col("made_current_at")
         before = self._metadata("history").where(time <= F.lit(moment).cast("timestamp"))
         try:
-            found = before.agg(F.max_by("snapshot_id", time)).head()
+            with unlogged_errors():
+                found = before.agg(F.max_by("snapshot_id", time)).head()
         except PySparkException as error:
             raise SourceError(
                 f"The Iceberg table {self.table} has no branch or tag {moment!r}, and it is not "
@@ -268,7 +270,8 @@ def iceberg_at_path(spark: SparkSession, path: str) -> VersionedIceberg:
     """
     found = VersionedIceberg(spark, f"iceberg.`{path}`", path, path)
     try:
-        found._now().schema  # noqa: B018 - Connect reads the table here
+        with unlogged_errors():
+            found._now().schema  # noqa: B018 - Connect reads the table here
     except PySparkException as error:
         raise SourceError(
             f"Spark cannot read the Iceberg table in {path}: "

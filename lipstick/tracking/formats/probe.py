@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlparse
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import SourceChangedError, SourceError, VersionGoneError, first_line
 from lipstick.tracking.formats.delta import (
     LOG,
@@ -59,8 +60,9 @@ def versioned_table(spark: SparkSession, name: str) -> tuple[VersionedTable, str
     if provider is None or provider not in _OF_NAME:
         return None
     try:
-        found = _OF_NAME[provider](spark, name)
-        found.current()
+        with unlogged_errors():
+            found = _OF_NAME[provider](spark, name)
+            found.current()
     except PySparkException:  # a table about a table, as Iceberg's of snapshots
         return None
     return found, None
@@ -69,11 +71,11 @@ def versioned_table(spark: SparkSession, name: str) -> tuple[VersionedTable, str
 def _provider(spark: SparkSession, name: str) -> str | None:
     """Return the provider of a table; None for views, and where there is no such table."""
     try:
-        table = quoted_name(name_parts(name))
-        # PySpark prints what it cannot find, also where that is caught.
-        if is_temporary(spark, name) or not spark.catalog.tableExists(table):
-            return None
-        rows = spark.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()
+        with unlogged_errors():
+            table = quoted_name(name_parts(name))
+            if is_temporary(spark, name) or not spark.catalog.tableExists(table):
+                return None
+            rows = spark.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()
     except PySparkException:
         return None
     found = [row["data_type"] for row in rows if row["col_name"] == "Provider"]
@@ -149,7 +151,8 @@ def check_readable(spark: SparkSession, name: str, pinned: PinnedVersion) -> Non
     if pinned.files:
         return
     try:
-        table = _reopened(spark, pinned)
+        with unlogged_errors():
+            table = _reopened(spark, pinned)
     except (PySparkException, SourceError) as error:
         raise gone(name, pinned, first_line(error)) from error
     if table.identity != pinned.identity:

@@ -17,6 +17,7 @@ from pathlib import Path
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from lipstick.engines.spark.private_session import PrivateSession, bindings_kept
 from lipstick.workflow.definition.module import Specification
 from lipstick.workflow.errors import RunError
 from lipstick.workflow.execution.bench import Bench
@@ -55,7 +56,11 @@ def new_session(spark: SparkSession) -> SparkSession:
         Where that cannot be.
     """
     try:
-        return spark.newSession()
+        if not hasattr(spark, "_jsparkSession"):
+            return spark.newSession()
+        with bindings_kept():
+            other = spark.newSession()
+        return PrivateSession(spark.sparkContext, other._jsparkSession)
     except (PySparkException, NotImplementedError, AttributeError) as error:
         try:
             builder = copy.copy(spark.client._builder)

@@ -353,7 +353,19 @@ class CatalystPlans:
 
     def _deduplicate(self, node: PlanNode) -> FromRows:
         keys = {attribute_id(key) for key in node.many("keys")}
-        return deduplicated(self.close, self.input_of(node, Stage.WHERE), keys)
+        below = node.children[0]
+        while below.kind in ("Filter", "Project", "SubqueryAlias"):
+            below = below.children[-1]
+        rows = self.input_of(node, Stage.WHERE)
+        some = not keys >= {column.id for column in rows.columns}
+        if some and below.kind == "Sort" and below.fields["global"]:
+            raise unsupported(
+                "dropDuplicates() over sorted rows has no rule: Spark does not say that it keeps "
+                "the first of them",
+                "Number the rows of each key, row_number().over(Window.partitionBy(...)"
+                ".orderBy(...)), and keep those with 1.",
+            )
+        return deduplicated(self.close, rows, keys)
 
     # -- named queries and subqueries ------------------------------------------------------
 

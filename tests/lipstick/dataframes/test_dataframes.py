@@ -327,6 +327,11 @@ def test_oracles(on: Oracles, frames: tuple[DataFrame, DataFrame], name: str) ->
             "not tracked",
         ),
         (lambda left, right: left.sample(True, 0.5, 1), UnsupportedError, "with replacement"),
+        (
+            lambda left, right: right.orderBy("w").where("w > 0").dropDuplicates(["k"]),
+            UnsupportedError,
+            r"dropDuplicates\(\) over sorted rows has no rule.*\n.*row_number",
+        ),
     ],
 )
 def test_refused(

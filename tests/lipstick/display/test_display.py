@@ -89,6 +89,16 @@ def test_frame_repr_names_query_columns_blocks_and_annotation(ls: Session) -> No
     )
 
 
+def test_frame_repr_says_where_spark_may_have_other_rows(ls: Session) -> None:
+    line = "  ties        Spark leaves open which rows come first; here their keys decide"
+    for query, may in (
+        ("SELECT model, first(price) AS p FROM cars GROUP BY model", True),
+        ("SELECT model FROM cars LIMIT 1", True),
+        ("SELECT model, max(price) AS p FROM cars GROUP BY model", False),
+    ):
+        assert (line in repr(ls.sql(query))) is may
+
+
 def test_frame_repr_runs_nothing(ls: Session) -> None:
     frame = ls.sql(COUNTED)
     repr(frame)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlparse
 
+from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import LipstickError, first_line
 from lipstick.systems.scripts.running.record import Event, FileVersion, version_of, versions_of
 from lipstick.systems.scripts.running.recorder import RunRecorder
@@ -271,7 +272,8 @@ def observed(frame: DataFrame) -> tuple[DataFrame, ComparedRows | None]:
 
     observation = Observation()
     try:
-        seen = frame.observe(observation, *RowChecksum.columns(frame, rounded=True))
+        with unlogged_errors():
+            seen = frame.observe(observation, *RowChecksum.columns(frame, rounded=True))
     except PySparkException:  # columns of one name; streams
         return frame, None
     return seen, ComparedRows(observation)
@@ -293,9 +295,10 @@ class Annotating:
 
     def add(self, event: Event, frame: DataFrame) -> None:
         """Remember where the rows of a frame that a script has made come from."""
+        from lipstick.dataframes.jvm import analysed
         from lipstick.dataframes.leaves import plan_leaves
 
-        leaves = plan_leaves(frame)
+        leaves = plan_leaves(analysed(frame))
         if len(leaves) == 1:
             self._frames.append((event, leaves[0]))
 
@@ -304,14 +307,18 @@ class Annotating:
         from pyspark.errors import PySparkException
 
         from lipstick.dataframes import query_text
+        from lipstick.dataframes.jvm import analysed
         from lipstick.dataframes.leaves import row_leaves
 
         directory = self._recorder.directory / "captures" / str(event.number)
         try:
-            relations = [self._tracked_leaf(frame, leaf) for leaf in row_leaves(frame)]
-            text = query_text(frame.sparkSession, frame, relations)
-            annotated = self._open(frame).sql(text)
-            capture = annotated.save(directory)
+            with unlogged_errors():
+                relations = [
+                    self._tracked_leaf(frame, leaf) for leaf in row_leaves(analysed(frame))
+                ]
+                text = query_text(frame.sparkSession, frame, relations)
+                annotated = self._open(frame).sql(text)
+                capture = annotated.save(directory)
         except (LipstickError, PySparkException) as error:
             reason = f"its frame cannot be annotated: {first_line(error)}"
             self._recorder.change(event, inferred=reason)
