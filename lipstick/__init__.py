@@ -119,7 +119,15 @@ def __getattr__(name: str) -> Any:
     if name not in _ORIGINS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, attribute = _ORIGINS[name]
-    value: Any = import_module(module)
+    try:
+        value: Any = import_module(module)
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] != "pyspark":
+            raise
+        from lipstick.errors import SparkStartError
+
+        text = "PySpark is not installed.\nInstall it: pip install 'pyspark>=4.0,<4.4'."
+        raise SparkStartError(text) from None
     if attribute:
         value = getattr(value, attribute)
     globals()[name] = value

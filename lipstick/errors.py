@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rewriter.errors import NotUnderstoodError, QueryError, UnsupportedError, UntrackedError
 from semiring.errors import CapabilityError, LipstickError, ValuationError
 
@@ -13,12 +15,14 @@ __all__ = [
     "ColumnValueError",
     "ErasureError",
     "InternalError",
+    "InvalidQueryError",
     "LipstickError",
     "NotUnderstoodError",
     "QueryError",
     "SessionClosedError",
     "SourceChangedError",
     "SourceError",
+    "SparkStartError",
     "StatementError",
     "TrackingError",
     "UncheckedWarning",
@@ -31,9 +35,27 @@ __all__ = [
 ]
 
 
+_OF_SPARK = re.compile(
+    r"^\[[A-Z][A-Z0-9_.]+\] |\s*SQLSTATE: \w{5}.*|;? \(?line \d+,? pos \d+.*|\. Please, .*"
+)
+"""Parts of an error that Spark adds to its sentence: the condition, the state, and the place."""
+
+
 def first_line(error: Exception) -> str:
-    """Return the first line of an error's message."""
-    return str(error).strip().partition("\n")[0]
+    """Return the first line of an error's message, without the marks that Spark adds."""
+    return _OF_SPARK.sub("", str(error).strip().partition("\n")[0])
+
+
+class InvalidQueryError(QueryError):
+    """A text that Spark's parser or analyser does not accept.
+
+    Attributes
+    ----------
+    condition
+        The name that Spark gives the error (``UNRESOLVED_COLUMN.WITH_SUGGESTION``), if it does.
+    """
+
+    condition: str | None = None
 
 
 class TrackingError(LipstickError):
@@ -72,6 +94,10 @@ class InternalError(UnsupportedError):
     """A query whose reading ended in an error of this project's own: a defect, to be reported."""
 
     is_defect = True
+
+
+class SparkStartError(LipstickError):
+    """Spark that cannot start here: without PySpark, without Java, or with one that is too old."""
 
 
 class CaptureError(LipstickError):

@@ -202,8 +202,8 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
         ------
         UnsupportedError
             Where chance decides something: another query would draw other rows.
-        pyspark.errors.AnalysisException
-            Spark's own errors of the condition.
+        InvalidQueryError
+            For a condition that Spark does not accept.
         """
         if self._decided_once:
             raise UnsupportedError(

@@ -121,10 +121,9 @@ def prepare(
 
     Raises
     ------
-    pyspark.errors.AnalysisException
-        Spark does not accept the text.
     QueryError
-        The query is not understood, has no rewrite rule, or reads untracked relations.
+        Spark does not accept the text, or the query is not understood, has no rewrite rule, or
+        reads untracked relations.
     """
     query = PreparedQuery(
         sql,
@@ -137,7 +136,8 @@ def prepare(
     for stage in STAGES:
         started = perf_counter()
         # Once Spark has accepted the text, every error of Spark's is one of a text of ours.
-        with reading(sql, accepted=stage is not understand):
+        names = [tracked.name for tracked in surroundings.tracked.values()]
+        with reading(sql, accepted=stage is not understand, names=names):
             query = stage(query)
         result = StageResult(stage.__name__, perf_counter() - started, query)
         query = replace(query, trace=(*query.trace, result))

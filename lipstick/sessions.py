@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
 from lipstick.dataframes import check_names, plain_frame, query_text
-from lipstick.engines.spark.local_session import is_stopped, own_spark
+from lipstick.engines.spark.local_session import is_stopped, own_spark, unlog_own_errors
 from lipstick.engines.spark.workers import use_own_python
 from lipstick.errors import QueryError, SessionClosedError, SourceChangedError, TrackingError
 from lipstick.frame import AnnotatedFrame
@@ -25,6 +25,7 @@ from lipstick.pipeline import PreparedQuery, prepare
 from lipstick.stages.explain import log_passes_where_asked
 from lipstick.stages.reading import reading
 from lipstick.stages.settings import check_settings, naming_settings
+from lipstick.stages.spark_errors import analysed
 from lipstick.stages.surroundings import Surroundings
 from lipstick.stages.table_functions import register_function
 from lipstick.systems import stream_tracker, table_exporter
@@ -72,6 +73,7 @@ class Session(Reenacting):
         self.spark = running if running is not None else own_spark()
         self._closed = False
         self.check_open()
+        unlog_own_errors()
         use_own_python(self.spark)
         self._tracked: dict[str, Tracked] = {}
         self._temporary = store is None
@@ -275,10 +277,9 @@ class Session(Reenacting):
 
         Raises
         ------
-        pyspark.errors.AnalysisException
-            Spark's own errors, at the places of this text.
         QueryError
-            When the query has no rewrite rule, was not understood, or reads untracked relations.
+            When Spark does not accept the text, or the query has no rewrite rule, was not
+            understood, or reads untracked relations.
         SourceChangedError
             When a source is not what it was when it was tracked.
         TrackingError
@@ -286,7 +287,9 @@ class Session(Reenacting):
         """
         self.check_open()
         check_settings(self.spark, query)
-        if (changed := self._execute(query, args)) is not None:
+        with analysed(query, self.tracked):
+            changed = self._execute(query, args)
+        if changed is not None:
             return self._annotated(changed, None, query, verify=False)
         write = read_write(query)
         if write is None:

@@ -41,7 +41,7 @@ def deeply(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
     DepthError
         When the call recurses more than `CALLS` deep.
     """
-    if getattr(_calls, "inside", False):
+    if is_inside():
         return function(*args, **kwargs)
     _calls.inside = True
     try:
@@ -53,6 +53,11 @@ def deeply(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
     finally:
         _calls.inside = False
     return _in_thread(function, args, kwargs)
+
+
+def is_inside() -> bool:
+    """Return True in a thread that is in a call of a public function."""
+    return getattr(_calls, "inside", False)
 
 
 class _Thread:

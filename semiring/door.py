@@ -18,14 +18,14 @@ import typing
 from collections import abc
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property, wraps
-from itertools import repeat
+from itertools import chain, repeat
 from traceback import walk_tb
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 
 from semiring.depth import deeply
-from semiring.errors import ArgumentError, LipstickError
+from semiring.errors import ArgumentError, LipstickError, closest
 
 T = TypeVar("T")
 
@@ -112,7 +112,7 @@ class _Door:
     def shorten(self, error: Exception, function: Callable[..., Any]) -> Exception:
         """Return an error without the calls of ours that led to it.
 
-        Of an error that is raised on purpose, the message says everything; a cause is shown as far
+        Of an error that is raised on purpose, the message has everything; a cause is shown as far
         as it has code of the user's own.
         """
         if not isinstance(error, LipstickError) or error.is_defect or _SHOW_ALL in os.environ:
@@ -137,15 +137,16 @@ _SHOW_ALL = "LIPSTICK_TRACEBACK"
 _LIBRARIES = frozenset(
     {
         *("benchmark_workflowgen", "graphquery", "lipstick", "rewriter", "semiring"),
-        *("numpy", "py4j", "pyarrow", "pyspark", "sqlglot", "yaml", *sys.stdlib_module_names),
+        *("numpy", "py4j", "pyarrow", "pyspark", "sqlglot", "yaml"),
     }
 )
+_PYTHON = sys.stdlib_module_names
 
 
 def _has_others_code(error: BaseException) -> bool:
     """Return True if an error passed through code that is neither ours nor a library's."""
     modules = (str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__))
-    return any(module.partition(".")[0] not in _LIBRARIES for module in modules)
+    return any(module.partition(".")[0] not in _LIBRARIES | _PYTHON for module in modules)
 
 
 def _problem(
@@ -158,25 +159,29 @@ def _problem(
 ) -> str | None:
     """Return what is wrong with the arguments of a call; None: nothing."""
     signature, hints = _signature(function)
+    called = _called(function, args[0] if bound and args else None)
+    parameters = signature.parameters
+    if not any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
+        for name in kwargs.keys() - parameters.keys():
+            known = [each for each in parameters if not (bound and each == next(iter(parameters)))]
+            return f"{called} has no parameter {name!r}.\n{closest(name, known)}"
     try:
         given = signature.bind(*args, **kwargs).arguments
     except TypeError as error:
-        return f"{_name(function)}: {error}.\nIt is called {_name(function)}{_shown(signature)}."
+        return f"{called}: {error}.\nIt is called {called}{_shown(signature)}."
     for number, (name, value) in enumerate(given.items()):
         if bound and number == 0:
             continue
-        parameter = signature.parameters[name]
+        parameter = parameters[name]
         values = {name: value}
         if parameter.kind is parameter.VAR_POSITIONAL:
             values = {f"{name}[{place}]": each for place, each in enumerate(value)}
         elif parameter.kind is parameter.VAR_KEYWORD:
             values = value
-        for called, each in values.items():
-            if each is not parameter.default and not fits(each, hints.get(name, Any), inside):
-                return (
-                    f"{_name(function)}: {called} is {_value(each)}.\n"
-                    f"It should be: {_hint_text(hints.get(name, Any), each)}."
-                )
+        hint = hints.get(name, Any)
+        for each_name, each in values.items():
+            if each is not parameter.default and not fits(each, hint, inside):
+                return f"{called}: {each_name} is {_value(each)}.\n{_advice(hint, each)}"
     return None
 
 
@@ -301,8 +306,12 @@ def _members(protocol: type) -> frozenset[str]:
     return frozenset(name for name in names if not name.startswith("_"))
 
 
-def _name(function: Callable[..., Any]) -> str:
-    return function.__qualname__.removesuffix(".__init__")
+def _called(function: Callable[..., Any], owner: Any) -> str:
+    """Return the name of a function, of a method with the class of the object at hand."""
+    if owner is None:
+        return function.__qualname__.removesuffix(".__init__")
+    name = owner.__name__ if isinstance(owner, type) else type(owner).__name__
+    return f"{name}.{function.__name__}".removesuffix(".__init__")
 
 
 def _shown(signature: inspect.Signature) -> str:
@@ -320,6 +329,30 @@ def _value(value: Any) -> str:
     return "None" if value is None else f"{shown}, of type {kind.__name__}"
 
 
+def _advice(hint: Any, value: Any) -> str:
+    """Return the advice to write another value."""
+    parts = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    for kind in (get_origin(part) or part for part in parts):
+        if not isinstance(kind, type) or kind is Any:
+            continue
+        is_protocol = getattr(kind, "_is_protocol", False)
+        if isinstance(value, type) and not is_protocol and issubclass(value, kind):
+            return f"Write {value.__name__}(): an instance, and not the class."
+        for each in _concrete(kind) if isinstance(value, str) else ():
+            if each.__name__.lower() == value.lower():
+                return f"Write {each.__name__}()."
+        if kind is str and type(value).__name__ == "Column":
+            return "Write the condition as text of SQL, as in WHERE."
+    return f"It should be: {' | '.join(_hint_text(part, value) for part in parts)}."
+
+
+def _concrete(kind: type) -> list[type]:
+    """Return the public classes that an abstract class stands for."""
+    if inspect.isabstract(kind):
+        return list(chain.from_iterable(map(_concrete, kind.__subclasses__())))
+    return [] if kind.__name__.startswith("_") else [kind]
+
+
 def _hint_text(hint: Any, value: Any) -> str:
     """Return a type as it is written, without the modules of its names, and what a value lacks."""
     if get_origin(hint) is Literal:
@@ -327,4 +360,8 @@ def _hint_text(hint: Any, value: Any) -> str:
     kind = get_origin(hint) or hint
     if getattr(kind, "_is_protocol", False):
         return f"{kind.__name__}, and has no {', '.join(_missing(value, kind))}"
+    if inspect.isabstract(kind) and kind.__module__.partition(".")[0] in _LIBRARIES:
+        names = sorted(each.__name__ for each in _concrete(kind))
+        few = " | ".join(names[:3]) + (" | ..." if len(names) > 3 else "")
+        return few if len(names) < 4 else f"a {kind.__name__} ({few})"
     return re.sub(r"\b\w+\.", "", inspect.formatannotation(hint).replace("NoneType", "None"))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import ClassVar
 
 
@@ -19,6 +21,20 @@ class LipstickError(Exception):
         if self.is_defect:
             return traceback.format_exception(self)
         return [f"{type(self).__name__}: {self}"]
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """Return a hint for an unknown name: the most similar known names, or a few of all names."""
+    names = sorted(known)
+    lower = {each.lower(): each for each in names}
+    likely = [lower[each] for each in get_close_matches(name.lower(), lower, n=3, cutoff=0.6)]
+    if likely:
+        first, last = ", ".join(likely[:-1]), likely[-1]
+        return f"Did you mean {f'{first} or {last}' if first else last}?"
+    if not names:
+        return "There are none."
+    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    return f"There are {', '.join(names[:5])}{more}."
 
 
 class ArgumentError(LipstickError, TypeError, ValueError):

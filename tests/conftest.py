@@ -21,6 +21,8 @@ ROOT = Path(__file__).parent.parent
 
 # Annotations that are made are held against what is left in a few worlds.
 os.environ.setdefault("LIPSTICK_CHECK", "1")
+# Errors show the calls of ours that led to them.
+os.environ.setdefault("LIPSTICK_TRACEBACK", "1")
 # Processes that start a Spark of their own end soon: their code is compiled quickly, not well.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 

@@ -179,7 +179,7 @@ def test_errors_name_the_parameter() -> None:
     with pytest.raises(ArgumentError, match=r"each: by is 5, of type int\.\nIt should be: str \|"):
         lipstick.each("cars", by=5)  # type: ignore[arg-type]
     with pytest.raises(
-        ArgumentError, match=r"each: got an unexpected keyword argument 'of'\.\n.*up"
+        ArgumentError, match=r"each has no parameter 'of'\.\nThere are by, relation"
     ):
         lipstick.each("cars", of="x")  # type: ignore[call-arg]
     with pytest.raises(ArgumentError, match="each: missing a required argument: 'relation'"):

@@ -6,13 +6,17 @@ does not import it.
 
 from __future__ import annotations
 
+import sys
+import traceback
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import click
 
 from lipstick.cli.captures import diff, rows, what_if, where
 from lipstick.cli.demo import demo
 from lipstick.cli.erase import erase
+from lipstick.cli.errors import Failure, reported
 from lipstick.cli.explore import explore
 from lipstick.cli.graph import graph
 from lipstick.cli.openlineage import openlineage
@@ -31,6 +35,19 @@ def _version() -> str:
 
 class _Group(click.Group):
     """The commands of the core and of systems; these are imported when they are called."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run a command; a defect shows its traceback, with an exit code that is no verdict."""
+        try:
+            return super().__call__(*args, **kwargs)
+        except Exception:
+            traceback.print_exc()
+            sys.exit(Failure.exit_code)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command, whose errors before its own work are reported as those in it."""
+        with reported():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted([*super().list_commands(ctx), *(command.name for command in commands())])
@@ -55,7 +72,8 @@ class _Group(click.Group):
 def main() -> None:
     """Semiring provenance for Spark SQL: every answer with how it came about.
 
-    Exit codes: 0 done, 1 damage found or a check failed, 2 wrong input, 3 unknown.
+    Exit codes: 0 done, 1 damage found or a check failed, 2 anything else, as wrong input or no
+    Java, 3 an answer that depends on what is missing.
     """
 
 

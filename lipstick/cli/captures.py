@@ -10,8 +10,7 @@ import click
 
 from lipstick.cli.errors import Failure, reported
 from lipstick.cli.output import JSON, TABLE, answer, answer_options, counted, working
-from lipstick.cli.why import named_values
-from lipstick.display.number_text import percent, signed
+from lipstick.cli.why import columns_of, named_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -81,6 +80,7 @@ def rows(
     --by orders.o_orderdate:month.
     """
     with reported():
+        from lipstick.display.number_text import percent
         from lipstick.explorer.captures.contributions import STATES
 
         source = _source(capture)
@@ -208,6 +208,7 @@ def what_if(
 
 def _line(change: dict[str, Any]) -> dict[str, Any]:
     """Return a row that differs, with its old and new values."""
+    from lipstick.display.number_text import signed
     from lipstick.explorer.cells import cell, number
 
     old, new = change["old"], change["new"]
@@ -235,12 +236,14 @@ def _line(change: dict[str, Any]) -> dict[str, Any]:
     multiple=True,
     help="A value that selects the row; may be repeated.",
 )
+@click.option("--key", metavar="COLUMN,...", help="The columns that identify a row of the answer.")
 @answer_options((TABLE, JSON))
 def diff(
     before: Path,
     after: Path,
     column: str | None,
     where: tuple[str, ...],
+    key: str | None,
     format: str | None,
     output: Path | None,
     limit: int | None,
@@ -253,7 +256,7 @@ def diff(
         import lipstick
 
         with working("comparing the captures"):
-            difference = lipstick.open(before).diff(lipstick.open(after))
+            difference = lipstick.open(before).diff(lipstick.open(after), columns_of(key))
         shown = answer(format, output, limit, (TABLE, JSON))
         if column is None:
             lines = difference.rows(shown.rows).to_pylist()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lipstick.cli.errors import DAMAGED, Failure, reported
+from lipstick.cli.errors import DAMAGED, Failure
 
 if TYPE_CHECKING:
     from lipstick.sessions import Session
@@ -38,36 +38,33 @@ def erase() -> None:
 @click.option("--in-place", is_flag=True, help="Change the tables, not branches and copies.")
 def plan(pipeline: Path, where: tuple[str, ...], output: Path, in_place: bool) -> None:
     """Plan an erasure; nothing is changed."""
-    with reported():
-        described = _described(pipeline)
-        delete = dict(_condition(text) for text in where)
-        with _session(described) as session:
-            for name, source in described.get("sources", {}).items():
-                session.track(name, source.get("table"), key=source.get("key"))
-            derived = described.get("derived", {})
-            made = session.erase(
-                delete,
-                {name: each["query"] for name, each in derived.items()},
-                key={name: each["key"] for name, each in derived.items() if "key" in each},
-                paths={name: each["path"] for name, each in derived.items() if "path" in each},
-                search=described.get("search", []),
-                drop=described.get("drop", []),
-                in_place=in_place,
-                on_step=_say,
-            )
-            made.document["spark"] = described.get("spark", {})
-            made.save(output)
-            for entry in made.tables:
-                click.echo(
-                    f"{entry['table']}: {entry['removed']} of {entry['rows']} rows go, "
-                    f"{entry['changed']} change, {entry['added']} are new ({entry['action']})"
-                )
-            for statement in made.statements:
-                click.echo(f"  {' '.join(statement.split())}")
-            searched = made.document["to_search"]
+    described = _described(pipeline)
+    delete = dict(_condition(text) for text in where)
+    with _session(described) as session:
+        for name, source in described.get("sources", {}).items():
+            session.track(name, source.get("table"), key=source.get("key"))
+        derived = described.get("derived", {})
+        made = session.erase(
+            delete,
+            {name: each["query"] for name, each in derived.items()},
+            key={name: each["key"] for name, each in derived.items() if "key" in each},
+            paths={name: each["path"] for name, each in derived.items() if "path" in each},
+            search=described.get("search", []),
+            drop=described.get("drop", []),
+            in_place=in_place,
+            on_step=_say,
+        )
+        made.document["spark"] = described.get("spark", {})
+        made.save(output)
+        for entry in made.tables:
             click.echo(
-                f"verify searches {searched['files']:,} files with {searched['bytes']:,} bytes."
+                f"{entry['table']}: {entry['removed']} of {entry['rows']} rows go, "
+                f"{entry['changed']} change, {entry['added']} are new ({entry['action']})"
             )
+        for statement in made.statements:
+            click.echo(f"  {' '.join(statement.split())}")
+        searched = made.document["to_search"]
+        click.echo(f"verify searches {searched['files']:,} files with {searched['bytes']:,} bytes.")
 
 
 @erase.command()
@@ -76,14 +73,13 @@ def apply(plan: Path) -> None:
     """Run the statements of PLAN; after an interruption, the remaining ones."""
     from lipstick.erasure.plan import ErasurePlan
 
-    with reported():
-        document = _document(plan)
-        with _session(document) as session:
-            planned = ErasurePlan(session, document)
-            planned.apply(_say)
-            for entry in document["tables"]:
-                for statement in entry["effect"]["publish"]:
-                    click.echo(f"To publish: {statement}")
+    document = _document(plan)
+    with _session(document) as session:
+        planned = ErasurePlan(session, document)
+        planned.apply(_say)
+        for entry in document["tables"]:
+            for statement in entry["effect"]["publish"]:
+                click.echo(f"To publish: {statement}")
 
 
 @erase.command()
@@ -109,20 +105,19 @@ def verify(
     """Search for what PLAN erases, and sign a receipt. Exits with 1 unless it is all gone."""
     from lipstick.erasure.plan import ErasurePlan
 
-    with reported():
-        document = _document(plan)
-        with _session(document) as session:
-            made = ErasurePlan(session, document).verify(key, search, _say, budget=budget)
-        made.save(receipt)
-        if page is not None:
-            page.write_text(made.page(), encoding="utf-8")
-        click.echo(made.verdict)
-        for finding in made.findings:
-            click.echo(f"  {finding['state']}: {finding['path']} ({finding['place']})")
-        for unsearched in made.unsearched:
-            click.echo(f"  not searched: {unsearched['path']}: {unsearched['reason']}")
-        for todo in made.to_do:
-            click.echo(f"  to do: {todo}")
+    document = _document(plan)
+    with _session(document) as session:
+        made = ErasurePlan(session, document).verify(key, search, _say, budget=budget)
+    made.save(receipt)
+    if page is not None:
+        page.write_text(made.page(), encoding="utf-8")
+    click.echo(made.verdict)
+    for finding in made.findings:
+        click.echo(f"  {finding['state']}: {finding['path']} ({finding['place']})")
+    for unsearched in made.unsearched:
+        click.echo(f"  not searched: {unsearched['path']}: {unsearched['reason']}")
+    for todo in made.to_do:
+        click.echo(f"  to do: {todo}")
     if made.verdict != "erased":
         raise SystemExit(DAMAGED)
 
@@ -135,13 +130,12 @@ def check(receipt: Path, key: Path, value: str | None) -> None:
     """Check the signature of RECEIPT, without Spark. Exits with 1 if it is another's."""
     from lipstick.erasure.receipt import ErasureReceipt
 
-    with reported():
-        read = ErasureReceipt.read(receipt)
-        genuine = read.check(key)
-        known = value is None or read.concerns(key, value)
-        click.echo("The signature is right." if genuine else "The signature is wrong.")
-        if value is not None:
-            click.echo("It is about this value." if known else "It is not about this value.")
+    read = ErasureReceipt.read(receipt)
+    genuine = read.check(key)
+    known = value is None or read.concerns(key, value)
+    click.echo("The signature is right." if genuine else "The signature is wrong.")
+    if value is not None:
+        click.echo("It is about this value." if known else "It is not about this value.")
     if not genuine or not known:
         raise SystemExit(DAMAGED)
 
@@ -194,12 +188,8 @@ def _session(described: Mapping[str, Any]) -> Iterator[Session]:
     from pyspark.sql import SparkSession
 
     import lipstick
-    from lipstick.engines.spark.local_session import local_builder
+    from lipstick.engines.spark.local_session import own_spark
 
     running = SparkSession.getActiveSession()
-    if running is None:
-        builder = local_builder("lipstick erase").config("spark.ui.enabled", "false")
-        for name, value in described.get("spark", {}).items():
-            builder = builder.config(name, value)
-    with lipstick.session(running or builder.getOrCreate()) as session:
+    with lipstick.session(running or own_spark(described.get("spark"))) as session:
         yield session

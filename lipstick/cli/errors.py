@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from traceback import walk_tb
 
 import click
 
 DAMAGED = 1
 """The exit code where something stored is not as it was written."""
+
+_PARAMETER = re.compile(r"\b([a-z_]+)=(?:\{[^}]*\}|\[[^]]*\]|'[^']*'|\"[^\"]*\"|True\b|\d+)")
+"""A parameter of Python in an advice, such as ``where={...}``."""
 
 UNKNOWN = 3
 """The exit code of a question whose answer depends on what is missing."""
@@ -28,21 +33,46 @@ class Damaged(Failure):
 
 @contextmanager
 def reported() -> Iterator[None]:
-    """Turn the errors that this project raises on purpose, and file errors, into failures."""
+    """Turn errors that are no defects of ours into failures; these are raised as they are."""
     from semiring.errors import LipstickError
 
     try:
         yield
     except LipstickError as error:
         _exit_as_program(error)
-        from lipstick.cli.output import printable
-
-        raise (Damaged if _is_damage(error) else Failure)(printable(str(error))) from error
+        raise (Damaged if _is_damage(error) else Failure)(_in_options(error, str(error))) from error
+    except ModuleNotFoundError as error:
+        name = str(error.name).partition(".")[0]
+        raise Failure(f"{name} is not installed.\nInstall it: pip install {name}") from error
     except BrokenPipeError:
         raise
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         raise Failure(f"{where}{error.strerror or error}") from error
+    except Exception as error:
+        if not type(error).__module__.startswith("pyspark."):
+            raise
+        from lipstick.errors import first_line
+
+        raise Failure(f"Spark: {_in_options(error, first_line(error))}") from error
+
+
+def _in_options(error: Exception, message: str) -> str:
+    """Return a message to be printed, with options of the command for parameters of Python."""
+    from lipstick.cli.output import printable
+
+    calls = [frame.f_locals.get("ctx") for frame, _ in walk_tb(error.__traceback__)]
+    contexts = [call for call in calls if isinstance(call, click.Context)]
+    options = {each.name: each for each in contexts[-1].command.params} if contexts else {}
+
+    def option(written: re.Match[str]) -> str:
+        found = options.get(written[1])
+        if not isinstance(found, click.Option):
+            return written[0]
+        value = found.metavar or found.type.name.upper()
+        return found.opts[0] if found.is_flag else f"{found.opts[0]} {value}"
+
+    return printable(_PARAMETER.sub(option, message))
 
 
 def _exit_as_program(error: Exception) -> None:

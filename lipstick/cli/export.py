@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lipstick.cli.errors import Failure, reported
+from lipstick.cli.errors import Failure
 from lipstick.cli.opened import graph_options, open_graph, store_argument
 
 if TYPE_CHECKING:
@@ -59,22 +59,21 @@ def export(
     OpenLineage is a line per event, with the times that the run has stored; in a store that has
     none, an invocation has started when what was stored before it was.
     """
-    with reported():
-        if kind in _FILES and output is None:
-            raise Failure(f"{kind} is written to a file: give --output.")
-        opened = open_graph(store, around, zoom_out, zoom_out_all, delete)
-        if kind in _FILES:
-            assert output is not None  # checked before anything was read
-            _write(opened.graph, kind, output)
-            return
-        if kind == "openlineage":
-            text = _openlineage(opened.graph, opened.snapshot, namespace)
-        else:
-            text = _text(opened.graph, kind, {} if max_nodes is None else {"limit": max_nodes})
-        if output is None:
-            click.echo(text, nl=False)
-        else:
-            output.write_text(text, encoding="utf-8")
+    if kind in _FILES and output is None:
+        raise Failure(f"{kind} is written to a file: give --output.")
+    opened = open_graph(store, around, zoom_out, zoom_out_all, delete)
+    if kind in _FILES:
+        assert output is not None  # checked before anything was read
+        _write(opened.graph, kind, output)
+        return
+    if kind == "openlineage":
+        text = _openlineage(opened.graph, opened.snapshot, namespace)
+    else:
+        text = _text(opened.graph, kind, {} if max_nodes is None else {"limit": max_nodes})
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        output.write_text(text, encoding="utf-8")
 
 
 def _write(graph: ProvenanceGraph, kind: str, output: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lipstick.cli.errors import Failure, reported
+from lipstick.cli.errors import Failure
 from lipstick.cli.output import JSON, TABLE, answer, answer_options
 
 if TYPE_CHECKING:
@@ -54,9 +54,8 @@ def graph_command(*more_formats: str) -> Callable[[Command], Command]:
             limit: int | None,
             **arguments: Any,
         ) -> None:
-            with reported():
-                opened = open_graph(store, around, zoom_out, zoom_out_all, delete)
-                function(opened, answer(format, output, limit, formats), **arguments)
+            opened = open_graph(store, around, zoom_out, zoom_out_all, delete)
+            function(opened, answer(format, output, limit, formats), **arguments)
 
         return store_argument(graph_options(answer_options(formats)(command)))
 

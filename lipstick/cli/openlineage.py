@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from lipstick.cli.errors import Failure, reported
+from lipstick.cli.errors import Failure
 from lipstick.cli.output import working
 
 Command = Callable[..., Any]
@@ -77,12 +77,11 @@ def openlineage(
     The run is part of the one that Airflow or dbt names in OPENLINEAGE_PARENT_ID or
     OPENLINEAGE_CONTEXT. The facet lipstick_capture of the dataset has the address of the capture.
     """
-    with reported():
-        import lipstick
-        from lipstick.openlineage import capture_events
+    import lipstick
+    from lipstick.openlineage import capture_events
 
-        with working("reading the capture"):
-            events = capture_events(
-                lipstick.open(capture), namespace, dataset=dataset, explorer=explorer
-            )
-        send_events(events, output, send=send)
+    with working("reading the capture"):
+        events = capture_events(
+            lipstick.open(capture), namespace, dataset=dataset, explorer=explorer
+        )
+    send_events(events, output, send=send)

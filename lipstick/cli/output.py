@@ -16,6 +16,8 @@ from xml.etree import ElementTree
 
 import click
 
+from lipstick.cli.errors import Failure
+
 if TYPE_CHECKING:
     import pyarrow as pa
     from rich.console import Console
@@ -27,6 +29,9 @@ ROWS = 50
 """Rows of a table that are shown by default."""
 
 _UNBOUNDED = 10_000
+_DATA = frozenset({"arrow", "avro", "csv", "json", "orc", "parquet", "tsv", "xls", "xlsx", "yaml"})
+_OTHER_FILES = _DATA | {"html", "pdf", "png", "svg"}
+"""Endings of files that hold something else than a drawn table."""
 _SVG = "http://www.w3.org/2000/svg"
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -198,6 +203,16 @@ def answer_options(formats: Iterable[str] = (TABLE, JSON)) -> Callable[[F], F]:
     """Options ``--format``, ``--output`` and ``--limit``, for a command that takes an `Answer`."""
     choices = list(formats)
 
+    def check(context: click.Context, _: click.Parameter, output: Path | None) -> Path | None:
+        ending = "" if output is None else _ending(output)
+        if context.params["format"] is None and ending in _OTHER_FILES.difference(choices):
+            written = ", ".join(each for each in choices if each != TABLE)
+            raise Failure(
+                f"{output}: this command writes no {ending.upper()}, but text (.txt) and {written}."
+                "\nName the file after one of these, or add --format."
+            )
+        return output
+
     def decorate(function: F) -> F:
         for option in (
             click.option(
@@ -208,11 +223,13 @@ def answer_options(formats: Iterable[str] = (TABLE, JSON)) -> Callable[[F], F]:
             click.option(
                 "--output",
                 type=click.Path(dir_okay=False, path_type=Path),
+                callback=check,
                 help="Write to this file instead of standard output.",
             ),
             click.option(
                 "--format",
                 type=click.Choice(choices),
+                is_eager=True,  # read before --output is checked
                 help="The format of the answer.  [default: by the name of --output, else table]",
             ),
         ):
@@ -222,11 +239,15 @@ def answer_options(formats: Iterable[str] = (TABLE, JSON)) -> Callable[[F], F]:
     return decorate
 
 
+def _ending(file: Path) -> str:
+    return file.suffix.removeprefix(".").lower()
+
+
 def answer(
     format: str | None, output: Path | None, limit: int | None, formats: Iterable[str]
 ) -> Answer:
     """Return the answer that the options of `answer_options` ask for."""
     if format is None:
-        ending = "" if output is None else output.suffix.removeprefix(".")
+        ending = "" if output is None else _ending(output)
         format = ending if ending in formats else TABLE
     return Answer(format, output, limit)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lipstick.cli.errors import DAMAGED, Failure, reported
+from lipstick.cli.errors import DAMAGED, Failure
 from lipstick.cli.opened import store_argument
 from lipstick.cli.output import JSON, TABLE, answer, answer_options, counted
 
@@ -52,30 +52,29 @@ def fsck(path: Path, format: str | None, output: Path | None, limit: int | None)
     for damage, and for provenance upstream of a capture that is not here. Nothing is changed.
     """
     told = answer(format, output, limit, (TABLE, JSON))
-    with reported():
-        damages = sorted(_damages(path), key=lambda damage: damage.garbage)
-        rows = [
-            {
-                "where": each.where,
-                "what": each.what,
-                "remedy": each.remedy,
-                "damage": _KINDS[each.garbage, each.absent],
-            }
-            for each in damages
-        ]
-        absent = sum(each.absent for each in damages)
-        damaged = sum(not (each.garbage or each.absent) for each in damages)
-        if told.format == JSON:
-            told.send_json(rows[: told.rows])
-        else:
-            told.table(rows[: told.rows], len(rows))
-            told.say(
-                f"{damaged} damaged, {len(damages) - damaged - absent} left over"
-                + (f", {absent} not here" if absent else "")
-                if damages
-                else "sound"
-            )
-            told.send_table()
+    damages = sorted(_damages(path), key=lambda damage: damage.garbage)
+    rows = [
+        {
+            "where": each.where,
+            "what": each.what,
+            "remedy": each.remedy,
+            "damage": _KINDS[each.garbage, each.absent],
+        }
+        for each in damages
+    ]
+    absent = sum(each.absent for each in damages)
+    damaged = sum(not (each.garbage or each.absent) for each in damages)
+    if told.format == JSON:
+        told.send_json(rows[: told.rows])
+    else:
+        told.table(rows[: told.rows], len(rows))
+        told.say(
+            f"{damaged} damaged, {len(damages) - damaged - absent} left over"
+            + (f", {absent} not here" if absent else "")
+            if damages
+            else "sound"
+        )
+        told.send_table()
     if damaged or absent:
         sys.exit(DAMAGED)
 
@@ -133,7 +132,7 @@ def compact(store: Path) -> None:
     """
     from graphquery.store import Store
 
-    with reported(), Store.open(store).writer() as writer:
+    with Store.open(store).writer() as writer:
         done = writer.compact()
     click.echo(f"{counted(done.before, 'file')} merged into {done.after:,}")
 
@@ -152,6 +151,6 @@ def vacuum(store: Path, older_than: timedelta) -> None:
     """Delete the files of a STORE that are out of use."""
     from graphquery.store import Store
 
-    with reported(), Store.open(store).writer() as writer:
+    with Store.open(store).writer() as writer:
         deleted = writer.vacuum(older_than=older_than)
     click.echo(f"{counted(deleted, 'file')} deleted")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from lipstick.cli.errors import Failure, reported
+from lipstick.cli.errors import Failure
 from lipstick.cli.output import JSON, TABLE, answer, answer_options
-from lipstick.display.number_text import spelled
 from semiring.errors import LipstickError
 
 if TYPE_CHECKING:
@@ -97,17 +97,16 @@ def value(
 
     Without COLUMN the answer's rows are explained, which must not be there.
     """
-    with reported():
-        import lipstick
+    import lipstick
 
-        other: Any = None
-        if than is not None:
-            other = named_values((than,)) if "=" in than else _number(than)
-        opened = lipstick.open(capture)
-        explanation = opened.why(
-            column, named_values(where), than=other, too=too, budget=options["budget"]
-        )
-        _show(explanation, **options)
+    other: Any = None
+    if than is not None:
+        other = named_values((than,)) if "=" in than else _number(than)
+    opened = lipstick.open(capture)
+    explanation = opened.why(
+        column, named_values(where), than=other, too=too, budget=options["budget"]
+    )
+    _show(explanation, **options)
 
 
 @why.command()
@@ -160,44 +159,42 @@ def check(
 ) -> None:
     """Explain why a check fails: QUERY is SQL, or a file with SQL, over the tables.
 
-    Its rows must not be there, or its one truth value must be true. With --dbt, --gx, --deequ,
-    --soda or --pandera QUERY is a part of the name of a check in these documents; without it all
-    checks about rows are run. Exits with 1 if one fails, but not if one only warns; and with 2 if
-    one cannot be run, after the others.
+    Its rows must not be there. If it has one value in one row whatever the tables have, that is a
+    truth value, which must be true, or a number of failures, which must be 0. With --dbt, --gx,
+    --deequ, --soda or --pandera QUERY is a part of the name of a check in these documents; without
+    it all checks about rows are run. Exits with 1 if one fails, but not if one only warns; and with
+    2 if one cannot be run, after the others.
     """
     failed = broken = False
-    with reported():
-        documents = {
-            "dbt": dbt,
-            "great_expectations": gx,
-            "deequ": deequ,
-            "soda": soda,
-            "pandera": pandera,
-        }
-        chosen: list[DataCheck] | None = None
-        if any(documents.values()):
-            chosen = _chosen(documents, query, over, named_values(variables))
-        elif query is None:
-            raise Failure(
-                "Give a query, or the checks of --dbt, --gx, --deequ, --soda or --pandera."
-            )
-        named = {table_option(table)[0] for table in tables}
-        if missing := {r for each in chosen or () for r in each.relations} - named:
-            raise Failure(
-                f"The checks read {', '.join(sorted(missing))}: say where the data is, "
-                "--table NAME=PATH[:KEY]."
-            )
-        with _session(tables) as session:
-            if chosen is not None:
-                for each in chosen:
-                    try:
-                        failed |= _run(each, session, **options)
-                    except LipstickError as error:
-                        broken = True
-                        click.echo(f"{each.name} cannot be run: {error}", err=True)
-            else:
-                assert query is not None
-                failed = _run_query(query, session, **options)
+    documents = {
+        "dbt": dbt,
+        "great_expectations": gx,
+        "deequ": deequ,
+        "soda": soda,
+        "pandera": pandera,
+    }
+    chosen: list[DataCheck] | None = None
+    if any(documents.values()):
+        chosen = _chosen(documents, query, over, named_values(variables))
+    elif query is None:
+        raise Failure("Give a query, or the checks of --dbt, --gx, --deequ, --soda or --pandera.")
+    named = {table_option(table)[0] for table in tables}
+    if missing := {r for each in chosen or () for r in each.relations} - named:
+        raise Failure(
+            f"The checks read {', '.join(sorted(missing))}: say where the data is, "
+            "--table NAME=PATH[:KEY]."
+        )
+    with _session(tables) as session:
+        if chosen is not None:
+            for each in chosen:
+                try:
+                    failed |= _run(each, session, **options)
+                except LipstickError as error:
+                    broken = True
+                    click.echo(f"{each.name} cannot be run: {error}", err=True)
+        else:
+            assert query is not None
+            failed = _run_query(query, session, **options)
     if failed or broken:
         raise SystemExit(2 if broken else 1)
 
@@ -232,29 +229,47 @@ def _chosen(
 
 def _run(check: DataCheck, session: Session, **options: Any) -> bool:
     """Run a check, and explain it if it fails or warns; return True if it fails."""
+    from lipstick.display.number_text import spelled
+
     result = check.run(session)
     click.echo(result.sentence)
     if check.recorded is not None and check.recorded != result.number:
         click.echo(f"The tool found {spelled(check.recorded)}: its data was another.")
     if not result.passed:
-        try:
-            explanation = result.why(budget=options["budget"])
-        except LipstickError as error:
-            # The other checks are asked all the same.
-            click.echo(str(error), err=True)
-        else:
-            _show(explanation, **options)
+        _explain(result.why, **options)
     return result.verdict == "fails"
 
 
+def _explain(why: Callable[..., Explanation], **options: Any) -> None:
+    """Show why a check fails; where that is not known, the check fails all the same."""
+    try:
+        explanation = why(budget=options["budget"])
+    except LipstickError as error:
+        click.echo(str(error), err=True)
+    else:
+        _show(explanation, **options)
+
+
 def _run_query(query: str, session: Session, **options: Any) -> bool:
+    """Run a query as a check; return True if it fails."""
+    import pyarrow as pa
+
     frame = session.sql(_query(query))
     rows = frame.capture.memory.answer()
-    if rows.num_rows == 0 or rows.to_pylist() == [{rows.column_names[0]: True}]:
+    passes, why = rows.num_rows == 0, frame.why
+    if frame.root.has_one_row and rows.num_columns == 1:
+        (column,), (value,) = rows.column_names, rows.column(0).to_pylist()
+        kind = rows.schema.field(0).type
+        if pa.types.is_boolean(kind):
+            passes = value is True
+        elif pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+            click.echo(f"{column} is a number, and taken for that of failures: {value}.")
+            passes, why = value == 0, partial(frame.why, column, than=0)
+    if passes:
         click.echo("The check passes.")
-        return False
-    _show(frame.why(budget=options["budget"]), **options)
-    return True
+    else:
+        _explain(why, **options)
+    return not passes
 
 
 @why.command("not")
@@ -276,7 +291,7 @@ def why_not(
 
     QUERY is SQL, or a file with SQL, over the tables.
     """
-    with reported(), _session(tables) as session:
+    with _session(tables) as session:
         missing = session.sql(_query(query)).why_not(named_values(pattern), condition=condition)
         shown = answer(format, output, limit, (TABLE, JSON))
         if shown.format == JSON:
@@ -330,7 +345,7 @@ def difference(
     Exits with 1 if the answers differ.
     """
     differs = False
-    with reported(), _session(tables) as now:
+    with _session(tables) as now:
         from lipstick.questions.diff.report import DifferenceReport
         from lipstick.sessions import session
 
@@ -341,8 +356,8 @@ def difference(
                 then.track(name, location, key=own)
             first = (then if old_tables else now).sql(_query(before))
             second = now.sql(_query(after or before))
-            columns = None if key is None else [part.strip() for part in key.split(",")]
-            report = DifferenceReport.of(first, second, columns, column, named_values(where))
+            rows = named_values(where)
+            report = DifferenceReport.of(first, second, columns_of(key), column, rows)
         differs = not report.difference.is_empty
         shown = answer(format, output, limit, (TABLE, JSON))
         if shown.format == JSON:
@@ -386,6 +401,11 @@ def named_values(texts: tuple[str, ...]) -> dict[str, Any]:
     return named
 
 
+def columns_of(key: str | None) -> list[str] | None:
+    """Return the columns of an option ``COLUMN,...``."""
+    return None if key is None else [column.strip() for column in key.split(",")]
+
+
 def _number(text: str) -> float:
     try:
         return float(text)
@@ -401,7 +421,7 @@ def table_option(text: str) -> tuple[str, str, list[str] | None]:
     location, colon, key = rest.rpartition(":")
     if not colon or "/" in key:
         return name, rest, None
-    return name, location, [column.strip() for column in key.split(",")]
+    return name, location, columns_of(key)
 
 
 def _show(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from lipstick.cli.errors import Failure, reported
+from lipstick.cli.errors import Failure
 from lipstick.cli.opened import store_argument
 from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
 
@@ -47,10 +46,9 @@ def validate(file: Path, imports: tuple[str, ...]) -> None:
     from lipstick.workflow import Workflow
     from lipstick.workflow.definition.document import load
 
-    with reported():
-        definition = Workflow.read(file, imports=imports)
-        with load(file).located():
-            definition.validate()
+    definition = Workflow.read(file, imports=imports)
+    with load(file).located():
+        definition.validate()
     parts = {
         "node": definition.shape.nodes,
         "module": definition.modules,
@@ -125,31 +123,24 @@ def run(
     from lipstick.workflow import Workflow
 
     told = answer(format, output, limit, _FORMATS)
-    with reported():
-        read = Workflow.read(file, imports=imports)
-        read.check_imports()
-        from lipstick.cli.given import read_inputs, read_state
+    read = Workflow.read(file, imports=imports)
+    read.check_imports()
+    from lipstick.cli.given import read_inputs, read_state
 
-        given = read_inputs(inputs, first)
-        given = given.telling(lambda number: click.echo(f"execution {number} …", err=True))
-        initial = None if state is None else read_state(state)
-        _check_java()
-        from pyspark.errors import PySparkException
-
-        try:
-            done = read.run(
-                None,
-                given,
-                store=store,
-                state=initial,
-                first=given.first,
-                tracked=not plain,
-                parallelism=parallelism,
-                exports=_exports(exported),
-            )
-        except PySparkException as error:
-            raise Failure(f"{read.name}: {error}") from error
-        _send_outputs(told, done, range(given.first, given.first + len(given)))
+    given = read_inputs(inputs, first)
+    given = given.telling(lambda number: click.echo(f"execution {number} …", err=True))
+    initial = None if state is None else read_state(state)
+    done = read.run(
+        None,
+        given,
+        store=store,
+        state=initial,
+        first=given.first,
+        tracked=not plain,
+        parallelism=parallelism,
+        exports=_exports(exported),
+    )
+    _send_outputs(told, done, range(given.first, given.first + len(given)))
 
 
 def _exports(texts: tuple[str, ...]) -> dict[str, str]:
@@ -160,14 +151,6 @@ def _exports(texts: tuple[str, ...]) -> dict[str, str]:
             raise Failure(f"{text!r} names no folder.\nWrite NODE/RELATION=FOLDER.")
         folders[output] = folder
     return folders
-
-
-def _check_java() -> None:
-    """A plain word where Spark would fail to start; with Spark Connect it needs no Java here."""
-    if "SPARK_REMOTE" not in os.environ:
-        from lipstick.demo.run import check_java
-
-        check_java()
 
 
 def _send_outputs(told: Answer, done: Run, executions: range) -> None:
@@ -216,11 +199,10 @@ def show_output(
     """The tuples that an execution put out."""
     from lipstick.workflow import open_run
 
-    with reported():
-        finished = open_run(store)
-        last = max(finished.executions - 1, 0)
-        rows = finished.output(last if execution is None else execution, node, relation)
-        _send_rows(answer(format, output, limit, _FORMATS), rows)
+    finished = open_run(store)
+    last = max(finished.executions - 1, 0)
+    rows = finished.output(last if execution is None else execution, node, relation)
+    _send_rows(answer(format, output, limit, _FORMATS), rows)
 
 
 @workflow.command(name="state")
@@ -238,16 +220,13 @@ def show_state(
     module: str,
     relation: str,
     after: int | None,
-    format: str | None,
-    output: Path | None,
-    limit: int | None,
+    **form: Any,
 ) -> None:
     """The tuples of the state RELATION of MODULE."""
     from lipstick.workflow import open_run
 
-    with reported():
-        rows = open_run(store).state(module, relation, after)
-        _send_rows(answer(format, output, limit, _FORMATS), rows)
+    rows = open_run(store).state(module, relation, after)
+    _send_rows(answer(**form, formats=_FORMATS), rows)
 
 
 def _send_rows(told: Answer, table: pa.Table) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from lipstick.demo.scenes import KEYS
 from lipstick.demo.screen import Screen, seconds
-from lipstick.engines.spark.local_session import local_builder
+from lipstick.engines.spark.local_session import check_java, local_builder
 from semiring.errors import LipstickError
 
 if TYPE_CHECKING:
@@ -122,40 +121,6 @@ def _move(unfinished: Path, folder: Path) -> None:
             raise
 
 
-OLDEST_JAVA = 17
-_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
-_ADVICE = (
-    f"Spark needs Java {OLDEST_JAVA} or later: install one (Debian, Ubuntu: apt-get install "
-    "openjdk-17-jre-headless) and put it on the PATH, or set JAVA_HOME to it."
-)
-
-
-def check_java() -> int:
-    """Return the major version of the Java that Spark will start.
-
-    Raises
-    ------
-    DemoError
-        When there is none, or it is too old.
-    """
-    home = os.environ.get("JAVA_HOME")
-    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
-    where = f"JAVA_HOME ({home})" if home else "the PATH"
-    if java is None:
-        raise DemoError(f"There is no Java on {where}.\n{_ADVICE}")
-    try:
-        answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
-    except OSError as error:
-        raise DemoError(f"There is no Java in {where}.\n{_ADVICE}") from error
-    match = _VERSION.search(answer.stderr + answer.stdout)
-    if answer.returncode or match is None:
-        raise DemoError(f"The Java of {where} does not run.\n{_ADVICE}")
-    major = int(match[1])
-    if major < OLDEST_JAVA:
-        raise DemoError(f"The Java of {where} is version {major}.\n{_ADVICE}")
-    return major
-
-
 @contextmanager
 def quiet_spark() -> Iterator[SparkSession]:
     """Yield a local session of its own, stopped at the end; its log goes to a file.
@@ -227,7 +192,9 @@ def run(scale: float = 0.1, data: Path | None = None, screen: Screen | None = No
     Raises
     ------
     DemoError
-        When Java, the tables or their generator are missing, or Spark does not start.
+        When the tables or their generator are missing, or Spark does not start.
+    SparkStartError
+        When there is no Java that Spark runs on.
     """
     started = time.perf_counter()
     screen = screen or Screen()

@@ -203,8 +203,15 @@ def _tokens(
     except PySparkException as error:
         raise TrackingError(
             f"The predicate {what!r} cannot be applied to {record.name!r}: {first_line(error)}"
+            + _key_advice(what)
         ) from error
     return frame
+
+
+def _key_advice(what: Any) -> str:
+    """Return the advice for a value that is a key rather than a condition."""
+    is_key = what.isalnum() if isinstance(what, str) else isinstance(what, int)
+    return f"\nFor the row with this key write [{what!r}]." if is_key else ""
 
 
 def _columns(names: Sequence[str]) -> list[Any]:
@@ -238,6 +245,7 @@ def resolve_keys(
             raise TrackingError(
                 f"A predicate over {record.name!r} reads the tracked source, which needs Spark: "
                 "lipstick.open(path, spark=spark). Without Spark, give a list of keys."
+                + _key_advice(what)
             )
         tokens[record.name] = _of_table_or_keys(record, what, schema)
     return tokens

@@ -28,6 +28,7 @@ from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import first_line
 from lipstick.stages.reading import is_too_deep, too_deep
 from lipstick.stages.settings import temporary_settings
+from lipstick.stages.spark_errors import EXPLAIN
 from rewriter import dialect
 from rewriter.errors import NotUnderstoodError, UnsupportedError
 from rewriter.position import Span, span_at
@@ -224,7 +225,7 @@ def _parse_by_spark(spark: SparkSession, sql: str) -> None:
 
 
 def _explanation(spark: SparkSession, sql: str, args: Arguments) -> str:
-    row = _sql(spark, f"EXPLAIN EXTENDED\n{sql}", args).head()
+    row = _sql(spark, f"{EXPLAIN}{sql}", args).head()
     return str(row[0]) if row else ""
 
 

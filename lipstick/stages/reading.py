@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import platform
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 
@@ -13,6 +13,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.errors import InternalError, LipstickError
+from lipstick.stages.spark_errors import invalid
 from rewriter.errors import UnsupportedError
 from rewriter.position import place_of_error
 
@@ -22,7 +23,7 @@ _PACKAGES = ("pyspark", "sqlglot", "pyarrow")
 
 
 @contextmanager
-def reading(query: str, *, accepted: bool = False) -> Iterator[None]:
+def reading(query: str, *, accepted: bool = False, names: Iterable[str] = ()) -> Iterator[None]:
     """Turn what goes wrong in reading a query into a refusal of it, and log what a report needs.
 
     Parameters
@@ -31,10 +32,14 @@ def reading(query: str, *, accepted: bool = False) -> Iterator[None]:
         The text as the user gave it.
     accepted
         Spark has accepted the text, so that an error of Spark's is one of a text of ours. Else it
-        is the user's, and passes.
+        is the user's.
+    names
+        Of relations that the text may mean.
 
     Raises
     ------
+    InvalidQueryError
+        For a text of the user's that Spark does not accept.
     InternalError
         With the text, and where in this code the error arose; the cause is the error itself.
     """
@@ -49,10 +54,11 @@ def reading(query: str, *, accepted: bool = False) -> Iterator[None]:
             raise UnsupportedError(
                 f"Spark cannot read this query: {_cause(error)}", "Divide it into parts.", query
             ) from error
-        if isinstance(error, PySparkException) and not (
-            accepted and isinstance(error, AnalysisException)
-        ):
-            raise  # of the user's text, or of no text
+        if isinstance(error, PySparkException):
+            if not isinstance(error, AnalysisException):
+                raise  # of no text
+            if not accepted:
+                raise invalid(error, query, names) from error
         frames = traceback.extract_tb(error.__traceback__)
         where = next(filter(_is_ours, reversed(frames)), frames[-1])
         versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)

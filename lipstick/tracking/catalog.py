@@ -218,8 +218,7 @@ class RegisteredAggregates:
     def _aggregates(self, name: str) -> bool:
         query = f"SELECT count(*) FROM range(1) GROUP BY `{name}`(id)"
         try:
-            with unlogged_errors():
-                self._spark.sql(query).schema  # noqa: B018 - Connect analyses here
+            self._spark.sql(query).schema  # noqa: B018 - Connect analyses here
         except PySparkException as error:
             # A function that takes other arguments is refused otherwise.
             return error.getCondition() == "GROUP_BY_AGGREGATE"

@@ -153,6 +153,16 @@ class Block:
         return self.kind is Kind.GROUP and bool(self.keys)
 
     @property
+    def has_one_row(self) -> bool:
+        """True if there is one row whatever the relations have, as of an aggregate over them."""
+        if self.having or self.sets or self.limited:
+            return False
+        if self.core is None and self.kind is Kind.ROWS:
+            joined = not (self.conditions or self.generators or self.probes)
+            return joined and all(each.scalar or each.block.has_one_row for each in self.lookups)
+        return self.kind is Kind.GROUP and not self.keys and self.difference is None
+
+    @property
     def key_outputs(self) -> tuple[int, ...] | None:
         """The positions of the outputs that are the grouping's keys; None if some key is not
         shown.

@@ -54,6 +54,14 @@ ALL: tuple[Semiring[Any], ...] = (
 )
 """One instance of every semiring whose laws hold as equality."""
 
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(name)
+    known = sorted(type(each).__name__ for each in ALL)
+    raise AttributeError(f"There is no semiring {name!r}. There are: {', '.join(known)}.")
+
+
 __all__ = [
     "ALL",
     "AccessControl",

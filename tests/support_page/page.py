@@ -80,7 +80,7 @@ _REFUSALS = """\
 ## Refusals
 
 Every message, as the fixtures of the rewriter hold it, without its place. Syntax errors, names that
-are not known and types that do not fit are Spark's own errors, before these.
+are not known and types that do not fit are found by Spark, before these: `InvalidQueryError`.
 
 """
 

@@ -9,11 +9,10 @@ from tempfile import TemporaryDirectory
 import duckdb
 import pyarrow as pa
 import sqlglot
-from pyspark.errors import AnalysisException
 
 from lipstick import Session
 from lipstick.engines.memory.memory import Memory
-from lipstick.errors import LipstickError, NeedsSparkError
+from lipstick.errors import InvalidQueryError, LipstickError, NeedsSparkError
 from rewriter.analysis.annotation_type import annotation_type
 from rewriter.analysis.conditional import conditional, has_difference
 from rewriter.blocks import Block, topological
@@ -85,10 +84,10 @@ def outcome(ls: Session, sql: str) -> Outcome:
         sql = sql if write is None else write.query
         ls.sql(sql)
         root = blocks_of(sql, DATABASE)
+    except InvalidQueryError as error:
+        return Outcome(None, _refused_before(sql, error))
     except QueryError as error:
         return Outcome(None, error.problem)
-    except AnalysisException as error:
-        return Outcome(None, _refused_before(sql, error))
     known = Outcome(annotation_type(root), None, evaluate=_evaluated(root))
     with TemporaryDirectory() as directory:
         try:
@@ -106,7 +105,7 @@ def outcome(ls: Session, sql: str) -> Outcome:
         )
 
 
-def _refused_before(sql: str, error: AnalysisException) -> str:
+def _refused_before(sql: str, error: InvalidQueryError) -> str:
     """Return what the rewriter refuses in a text that Spark refuses over these relations."""
     try:
         blocks_of(sql, DATABASE)

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from logging import Logger, LogRecord
+from logging import Filter, Logger, LogRecord
+from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, cast
+
+from lipstick.errors import SparkStartError
+from semiring.depth import is_inside
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,9 +33,18 @@ def local_builder(name: str, master: str = "local[*]") -> SparkSession.Builder:
         Of the application.
     master
         Its URL.
+
+    Raises
+    ------
+    SparkStartError
+        When a Spark of this process has no Java that it runs on.
     """
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
+    runs = cast("Any", SparkContext)._gateway is not None
+    if not runs and not os.environ.get("SPARK_REMOTE", "").startswith("sc:"):
+        check_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(master).appName(name)
     return builder.config("spark.ui.showConsoleProgress", "false")
@@ -58,6 +74,58 @@ def unlogged_errors() -> Iterator[None]:
     finally:
         for logger in loggers:
             logger.removeFilter(is_of_others)
+
+
+_OLDEST_JAVA = 17
+_JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
+_JAVA_ADVICE = (
+    f"Spark needs Java {_OLDEST_JAVA} or later: install one (Debian, Ubuntu: apt-get install "
+    "openjdk-17-jre-headless) and put it on the PATH, or set JAVA_HOME to it."
+)
+
+
+def check_java() -> int:
+    """Return the major version of the Java that Spark will start.
+
+    Raises
+    ------
+    SparkStartError
+        When there is none, or it is too old.
+    """
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    where = f"in JAVA_HOME ({home})" if home else "on the PATH"
+    try:
+        command = [java or "java", "-version"]
+        answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        raise SparkStartError(f"There is no Java {where}.\n{_JAVA_ADVICE}") from None
+    match = _JAVA_VERSION.search(answer.stderr + answer.stdout)
+    if answer.returncode or match is None:
+        raise SparkStartError(f"The Java {where} does not run.\n{_JAVA_ADVICE}")
+    major = int(match[1])
+    if major < _OLDEST_JAVA:
+        raise SparkStartError(f"The Java {where} is version {major}.\n{_JAVA_ADVICE}")
+    return major
+
+
+class _OurErrors(Filter):
+    """Drops the records of a thread that is in a call of ours."""
+
+    def filter(self, record: LogRecord) -> bool:
+        return not is_inside()
+
+
+_OUR_ERRORS = _OurErrors()
+
+
+def unlog_own_errors() -> None:
+    """Keep PySpark from writing errors of statements of ours, each with its trace as JSON.
+
+    They are caught, or raised to the caller. Errors of the user's own statements are written.
+    """
+    for logger in _error_loggers():
+        logger.addFilter(_OUR_ERRORS)
 
 
 def own_spark(settings: Mapping[str, str] | None = None) -> SparkSession:

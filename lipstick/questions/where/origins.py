@@ -15,8 +15,8 @@ from lipstick.engines.memory.memory import Memory
 from lipstick.errors import CaptureError, TrackingError
 from lipstick.questions.where.cell_tracer import Cells, CellTracer
 from lipstick.questions.where.output_lineage import output_lineage
-from lipstick.questions.why.answer import described
-from lipstick.questions.why.measure import column_of, rows_with
+from lipstick.questions.why.answer import described, only_row
+from lipstick.questions.why.measure import column_of
 from lipstick.questions.why.sources import SourceRows, read_sources
 from rewriter.analysis.column_lineage import (
     SourceColumn,
@@ -109,21 +109,15 @@ def cell_origins(
     """
     engine, answer = memory.engine, memory.answer()
     place = column_of(answer.column_names, column)
-    rows = rows_with(answer, where)
-    if len(rows) != 1:
-        named = f" with {described(dict(where))}" if where else ""
-        raise CaptureError(
-            f"The answer has {len(rows)} rows{named}: name one by the values of its columns, "
-            "where={...}."
-        )
+    row = only_row(answer, where)
     if engine.root.copies:
         raise CaptureError("Rows of EXCEPT ALL and INTERSECT ALL are there several times.")
     search = _Search(spark, sources)
-    positions = engine.base(engine.root.name).ordered[rows]
+    positions = engine.base(engine.root.name).ordered[[row]]
     search.trace(memory, capture, place, positions, ValueRole.COPIED)
     search.check_sources()
     subject = column + (f" of {described(dict(where))}" if where else "")
-    value = answer.column(place)[int(rows[0])].as_py()
+    value = answer.column(place)[row].as_py()
     return CellOrigins(subject, value, search.found(), search.deciding)
 
 

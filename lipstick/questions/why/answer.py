@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,9 @@ import pyarrow as pa
 
 from lipstick.display.markup import never_raises, page, table_html
 from lipstick.display.number_text import spelled
+from lipstick.errors import CaptureError
 from lipstick.questions.why.columns import Predicate, shown
-from lipstick.questions.why.measure import Measure
+from lipstick.questions.why.measure import Measure, rows_with
 from lipstick.questions.why.sources import SourceRows, chosen_relation
 from semiring.door import checked
 
@@ -325,6 +326,24 @@ def cause(
         measure.is_condition,
         what_if,
     )
+
+
+def only_row(answer: pa.Table, values: Mapping[str, Any]) -> int:
+    """Return the place of the one row of an answer that has some values.
+
+    Raises
+    ------
+    CaptureError
+        Where there is none, or are several.
+    """
+    rows = rows_with(answer, values)
+    if len(rows) != 1:
+        named = f" with {described(dict(values))}" if values else ""
+        advice = "name one by the values of its columns, where={...}"
+        if values and not len(rows):
+            advice = "why_not explains why a row is not there"
+        raise CaptureError(f"The answer has {len(rows):,} rows{named}: {advice}.")
+    return int(rows[0])
 
 
 def described(values: dict[str, Any]) -> str:

@@ -367,5 +367,6 @@ def column_of(names: Sequence[str], name: str) -> int:
         problem = "several columns" if places else "no column"
         raise CaptureError(
             f"The answer has {problem} {name!r}.\nIts columns are: {', '.join(names)}."
+            + ("" if name.isidentifier() else " Rows are selected by filter().")
         )
     return places[0]

@@ -20,6 +20,7 @@ from lipstick.questions.why.answer import (
     WhatIfOf,
     cause,
     described,
+    only_row,
     shown_number,
 )
 from lipstick.questions.why.columns import RelationColumns, shown
@@ -270,7 +271,7 @@ def measured(
     answer = memory.answer()
     ordered = engine.base(engine.root.name).ordered
     rows = rows_with(answer, where)
-    is_single = answer.num_rows == answer.num_columns == 1
+    is_single = engine.root.has_one_row and answer.num_columns == 1
     if column is None and is_single and pa.types.is_boolean(answer.schema.field(0).type):
         # A check that answers by a truth value, in place of the rows that fail it.
         column = answer.column_names[0]
@@ -292,13 +293,13 @@ def measured(
             "explained.\nLeave out the column to explain that rows are there."
         )
     output = engine.root.outputs[place].name
-    positions = ordered[[_only(rows, where)]]
+    positions = ordered[[only_row(answer, where)]]
     subject = answer.column_names[place] + (f" of {described(dict(where))}" if where else "")
     expected = None
     rows_named: tuple[Mapping[str, Any], ...] = (where,)
     if isinstance(than, Mapping):
         rows_named = (where, than)
-        other = _only(rows_with(answer, than), than)
+        other = only_row(answer, than)
         positions = np.append(positions, ordered[other])
         subject = f"the difference of {subject} and of {described(dict(than))}"
         expected = 0.0
@@ -313,16 +314,6 @@ def measured(
     if measure.is_condition and measure.before == 0:
         raise CaptureError(f"{column} is true: there is nothing to explain.")
     return measure, subject
-
-
-def _only(rows: Any, where: Mapping[str, Any]) -> int:
-    if len(rows) != 1:
-        named = f" with {described(dict(where))}" if where else ""
-        raise CaptureError(
-            f"The answer has {len(rows)} rows{named}: name one by the values of its columns, "
-            "where={...}."
-        )
-    return int(rows[0])
 
 
 def _question(measure: Measure, subject: str) -> str:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lipstick.cli.errors import reported
 from lipstick.cli.openlineage import event_options, send_events
 from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, changed_rows, counted
 from lipstick.cli.why import table_option
@@ -91,8 +90,7 @@ def example(folder: Path) -> None:
     """Write a small compiled project, of a shop, to FOLDER."""
     from lipstick.systems.dbt import write_example
 
-    with reported():
-        write_example(folder)
+    write_example(folder)
     click.echo(f"A project of 7 models in {folder}; lipstick dbt check {folder} reads it.")
 
 
@@ -103,7 +101,7 @@ def check(project: Path, read: Read, **form: Any) -> None:
 
     Exits with 1 if some are refused.
     """
-    with reported(), _opened(project, **read) as opened:
+    with _opened(project, **read) as opened:
         reports = opened.check()
         rows = [
             {
@@ -147,7 +145,7 @@ def why(project: Path, model: str, where: str | None, read: Read, **form: Any) -
     MODEL may be a test: its rows are the failures. Of versions in a snapshot, whose table is named
     by --source, the rows of the sources that made them are shown.
     """
-    with reported(), _opened(project, model, "model", "test", "snapshot", **read) as opened:
+    with _opened(project, model, "model", "test", "snapshot", **read) as opened:
         found = opened.why(model, where)
         shown = _answer(form)
         bases = {name: table.to_pylist() for name, table in found.bases.items()}
@@ -182,7 +180,7 @@ def impact(project: Path, source: str, where: str, read: Read, **form: Any) -> N
 
     Exits with 1 if a test that passes would fail.
     """
-    with reported(), _opened(project, source, "seed", "source", **read) as opened:
+    with _opened(project, source, "seed", "source", **read) as opened:
         found = opened.impact(source, where)
         shown = _answer(form)
         if shown.format == JSON:
@@ -204,7 +202,7 @@ def run(project: Path, store: Path, models: tuple[str, ...], read: Read, **form:
     """
     from lipstick.systems.dbt.workflow import run_project
 
-    with reported(), _opened(project, **read) as opened:
+    with _opened(project, **read) as opened:
         workflow = run_project(opened, store, *models).workflow
         shown = _answer(form)
         rows = [
@@ -230,11 +228,10 @@ def erasure(project: Path, target: str) -> None:
     from lipstick.systems.dbt import DbtProject
     from lipstick.systems.dbt.workflow import erasure_pipeline
 
-    with reported():
-        sections, left_out = erasure_pipeline(DbtProject(project, target))
-        click.echo(yaml.safe_dump(sections, sort_keys=False), nl=False)
-        for each in left_out:
-            click.echo(f"Not in it: {each.place}: {each.reason}", err=True)
+    sections, left_out = erasure_pipeline(DbtProject(project, target))
+    click.echo(yaml.safe_dump(sections, sort_keys=False), nl=False)
+    for each in left_out:
+        click.echo(f"Not in it: {each.place}: {each.reason}", err=True)
     if left_out:
         raise SystemExit(1)
 
@@ -249,7 +246,7 @@ def openlineage(project: Path, read: Read, namespace: str, send: bool, output: P
     """
     from lipstick.systems.dbt.openlineage import project_events
 
-    with reported(), _opened(project, **read) as opened:
+    with _opened(project, **read) as opened:
         send_events(project_events(opened, namespace), output, send=send)
 
 
@@ -268,17 +265,16 @@ def diff(project: Path, state: Path, read: Read, **form: Any) -> None:
     """
     from lipstick.systems.dbt import DbtProject
 
-    with reported():
-        other = DbtProject(project, state.absolute(), archived=True)
-        with _opened(project, **read) as opened:
-            found = opened.diff(other)
-            shown = _answer(form)
-            if shown.format == JSON:
-                models = [{**_differing(m), "rows": _rows_of(m)} for m in found.models]
-                names = {"edited": found.edited, "added": found.added, "removed": found.removed}
-                shown.send_json({**names, "models": models})
-            else:
-                _send(shown, list(_diff_parts(found)))
+    other = DbtProject(project, state.absolute(), archived=True)
+    with _opened(project, **read) as opened:
+        found = opened.diff(other)
+        shown = _answer(form)
+        if shown.format == JSON:
+            models = [{**_differing(m), "rows": _rows_of(m)} for m in found.models]
+            names = {"edited": found.edited, "added": found.added, "removed": found.removed}
+            shown.send_json({**names, "models": models})
+        else:
+            _send(shown, list(_diff_parts(found)))
     if not found.is_empty:
         raise SystemExit(1)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lipstick.cli.errors import Failure, reported
+from lipstick.cli.errors import Failure
 from lipstick.cli.output import JSON, TABLE, answer, answer_options, changed_rows, counted, working
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def check(project: Path, conf: tuple[str, ...], **form: Any) -> None:
 
     Exits with 1 if the rows of some are not followed to what the pipeline reads.
     """
-    with reported(), _opened(project, conf) as opened:
+    with _opened(project, conf) as opened:
         reports = opened.check()
         rows: list[dict[str, Any]] = [
             {
@@ -76,7 +76,7 @@ def check(project: Path, conf: tuple[str, ...], **form: Any) -> None:
 @answer_options()
 def why(project: Path, dataset: str, where: str | None, conf: tuple[str, ...], **form: Any) -> None:
     """Show the rows behind rows of DATASET, through any number of datasets."""
-    with reported(), _opened(project, conf) as opened:
+    with _opened(project, conf) as opened:
         frame = opened.query(dataset, where)
         rows = frame.capture.memory.answer().to_pylist()
         if not rows:
@@ -107,7 +107,7 @@ def impact(project: Path, source: str, where: str, conf: tuple[str, ...], **form
 
     Exits with 1 if the changes of some dataset are not known, or not all.
     """
-    with reported(), _opened(project, conf) as opened:
+    with _opened(project, conf) as opened:
         found = opened.impact(source, where)
         unknown = [each for each in found if each.reason is not None]
         shown = answer(**form, formats=_FORMATS)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from lipstick.cli.errors import Failure, reported
+from lipstick.cli.errors import Failure
 from lipstick.cli.opened import store_argument
 from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
 from lipstick.systems.events.demo import demo
@@ -89,31 +89,29 @@ def reduce(
     if spark is not None:
         if len(paths) != 1 or batch is not None or dead is not None:
             raise click.UsageError("--spark takes one folder, without --batch and --dead.")
-        with reported():
-            topics, refused = reduce_folder(
-                paths[0],
-                store,
-                spark,
-                format=source,
-                topic=topic,
-                semiring=_semiring(labels),
-                hubs=hubs,
-                lateness=_micros(lateness),
-                workers=workers,
-            )
-        _conclude(topics, refused, _letters(store))
-        return
-    with reported():
-        settings = Settings(
+        topics, refused = reduce_folder(
+            paths[0],
+            store,
+            spark,
             format=source,
             topic=topic,
             semiring=_semiring(labels),
             hubs=hubs,
-            batch=batch or BATCH,
             lateness=_micros(lateness),
             workers=workers,
         )
-        outcome = reduce_files(paths, store, settings, dead=dead)
+        _conclude(topics, refused, _letters(store))
+        return
+    settings = Settings(
+        format=source,
+        topic=topic,
+        semiring=_semiring(labels),
+        hubs=hubs,
+        batch=batch or BATCH,
+        lateness=_micros(lateness),
+        workers=workers,
+    )
+    outcome = reduce_files(paths, store, settings, dead=dead)
     if outcome.unfinished:
         click.echo(f"runs that no event ends: {', '.join(outcome.unfinished)}", err=True)
     _conclude(outcome.topics, outcome.dead, dead or _letters(store))
@@ -184,24 +182,23 @@ def serve(
 
     spark = chosen(given)
     if spark is not None:
-        with reported():
-            topics, refused = reduce_folder(
-                folder,
-                store,
-                spark,
-                interval=None if close else interval,
-                close=close,
-                format=source,
-                topic=topic,
-                lateness=_micros(lateness),
-                workers=workers,
-            )
+        topics, refused = reduce_folder(
+            folder,
+            store,
+            spark,
+            interval=None if close else interval,
+            close=close,
+            format=source,
+            topic=topic,
+            lateness=_micros(lateness),
+            workers=workers,
+        )
         _end(all(each.exact for each in topics.values()), refused, _letters(store))
         return
     if source != "messages":
         raise click.UsageError(f"Without --spark {source} is reduced whole: `events reduce`.")
     settings = Settings(lateness=_micros(lateness), workers=workers)
-    with reported(), Follower(folder, store, settings) as follower:
+    with Follower(folder, store, settings) as follower:
         try:
             for step in follower.steps(interval):
                 if step.files:
@@ -226,9 +223,8 @@ def stats(store: Path, format: str | None, output: Path | None, limit: int | Non
     from graphquery.store import Store
     from lipstick.systems.events.store import check_reduced
 
-    with reported():
-        told: Answer = answer(format, output, limit, (TABLE, JSON))
-        topics = check_reduced(Store.open(store).snapshot())
+    told: Answer = answer(format, output, limit, (TABLE, JSON))
+    topics = check_reduced(Store.open(store).snapshot())
     rows: list[dict[str, Any]] = []
     for name, topic in topics.items():
         progress = topic.get("progress", {})
@@ -270,8 +266,7 @@ def check(paths: tuple[Path, ...], show: int, source: str) -> None:
     """Check events, cycles among them; exit code 1 if some would be refused."""
     from lipstick.systems.events.files import check_files
 
-    with reported():
-        good, dead = check_files(paths, format=source)
+    good, dead = check_files(paths, format=source)
     what = {"messages": "message", "prov": "document", "openlineage": "event"}[source]
     click.echo(f"{counted(good, what)} as the format says, {len(dead):,} not")
     for letter in dead[:show]:
@@ -288,9 +283,8 @@ def trace(store: Path, entity: str, forward: bool) -> None:
     """The inputs that an ENTITY came from, or the outputs that came of it."""
     from lipstick.systems.events.graph import ReducedGraph
 
-    with reported():
-        graph = ReducedGraph.open(store)
-        names = graph.descendants(entity) if forward else graph.lineage(entity)
+    graph = ReducedGraph.open(store)
+    names = graph.descendants(entity) if forward else graph.lineage(entity)
     for each in names:
         click.echo(each)
 
@@ -332,7 +326,7 @@ def emit(path: Path, into: Path, topic: str | None, key: tuple[str, ...]) -> Non
     from lipstick.systems.events.exports import emit_capture, emit_graph
 
     name = topic or path.name
-    with reported(), Emitter(into, name) as emitter:
+    with Emitter(into, name) as emitter:
         if (path / "manifest.json").exists():
             number = emit_capture(lipstick.open(path), emitter, name, key)
             click.echo(f"{counted(number, 'row')} emitted")
@@ -366,9 +360,8 @@ def export(
 
     from lipstick.systems.events.exports import export_outputs
 
-    with reported():
-        table = None if rows is None else pq.read_table(rows)
-        click.echo(export_outputs(store, topic, name, version, folder, rows=table, column=column))
+    table = None if rows is None else pq.read_table(rows)
+    click.echo(export_outputs(store, topic, name, version, folder, rows=table, column=column))
 
 
 for each in (demo, emit, export):

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from lipstick.cli.errors import Failure, reported
+from lipstick.cli.errors import Failure
 from lipstick.cli.output import counted
 from lipstick.systems.events.stream_commands import tell_topics
 
@@ -28,14 +28,13 @@ def demo(folder: Path, number: int, master: str | None, seed: int) -> None:
         raise Failure(f"{folder} has something in it already: name a new folder.")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "events").mkdir()
-    with reported():
-        topics = (
-            _in_processes(folder, number, seed)
-            if master is None
-            else _on_spark(folder, number, seed, master)
-        )
-        tell_topics(topics, "closed")
-        _trace(folder)
+    topics = (
+        _in_processes(folder, number, seed)
+        if master is None
+        else _on_spark(folder, number, seed, master)
+    )
+    tell_topics(topics, "closed")
+    _trace(folder)
 
 
 def _in_processes(folder: Path, number: int, seed: int) -> dict[str, Any]:

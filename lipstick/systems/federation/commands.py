@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lipstick.cli.errors import UNKNOWN, Failure, reported
+from lipstick.cli.errors import UNKNOWN, Failure
 from lipstick.cli.opened import store_argument
 from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
 from lipstick.systems.federation.demo import demo
@@ -54,14 +54,13 @@ def federation_command(function: Command) -> Command:
         from graphquery.federation import Options, open_federation
         from graphquery.federation.wire.messages import Limits
 
-        with reported():
-            options = Options(sketches=sketches, boundary=boundary, strict=strict)
-            limits = Limits(size=int(reply_size * (1 << 20)))
-            told = answer(format, output, limit, (TABLE, JSON))
-            with open_federation(
-                file, options=options, timeout=timeout, home=home, limits=limits
-            ) as opened:
-                function(opened.zoom_out(*zoom_out) if zoom_out else opened, told, **arguments)
+        options = Options(sketches=sketches, boundary=boundary, strict=strict)
+        limits = Limits(size=int(reply_size * (1 << 20)))
+        told = answer(format, output, limit, (TABLE, JSON))
+        with open_federation(
+            file, options=options, timeout=timeout, home=home, limits=limits
+        ) as opened:
+            function(opened.zoom_out(*zoom_out) if zoom_out else opened, told, **arguments)
 
     decorated: Command = answer_options()(command)
     for option in (
@@ -302,18 +301,17 @@ def copy(file: Path, member: str, folder: Path, source: str | None) -> None:
     from graphquery.federation.members.members import Member
     from graphquery.federation.members.opening import transport_to
 
-    with reported():
-        members = read_members(file)
-        if member not in members:
-            raise Failure(f"There is no member {member!r}.\nThere are {', '.join(members)}.")
-        chosen = members[member]
-        expected = {member: chosen.store}
-        with Federation({member: transport_to(chosen)}, expected) as owner:
-            if member in owner.directory.absent:
-                raise Failure(f"{member}: {owner.directory.absent[member].message}")
-            head = owner.directory.heads[member]
-        with source_of(chosen if source is None else Member(member, source)) as (files, location):
-            version = copy_store(files, location, folder, head)
+    members = read_members(file)
+    if member not in members:
+        raise Failure(f"There is no member {member!r}.\nThere are {', '.join(members)}.")
+    chosen = members[member]
+    expected = {member: chosen.store}
+    with Federation({member: transport_to(chosen)}, expected) as owner:
+        if member in owner.directory.absent:
+            raise Failure(f"{member}: {owner.directory.absent[member].message}")
+        head = owner.directory.heads[member]
+    with source_of(chosen if source is None else Member(member, source)) as (files, location):
+        version = copy_store(files, location, folder, head)
     click.echo(f"{folder}: {member} at version {version}")
 
 
@@ -327,8 +325,7 @@ def gossip(file: Path, timeout: float | None) -> None:
     """
     from graphquery.federation.copies.gossip import gossip as talk
 
-    with reported():
-        outcome = talk(file, timeout=timeout)
+    outcome = talk(file, timeout=timeout)
     for alias, version in outcome.taken.items():
         click.echo(f"{alias}: copied, version {version}")
     for alias in outcome.evicted:
@@ -369,17 +366,16 @@ def export(
     from graphquery.federation import export as export_segment
     from graphquery.store import Store
 
-    with reported():
-        opened = Store.open(store)
-        with opened.writer() as writer:
-            summaries = Summaries(sketches=sketches, boundary=boundary)
-            if data is None:
-                channel = export_segment(writer, segment, name, version, summaries=summaries)
-            else:
-                arguments = (writer, segment, name, version, data)
-                channel = export_dataset(*arguments, summaries=summaries)
-        if beside is not None:
-            offer_of(opened.snapshot(), channel).write(beside)
+    opened = Store.open(store)
+    with opened.writer() as writer:
+        summaries = Summaries(sketches=sketches, boundary=boundary)
+        if data is None:
+            channel = export_segment(writer, segment, name, version, summaries=summaries)
+        else:
+            arguments = (writer, segment, name, version, data)
+            channel = export_dataset(*arguments, summaries=summaries)
+    if beside is not None:
+        offer_of(opened.snapshot(), channel).write(beside)
     click.echo(channel)
 
 
@@ -444,21 +440,20 @@ def serve(
 
     if verbose:
         logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    with reported():
-        known = Peers(Disclosure.named(disclosure)) if peers is None else read_peers(peers)
-        signer = None
-        if key is not None or keys.is_available():
-            signer = keys.Signer.of_file(key or keys.default_key_file(check_format(store).store))
-        server = Server(
-            store,
-            known,
-            host=host,
-            port=port,
-            certificate=certificate,
-            private_key=private_key,
-            signer=signer,
-            settings=ServerSettings(seconds=seconds),
-        )
+    known = Peers(Disclosure.named(disclosure)) if peers is None else read_peers(peers)
+    signer = None
+    if key is not None or keys.is_available():
+        signer = keys.Signer.of_file(key or keys.default_key_file(check_format(store).store))
+    server = Server(
+        store,
+        known,
+        host=host,
+        port=port,
+        certificate=certificate,
+        private_key=private_key,
+        signer=signer,
+        settings=ServerSettings(seconds=seconds),
+    )
     click.echo(f"{store} is served at {server.address}")
     if signer is None:
         click.echo("Replies are not signed: install lipstick-spark[federation].", err=True)
@@ -479,8 +474,7 @@ def forget(file: Path, member: str) -> None:
     """Trust MEMBER of the federation FILE anew: the next contact counts as the first."""
     from graphquery.federation.members.opening import forget as forget_pin
 
-    with reported():
-        forget_pin(file, member)
+    forget_pin(file, member)
 
 
 @click.command()
@@ -489,8 +483,7 @@ def token(file: Path) -> None:
     """Write a new token to FILE, for a peer; what is printed belongs in the server's --peers."""
     from graphquery.federation.serving.peers import new_token
 
-    with reported():
-        click.echo(f'token_sha256 = "{new_token(file)}"')
+    click.echo(f'token_sha256 = "{new_token(file)}"')
 
 
 for each in (demo, copy, gossip, export, forget, serve, token):

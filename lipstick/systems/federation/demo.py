@@ -31,9 +31,8 @@ def demo(keep: Path | None) -> None:
     Sales exports its orders by shop, the warehouse imports them and exports totals, and reports
     imports these. Each store has a server of its own; the question crosses all of them.
     """
-    from lipstick.cli.errors import reported
 
-    with contextlib.ExitStack() as stack, reported():
+    with contextlib.ExitStack() as stack:
         folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         servers = {}
         lines = ["format = 1"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lipstick.cli.errors import Failure, reported
+from lipstick.cli.errors import Failure
 
 if TYPE_CHECKING:
     from lipstick.systems.record import CommandRecording
@@ -44,14 +44,13 @@ def record(
     from lipstick.systems.record import record as recorded
     from lipstick.systems.record import store_recordings
 
-    with reported():
-        recording = recorded(command, raw)
-        if save is not None:
-            recording.save(save)
-        stored_in = ""
-        if store is not None:
-            (number,) = store_recordings({store: recording}).values()
-            stored_in = f"; {store}, segments run{number}/..."
+    recording = recorded(command, raw)
+    if save is not None:
+        recording.save(save)
+    stored_in = ""
+    if store is not None:
+        (number,) = store_recordings({store: recording}).values()
+        stored_in = f"; {store}, segments run{number}/..."
     click.echo(f"{_summary(recording)}{stored_in}", err=True)
     sys.exit(recording.code)
 
@@ -85,9 +84,8 @@ def stitch(recordings: tuple[str, ...], skew: float) -> None:
     pairs = [each.rpartition("=") for each in recordings]
     if any(not name or not store for name, _, store in pairs):
         raise Failure("Give each recording with its store: FILE=STORE.")
-    with reported():
-        by_store = {Path(store): CommandRecording.load(name) for name, _, store in pairs}
-        if len(by_store) < len(pairs):
-            raise Failure("Two recordings have the same store: store them one after the other.")
-        for store, number in store_recordings(by_store, skew).items():
-            click.echo(f"{store}: segments run{number}/...")
+    by_store = {Path(store): CommandRecording.load(name) for name, _, store in pairs}
+    if len(by_store) < len(pairs):
+        raise Failure("Two recordings have the same store: store them one after the other.")
+    for store, number in store_recordings(by_store, skew).items():
+        click.echo(f"{store}: segments run{number}/...")

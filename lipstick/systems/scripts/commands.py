@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import yaml
 
-from lipstick.cli.errors import Failure, reported
+from lipstick.cli.errors import Failure
 from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
 from lipstick.systems.scripts.errors import FactsError
 from lipstick.systems.scripts.facts.fact import read_fact
@@ -61,9 +61,8 @@ def script_command(*more_formats: str) -> Callable[[Command], Command]:
             limit: int | None,
             **arguments: Any,
         ) -> None:
-            with reported():
-                provenance = opened_script(path, facts, order)
-                function(provenance, answer(format, output, limit, formats), **arguments)
+            provenance = opened_script(path, facts, order)
+            function(provenance, answer(format, output, limit, formats), **arguments)
 
         argument = click.argument("path", metavar="SCRIPT", type=click.Path(path_type=Path))
         return argument(script_options(answer_options(formats)(command)))
@@ -241,32 +240,31 @@ def diff(
 
     The exit code is 0 whether they differ or not.
     """
-    with reported():
-        from lipstick.systems.scripts.difference import script_difference
+    from lipstick.systems.scripts.difference import script_difference
 
-        difference = script_difference(
-            opened_script(old, facts, order), opened_script(new, facts, order)
-        )
-        sent = answer(format, output, limit, (TABLE, JSON))
-        document: dict[str, Any] = {
-            "changed": difference.changed,
-            "unchanged": difference.unchanged,
-            "gone": difference.gone,
-            "new": difference.new,
-            "removed": [line_row(line) for line in difference.removed],
-            "added": [line_row(line) for line in difference.added],
-        }
-        if sent.format == JSON:
-            sent.send_json(document)
-            return
-        for name in ("changed", "unchanged", "gone", "new"):
-            if document[name]:
-                sent.say(f"{name}: {', '.join(document[name])}")
-        for name in ("removed", "added"):
-            if document[name]:
-                sent.say(f"{name}:")
-                sent.table(document[name])
-        sent.send_table()
+    difference = script_difference(
+        opened_script(old, facts, order), opened_script(new, facts, order)
+    )
+    sent = answer(format, output, limit, (TABLE, JSON))
+    document: dict[str, Any] = {
+        "changed": difference.changed,
+        "unchanged": difference.unchanged,
+        "gone": difference.gone,
+        "new": difference.new,
+        "removed": [line_row(line) for line in difference.removed],
+        "added": [line_row(line) for line in difference.added],
+    }
+    if sent.format == JSON:
+        sent.send_json(document)
+        return
+    for name in ("changed", "unchanged", "gone", "new"):
+        if document[name]:
+            sent.say(f"{name}: {', '.join(document[name])}")
+    for name in ("removed", "added"):
+        if document[name]:
+            sent.say(f"{name}:")
+            sent.table(document[name])
+    sent.send_table()
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -297,35 +295,34 @@ def run(
     """
     from lipstick.systems.scripts.running import run_script
 
-    with reported():
-        sent = answer(format, output, limit, (TABLE, JSON))
-        done = run_script(
-            path,
-            arguments,
-            record=record,
-            facts=facts,
-            overwrite=overwrite,
-            order="executed" if order == "executed" else "position",
-        )
-        rows: list[dict[str, Any]] = [
-            {
-                "number": event.number,
-                "what": event.kind,
-                "by": event.library,
-                "name": event.name,
-                "line": event.where,
-                "rows": event.rows,
-                "exact": event.capture and event.inferred is None,
-                "why": event.inferred,
-            }
-            for event in done.events
-        ]
-        if sent.format == JSON:
-            sent.send_json({"record": str(done.directory), "events": rows})
-            return
-        sent.say(f"record: {done.directory}")
-        sent.table(rows[: sent.rows], len(rows))
-        sent.send_table()
+    sent = answer(format, output, limit, (TABLE, JSON))
+    done = run_script(
+        path,
+        arguments,
+        record=record,
+        facts=facts,
+        overwrite=overwrite,
+        order="executed" if order == "executed" else "position",
+    )
+    rows: list[dict[str, Any]] = [
+        {
+            "number": event.number,
+            "what": event.kind,
+            "by": event.library,
+            "name": event.name,
+            "line": event.where,
+            "rows": event.rows,
+            "exact": event.capture and event.inferred is None,
+            "why": event.inferred,
+        }
+        for event in done.events
+    ]
+    if sent.format == JSON:
+        sent.send_json({"record": str(done.directory), "events": rows})
+        return
+    sent.say(f"record: {done.directory}")
+    sent.table(rows[: sent.rows], len(rows))
+    sent.send_table()
 
 
 @click.command()
@@ -350,12 +347,11 @@ def trace(
     from lipstick.systems.scripts.running import open_run
     from lipstick.systems.scripts.running import trace as traced
 
-    with reported():
-        if any("=" not in item for item in where):
-            raise Failure("--where takes COLUMN=VALUE.")
-        values = dict(item.split("=", 1) for item in where) or None
-        traced_row = traced(open_run(record), made, row, values)
-        _send_trace(traced_row, answer(format, output, limit, (TABLE, JSON)))
+    if any("=" not in item for item in where):
+        raise Failure("--where takes COLUMN=VALUE.")
+    values = dict(item.split("=", 1) for item in where) or None
+    traced_row = traced(open_run(record), made, row, values)
+    _send_trace(traced_row, answer(format, output, limit, (TABLE, JSON)))
 
 
 def _send_trace(traced_row: Trace, sent: Answer) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lipstick.cli.errors import Failure, reported
+from lipstick.cli.errors import Failure
 from lipstick.cli.opened import store_argument
 from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
 
@@ -40,10 +40,9 @@ def demo(spark: bool, keep: Path | None) -> None:
     Three sensors send readings, one reading is faulty, and there is a fire. An alarm is a mean of
     the last half second that is too high. The store has the readings, and the keys of all else.
     """
-    from lipstick.cli.errors import reported
     from lipstick.systems.streams import Stored, example
 
-    with contextlib.ExitStack() as stack, reported():
+    with contextlib.ExitStack() as stack:
         folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         store = folder / "store"
         tables = example.readings(READINGS)
@@ -165,9 +164,8 @@ def recording_command(function: Command) -> Command:
     ) -> None:
         from lipstick.systems.streams.stored import Stored
 
-        with reported():
-            told = answer(format, output, limit, (TABLE, JSON))
-            function(told, Stored(store, query), **more)
+        told = answer(format, output, limit, (TABLE, JSON))
+        function(told, Stored(store, query), **more)
 
     return command
 
@@ -303,8 +301,7 @@ def export(store: Path, sid: str, name: str, folder: Path, version: str, query: 
     """
     from lipstick.systems.streams.exports import export_stream
 
-    with reported():
-        click.echo(export_stream(store, sid, name, version, folder, query=query))
+    click.echo(export_stream(store, sid, name, version, folder, query=query))
 
 
 @stream.command()

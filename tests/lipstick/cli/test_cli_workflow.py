@@ -15,7 +15,6 @@ from click.testing import CliRunner, Result
 
 from graphquery.store import Store
 from lipstick.cli import main
-from lipstick.demo import run as demo
 from lipstick.workflow import Run, Workflow
 
 ROOT = Path(__file__).parents[3]
@@ -126,7 +125,6 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         raise StartedError
 
     monkeypatch.setattr(Workflow, "run", run)
-    monkeypatch.setattr(demo, "check_java", lambda: 21)
     return calls
 
 

@@ -17,6 +17,8 @@ from lipstick.demo import run as demo
 from lipstick.demo.run import DemoError
 from lipstick.demo.scenes import CHAIN, KEYS, QUERIES, chain
 from lipstick.demo.screen import Screen, check, seconds
+from lipstick.engines.spark.local_session import check_java
+from lipstick.errors import SparkStartError
 
 ROOT = Path(__file__).parents[3]
 
@@ -45,7 +47,7 @@ def test_demo_has_help() -> None:
 def test_errors_are_told_without_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     result = CliRunner().invoke(main, ["demo"])
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert result.output.startswith(f"Error: There is no Java in JAVA_HOME ({tmp_path}).\n")
 
 
@@ -65,7 +67,7 @@ def test_java_that_spark_runs_on(
     version: str, major: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _java(tmp_path, version, monkeypatch)
-    assert demo.check_java() == major
+    assert check_java() == major
 
 
 @pytest.mark.parametrize(("version", "major"), [("1.8.0_392", 8), ("11.0.2", 11)])
@@ -73,15 +75,15 @@ def test_old_java_is_refused(
     version: str, major: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _java(tmp_path, version, monkeypatch)
-    with pytest.raises(DemoError, match=rf"is version {major}\.\nSpark needs Java 17 or later"):
-        demo.check_java()
+    with pytest.raises(SparkStartError, match=rf"is version {major}\.\nSpark needs Java 17"):
+        check_java()
 
 
 def test_missing_java_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(DemoError, match=r"There is no Java on the PATH\."):
-        demo.check_java()
+    with pytest.raises(SparkStartError, match=r"There is no Java on the PATH\."):
+        check_java()
 
 
 # -- data --------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.dataframes import classic
+from lipstick.errors import InvalidQueryError
 from lipstick.sessions import Session
 from rewriter.errors import NotUnderstoodError, QueryError, UnsupportedError
 from tests.oracle.bag import PROVENANCE, check_bag
@@ -103,7 +104,7 @@ def _check(ls: Session, plain: PlainSpark, case: Case, run: Run) -> Deletion | N
     except UnsupportedError:
         (run.refused if case.seed % PADDED else run.refused_padded).append(case.seed)
         return None
-    except (AnalysisException, NotUnderstoodError) as error:
+    except (InvalidQueryError, NotUnderstoodError) as error:
         if not _of_spark(error):
             raise
         unplanned = isinstance(error, NotUnderstoodError)
@@ -142,11 +143,12 @@ def _check(ls: Session, plain: PlainSpark, case: Case, run: Run) -> Deletion | N
     return deletions[-1]
 
 
-def _of_spark(error: AnalysisException | NotUnderstoodError) -> bool:
+def _of_spark(error: InvalidQueryError | NotUnderstoodError) -> bool:
     """Tell whether Spark fails to analyse or to plan a query, by a fault of its own."""
     if isinstance(error, NotUnderstoodError):
         return error.problem.startswith(UNPLANNED)
-    return error.getSqlState() in FAULTS_OF_SPARK
+    cause = error.__cause__
+    return isinstance(cause, AnalysisException) and cause.getSqlState() in FAULTS_OF_SPARK
 
 
 def _check_frame(ls: Session, plain: PlainSpark, case: Case, deletion: Deletion, run: Run) -> None:

@@ -10,7 +10,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
 
 import lipstick
-from lipstick.errors import InternalError, UnsupportedError
+from lipstick.errors import InternalError, InvalidQueryError, UnsupportedError
 from lipstick.stages.reading import own_sql, reading
 from rewriter.dialect import parse
 
@@ -45,7 +45,7 @@ def test_an_internal_error_is_a_refusal_with_its_place(caplog: pytest.LogCapture
 def test_refusals_and_errors_of_the_users_text_pass() -> None:
     with pytest.raises(UnsupportedError, match="told"), reading(SQL):
         raise UnsupportedError("told", "do otherwise", SQL)
-    with pytest.raises(AnalysisException), reading(SQL):
+    with pytest.raises(InvalidQueryError, match="not found"), reading(SQL):
         raise AnalysisException("not found")
     with pytest.raises(InternalError), reading(SQL, accepted=True):
         raise AnalysisException("not found")

@@ -1,0 +1,95 @@
+"""Errors of Spark's parser and analyser about a user's text, as ours in two sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import functions
+
+from lipstick.errors import InvalidQueryError, first_line
+from rewriter.position import Span, span_at
+from semiring.errors import closest
+
+_CONDITION = re.compile(r"\[([A-Z][A-Z0-9_.]+)\]")
+_PLACE = re.compile(r"\bline (\d+),? pos (\d+)")
+EXPLAIN = "EXPLAIN EXTENDED\n"
+"""Before a text that Spark is asked to explain."""
+
+_OF_VIEW = re.compile(r"== SQL of VIEW ")
+_WORD = re.compile(r"[\w.]+|`[^`]*`|'[^']*'|\S")
+_PART = r"`(?:[^`]|``)*`"
+_NAME = re.compile(rf"{_PART}(?:\.{_PART})*")
+
+_KINDS = {
+    "UNRESOLVED_COLUMN": "column",
+    "UNRESOLVED_FIELD": "field",
+    "FIELD_NOT_FOUND": "field",
+    "TABLE_OR_VIEW_NOT_FOUND": "table or view",
+    "UNRESOLVED_ROUTINE": "function",
+    "UNRESOLVABLE_TABLE_VALUED_FUNCTION": "table function",
+}
+"""Kinds of names that Spark does not know, by the condition of its error."""
+
+
+@contextmanager
+def analysed(sql: str, names: Iterable[str]) -> Iterator[None]:
+    """Turn an error of Spark's parser or analyser about a text into ours; see :func:`invalid`."""
+    try:
+        yield
+    except AnalysisException as error:
+        raise invalid(error, sql, names) from error
+
+
+def invalid(error: PySparkException, sql: str, names: Iterable[str] = ()) -> InvalidQueryError:
+    """Return the error of a text that Spark does not accept: what, where, and the nearest names.
+
+    Parameters
+    ----------
+    names
+        Of tracked relations, which may be meant by a name that Spark does not know.
+    """
+    text = str(error)
+    found = _CONDITION.match(text)
+    condition = found[1] if found else error.getCondition() or ""
+    kind = _KINDS.get(condition.partition(".")[0])
+    unknown = _NAME.search(text)
+    advice = "Spark does not accept this text"
+    advice += f": its error condition is {condition}." if condition else "."
+    problem = first_line(error).rstrip(".")
+    if kind is not None and unknown is not None:
+        name = _plain(unknown[0])
+        problem = f"There is no {kind} {name!r}"
+        known = {"table or view": names, "function": functions.__all__}
+        others = known.get(kind) or _suggested(text)
+        advice = closest(name, others) if others else f"Check the name of the {kind}."
+    refusal = InvalidQueryError(problem, advice, sql, _place(text, sql))
+    refusal.condition = condition or None
+    return refusal
+
+
+def _suggested(text: str) -> set[str]:
+    """Return the names that Spark suggests."""
+    found = re.search(r"\?\s*\[(.*?)\]", text, re.DOTALL)
+    return set(map(_plain, _NAME.findall(found[1]))) if found else set()
+
+
+def _plain(name: str) -> str:
+    """Return a name of several parts without its backticks."""
+    return ".".join(part[1:-1].replace("``", "`") for part in re.findall(_PART, name))
+
+
+def _place(text: str, sql: str) -> Span | None:
+    """Return the word at the place that Spark names, unless this is in the text of a view."""
+    found = _PLACE.search(text)
+    lines = sql.split("\n")
+    if found is None or _OF_VIEW.search(text):
+        return None
+    above = int(found[1]) - 1 - (f"\n{EXPLAIN}" in text)
+    if not 0 <= above < len(lines):
+        return None
+    start = sum(len(line) + 1 for line in lines[:above]) + int(found[2])
+    word = _WORD.match(sql, start)
+    return span_at(sql, start, word.end() if word else start + 1)
