@@ -191,7 +191,12 @@ def planned_tables(document: Mapping[str, Any]) -> list[PlannedTable]:
 def erased_values(document: Mapping[str, Any]) -> list[ErasedValues]:
     """Return the values of erased rows that a plan has."""
     return [
-        ErasedValues(entry["relation"], entry["column"], tuple(entry["values"]))
+        ErasedValues(
+            entry["relation"],
+            entry["column"],
+            tuple(entry["values"]),
+            bool(entry.get("in_column")),
+        )
         for entry in document["values"]
     ]
 
@@ -271,6 +276,7 @@ def make_plan(
             "values": [asdict(each) for each in values],
             "not_searched_for": skipped,
             "search": named,
+            "seen": [path for path in named if Path(path).exists()],
             "to_search": {"files": count, "bytes": size},
             "drop": [str(Path(path).absolute()) for path in drop],
         },

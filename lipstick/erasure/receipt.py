@@ -39,8 +39,15 @@ def read_key(path: Path) -> bytes:
 
 
 def keyed_hash(key: bytes, value: object) -> str:
-    """Return the HMAC-SHA256 of a value as text, which nobody can guess without the key."""
-    return hmac.new(key, b"value:" + str(value).encode(), hashlib.sha256).hexdigest()
+    """Return the HMAC-SHA256 of a value as text in lower case, as values are searched for.
+
+    Nobody can guess the value without the key.
+    """
+    return _hashed(key, str(value).lower())
+
+
+def _hashed(key: bytes, text: str) -> str:
+    return hmac.new(key, b"value:" + text.encode(), hashlib.sha256).hexdigest()
 
 
 def _signature(key: bytes, document: Mapping[str, Any]) -> str:
@@ -90,7 +97,7 @@ class ErasureReceipt:
 
     @property
     def dropped(self) -> list[str]:
-        """The captures, stores and files that were removed with the rows."""
+        """The captures, stores, files and places to search that are gone since the plan."""
         return list(self.document.get("dropped", ()))
 
     @property
@@ -105,9 +112,11 @@ class ErasureReceipt:
         return hmac.compare_digest(_signature(secret, self.document), signature)
 
     def concerns(self, key: str | os.PathLike[str], value: object) -> bool:
-        """Return True if a value was among the values searched for."""
-        hashed = keyed_hash(Path(key).read_bytes().strip(), value)
-        return any(hashed in entry["hashes"] for entry in self.document["searched_for"])
+        """Return True if a value was among the values searched for, whatever its case."""
+        secret = Path(key).read_bytes().strip()
+        # Earlier versions hashed values as they are written.
+        hashes = {keyed_hash(secret, value), _hashed(secret, str(value))}
+        return any(hashes & set(entry["hashes"]) for entry in self.document["searched_for"])
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the receipt as JSON, or as a page for people where the name ends in .html."""

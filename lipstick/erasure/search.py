@@ -35,6 +35,7 @@ from lipstick.erasure.value_search import (
     Hits,
     ValueSearch,
     is_binary,
+    is_date,
     is_number,
     is_text,
 )
@@ -68,6 +69,8 @@ class Finding:
     """True for texts; integers may stand for something else."""
     count: int
     """The number of cells or places."""
+    in_column: bool = False
+    """True for dates and times, which other rows may have too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +126,9 @@ class _FileSearch:
             reason = str(error).strip().splitlines() or [type(error).__name__]
             self.unsearched.append(Unsearched(str(file), reason[0][:200]))
         self.findings += [
-            Finding(str(file), each.relation, each.column, place, each.is_text, count)
+            Finding(
+                str(file), each.relation, each.column, place, each.is_text, count, each.in_column
+            )
             for (each, place), count in found.items()
         ]
         return True
@@ -306,7 +311,7 @@ def _as_table(data: bytes, suffix: str) -> pa.Table | None:
 
 
 def _searched(kind: pa.DataType) -> bool:
-    return is_number(kind) or is_text(kind) or is_binary(kind)
+    return is_number(kind) or is_text(kind) or is_binary(kind) or is_date(kind)
 
 
 def _in_dictionaries(metadata: Any, column: int) -> bool:

@@ -36,12 +36,19 @@ class ErasedValues:
     relation: str
     column: str
     values: tuple[str | int, ...]
-    """Texts or integers."""
+    """Texts or integers; dates and times (of UTC) as texts."""
+    in_column: bool = False
+    """True for dates and times: they are looked for in columns of the same name alone."""
 
     @property
     def is_text(self) -> bool:
         """True for texts."""
-        return bool(self.values) and isinstance(self.values[0], str)
+        return bool(self.values) and isinstance(self.values[0], str) and not self.in_column
+
+    @property
+    def leaf(self) -> str:
+        """The name of the column, or of the innermost field of it."""
+        return self.column.rpartition(".")[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +111,12 @@ class ValueSearch:
         self._numbers = {
             owner: np.array(sorted({int(v) for v in each.values}), np.int64)
             for owner, each in enumerate(self._erased)
-            if not each.is_text
+            if not each.is_text and not each.in_column
+        }
+        self._dates = {
+            owner: {form for value in each.values for form in _forms(str(value))}
+            for owner, each in enumerate(self._erased)
+            if each.in_column
         }
         self._short = {
             owner: pa.array([v for v in texts if len(v) < SHORTEST_PART], pa.large_string())
@@ -113,15 +125,19 @@ class ValueSearch:
         self._in_cells = _Needles.of([*self._parts(None), *self._distinctive()])
         self._in_contents = dict[int | None, _Needles]()
         self._members = {
-            owner: re.compile(
-                rb'"'
-                + re.escape(self._erased[owner].column.lower().encode())
-                # Escaped too, as statistics are in logs of tables.
-                + rb'(?:_\d+)?\\*"\s*:\s*(?:\\*")?(-?\d+)(?![\w.])'
-            )
+            owner: self._member(owner, rb'(?:\\*")?(-?\d+)(?![\w.])')
             for owner, values in self._numbers.items()
             if (np.abs(values) < DISTINCTIVE).any()
         }
+        self._members |= {
+            owner: self._member(owner, rb'\\*"([0-9tz :.+-]+)') for owner in self._dates
+        }
+
+    def _member(self, owner: int, value: bytes) -> re.Pattern[bytes]:
+        """Return the pattern of a member of an object of JSON that has the name of a column."""
+        name = re.escape(self._erased[owner].leaf.lower().encode())
+        # Escaped too, as statistics are in logs of tables.
+        return re.compile(rb'"' + name + rb'(?:_\d+)?\\*"\s*:\s*' + value)
 
     def _parts(self, cut: int | None) -> Iterator[tuple[int, str, bool]]:
         for owner, texts in self._texts.items():
@@ -139,9 +155,13 @@ class ValueSearch:
         found = [self._of_column(owner, name) for owner in self._numbers]
         return ascending(np.concatenate(found)) if found else np.empty(0, np.int64)
 
+    def has_dates_of(self, name: str) -> bool:
+        """Return True if dates or times are looked for in columns of a name."""
+        return any(same_name(name, self._erased[owner].leaf) for owner in self._dates)
+
     def _of_column(self, owner: int, name: str) -> NDArray[np.int64]:
         numbers = self._numbers[owner]
-        if same_name(name, self._erased[owner].column):
+        if same_name(name, self._erased[owner].leaf):
             return numbers
         return numbers[np.abs(numbers) >= DISTINCTIVE]
 
@@ -153,6 +173,8 @@ class ValueSearch:
             # Values that no cell has are in the file nevertheless.
             often = np.maximum(np.bincount(used, minlength=len(cells.dictionary)), 1)
             cells, kind = cells.dictionary, cells.type.value_type
+        if self.has_dates_of(name) and (is_date(kind) or is_text(kind)):
+            yield from self._among_dates(name, cells)
         if is_number(kind):
             yield from self._among_numbers(name, cells)
         elif is_text(kind):
@@ -172,6 +194,20 @@ class ValueSearch:
         for owner in self._numbers:
             if found := _among(numbers, self._of_column(owner, name)):
                 yield self._erased[owner], found
+
+    def _among_dates(self, name: str, cells: pa.Array) -> Hits:
+        if pa.types.is_timestamp(cells.type):
+            zone = cells.type.tz and "UTC"
+            cells = cells.cast(pa.timestamp("us", zone), safe=False).cast(pa.timestamp("us"))
+        texts = cells.cast(pa.large_string())
+        if not is_text(cells.type):
+            texts = pc.replace_substring_regex(texts, r"\.0+$", "")
+        texts = pc.ascii_lower(texts)
+        for owner, forms in self._dates.items():
+            if same_name(name, self._erased[owner].leaf):
+                among = pc.is_in(texts, value_set=pa.array(sorted(forms), pa.large_string()))
+                if found := int(pc.sum(among).as_py() or 0):
+                    yield self._erased[owner], found
 
     def _among_binaries(self, name: str, cells: pa.Array, often: Any) -> Hits:
         try:
@@ -194,7 +230,7 @@ class ValueSearch:
         found = [self._in_cells.found(data, ends)]
         whole = [(owner, short) for owner, short in self._short.items() if len(short)]
         for owner in self._numbers:
-            if same_name(name, self._erased[owner].column):
+            if same_name(name, self._erased[owner].leaf):
                 whole.append((owner, pa.array(map(str, self._numbers[owner].tolist()), texts.type)))
         for owner, values in whole:
             cell = np.flatnonzero(pc.is_in(texts, value_set=values).to_numpy(zero_copy_only=False))
@@ -210,14 +246,17 @@ class ValueSearch:
             yield self._erased[owner], len(own) if often is None else int(often[own].sum())
 
     def _among_members(self, data: Bytes) -> Hits:
-        """Yield small numbers that are members of objects of JSON, by the name of their column."""
+        """Yield small numbers and dates of members of objects of JSON with a column's name."""
         for owner, pattern in self._members.items():
             values = pattern.findall(data.data)
             if not values:
                 continue
-            numbers = self._numbers[owner]
-            small = [str(n).encode() for n in numbers[np.abs(numbers) < DISTINCTIVE].tolist()]
-            if found := int(np.isin(np.array(values), np.array(small)).sum()):
+            if owner in self._dates:
+                known = [form.encode() for form in self._dates[owner]]
+            else:
+                numbers = self._numbers[owner]
+                known = [str(n).encode() for n in numbers[np.abs(numbers) < DISTINCTIVE].tolist()]
+            if found := int(np.isin(np.array(values), np.array(known)).sum()):
                 yield self._erased[owner], found
 
     def content(self, content: bytes, cut: int | None = None) -> Hits:
@@ -252,11 +291,24 @@ class ValueSearch:
         for owner, texts in self._texts.items():
             if any(v in parts or (len(v) >= SHORTEST_PART and v in text) for v in texts):
                 yield self._erased[owner], 1
-        for owner, numbers in self._numbers.items():
-            prefix = f"{self._erased[owner].column.lower()}="
+        own = {owner: set(map(str, numbers.tolist())) for owner, numbers in self._numbers.items()}
+        for owner, written in (own | self._dates).items():
+            prefix = f"{self._erased[owner].leaf.lower()}="
             named = {p.removeprefix(prefix) for p in text.split("/") if p.startswith(prefix)}
-            if named and named & set(map(str, numbers.tolist())):
+            if named & written:
                 yield self._erased[owner], 1
+
+
+def _forms(moment: str) -> set[str]:
+    """Return the ways in which a date or a time of UTC is written, in lower case."""
+    day, _, clock = moment.partition(" ")
+    if not clock:
+        return {day}
+    seconds, _, fraction = clock.partition(".")
+    fraction = fraction.ljust(6, "0")
+    clocks = {f"{seconds}.{fraction}", f"{seconds}.{fraction[:3]}", clock}
+    clocks |= {f"{seconds}.{fraction}".rstrip("0").rstrip(".")}
+    return {f"{day}{sign}{each}{end}" for sign in " t" for each in clocks for end in ("", "z")}
 
 
 def _lower(text: str) -> set[str]:
@@ -286,6 +338,11 @@ def is_number(kind: pa.DataType) -> bool:
     return bool(
         pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
     )
+
+
+def is_date(kind: pa.DataType) -> bool:
+    """Return True for the types of dates and of times of a day."""
+    return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
 
 
 def is_text(kind: pa.DataType) -> bool:

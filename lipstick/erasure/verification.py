@@ -7,13 +7,18 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from pyspark.errors import PySparkException
+from pyspark.sql import Column
+from pyspark.sql import functions as F
 
 from lipstick.engines.spark.local_session import unlogged_errors
+from lipstick.erasure.erased_values import leaves
 from lipstick.erasure.holders import captures_of, holder_of
 from lipstick.erasure.parquet import FORMAT as PARQUET
 from lipstick.erasure.parquet import ParquetFolder
@@ -67,7 +72,9 @@ def verify_plan(
             roots += map(str, place.opened.beside())
     roots += [*document["search"], *document["drop"], *search]
     on_step(f"searching {len(roots)} folders")
-    dropped = {path for path in document["drop"] if not Path(path).exists()}
+    # What the plan saw and is gone has nothing left; other paths may be misspelt.
+    seen = [*document["drop"], *document.get("seen", ())]
+    dropped = {path for path in seen if not Path(path).exists()}
     present = [root for root in roots if root not in dropped]
     found = search_folders(ValueSearch(values), present, on_step, budget)
     on_step(f"{found.files} files are searched")
@@ -77,6 +84,7 @@ def verify_plan(
         for finding in found.findings
         if not _of_another_key(finding, places)
     ]
+    findings = list(_with_visible(findings, places, values))
     findings += _stale_captures(document, now, roots, mask)
     unpublished = [
         statement
@@ -254,7 +262,7 @@ def _places(
     """Yield the folders of the tables of an erasure, and of copies that are not published."""
     for entry in document["tables"]:
         definition = entry["definition"]
-        own = {each.column.lower() for each in values if each.relation == entry["name"]}
+        own = {each.leaf.lower() for each in values if each.relation == entry["name"]}
         own |= {column.lower() for column in definition.get("key", ())}
         known = now[entry["name"]]
         tables = (None,) if known is None else (known.opened, known.copy)
@@ -306,7 +314,7 @@ def _stale_captures(
 def _of_another_key(finding: Finding, places: Sequence[_Place]) -> bool:
     """Return True for numbers in a table that itself names its rows by a column of this name."""
     column = None if "_delta_log" in Path(finding.path).parts else _column(finding)
-    name = (column or finding.column).lower()
+    name = (column or finding.column.rpartition(".")[2]).lower()
     return not finding.text and any(
         place.name != finding.relation and name in place.own
         for place in places
@@ -333,7 +341,9 @@ def _described(finding: Finding, places: Sequence[_Place], mask: _Mask) -> dict[
         if known is not None:
             holder = f"{known[0]} {known[1]}"
     column = _column(finding)
-    other = column is not None and not same_name(column, finding.column)
+    other = finding.in_column or (
+        column is not None and not same_name(column, finding.column.rpartition(".")[2])
+    )
     if not finding.text and (state == ELSEWHERE or (state == LIVE and other)):
         state = POSSIBLE  # the number may stand for something else
     return {
@@ -346,10 +356,69 @@ def _described(finding: Finding, places: Sequence[_Place], mask: _Mask) -> dict[
     }
 
 
+def _with_visible(
+    findings: Sequence[dict[str, Any]],
+    places: Sequence[_Place],
+    values: Sequence[ErasedValues],
+) -> Iterator[dict[str, Any]]:
+    """Yield findings, those in cells of current versions with the number of rows that show them.
+
+    Rows that were deleted are in files of the current version where deletion vectors hide them.
+    """
+    opened = {place.table: place.opened for place in places}
+    counted: dict[tuple[str, str, str], int | None] = {}
+    for finding in findings:
+        _, found, column = finding["place"].partition("column ")
+        table = opened.get(finding["holder"])
+        if finding["state"] == LIVE and found and table is not None:
+            case = finding["holder"], column, finding["column"]
+            if case not in counted:
+                wanted = [v for v in values if f"{v.relation}.{v.column}" == finding["column"]]
+                counted[case] = _rows_with(table, column, wanted)
+            yield {**finding, "rows": counted[case]}
+        else:
+            yield finding
+
+
+def _rows_with(table: ErasableTable, column: str, wanted: Sequence[ErasedValues]) -> int | None:
+    """Return how many rows of a table show some values in a column; None: unknown."""
+    try:
+        frame = table.read(table.current())
+        found = [leaf for leaf in leaves(frame.schema) if leaf.name.lower() == column.lower()]
+        if not found:
+            return None
+        texts = F.array(*(F.lit(str(v).lower()) for each in wanted for v in each.values))
+        whole = not all(each.is_text for each in wanted)
+
+        def shows(value: Column) -> Column:
+            text = F.lower(value.cast("string"))
+            return F.exists(texts, lambda own: text == own if whole else F.contains(text, own))
+
+        tests = [F.coalesce(F.exists(leaf.values, shows), F.lit(False)) for leaf in found]
+        return frame.where(reduce(or_, tests)).count()
+    except (LipstickError, PySparkException):
+        return None
+
+
+def _redactions(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield an UPDATE for each column of a table with erased values in rows that are visible."""
+    shown: dict[tuple[str, str], int] = {}
+    for finding in findings:
+        case = finding["holder"], finding["place"].partition("column ")[2]
+        shown[case] = max(shown.get(case, 0), finding.get("rows") or 0)
+    for (table, column), rows in shown.items():
+        if rows:
+            number = "1 row shows" if rows == 1 else f"{rows:,} rows show"
+            yield f"UPDATE {table} SET {column} = ... WHERE ...: {number} erased values there"
+
+
 def _to_do(findings: Sequence[Mapping[str, Any]], places: Sequence[_Place]) -> Iterator[str]:
     """Yield statements, or advice, that remove what was found."""
+    yield from _redactions(findings)
     for place in places:
-        states = {f["state"] for f in findings if f["holder"] == place.table}
+        own = [f for f in findings if f["holder"] == place.table]
+        # What rows show stays until they are changed, whatever is done to files.
+        states = {f["state"] for f in own if not f.get("rows")}
         catalog, _, name = place.table.partition(".")
         if place.format == "delta":
             if LIVE in states:
@@ -395,8 +464,8 @@ class _Mask:
         self._hashes = {
             str(value): f"[{keyed_hash(key, value)[:12]}]"
             for each in values
-            if each.is_text
             for value in each.values
+            if isinstance(value, str)
         }
 
     def text(self, text: str) -> str:

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,64 @@ def _plan(spark: SparkSession, people: Path, report: Path, **options: bool) -> l
 
 def _rows(spark: SparkSession, folder: Path) -> list[tuple[object, ...]]:
     return sorted(map(tuple, spark.read.parquet(str(folder)).collect()))
+
+
+def test_every_value_is_searched_for_or_listed_and_visible_rows_are_to_be_changed(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    people, notes = tmp_path / "people", tmp_path / "notes"
+    spark.sql(
+        """SELECT id, id = 7 AS member, concat('p', id, '@example.org') AS email,
+        named_struct('line', concat('Via Appia ', id), 'tags', array(concat('tag', id), 'all'),
+          'floor', CAST(id AS INT)) AS address,
+        map(concat('key', id), concat('value', id)) AS props,
+        date_add(DATE'1980-01-01', CAST(id AS INT)) AS born,
+        TIMESTAMP'2024-01-01 00:00:00' + make_interval(0, 0, 0, CAST(id AS INT)) AS seen,
+        CAST(id AS DECIMAL(9, 2)) AS paid, id / 2 AS share, encode(concat('bin', id), 'UTF-8') AS b,
+        CASE WHEN id = 7 THEN X'FF07' END AS raw, CAST(id AS INT) AS age
+        FROM range(1, 20)"""
+    ).write.parquet(str(people))
+    spark.sql(
+        """SELECT id, IF(id = 3, 'seen at VIA APPIA 7, tag7', 'nothing') AS text FROM range(1, 9)"""
+    ).write.parquet(str(notes))
+    other = tmp_path / "list"
+    other.mkdir()
+    (other / "f.csv").write_text("x\nvalue7\n")
+    ls = lipstick.session(spark)
+    ls.track("people", f"{people}", key="id")
+    ls.track("notes", f"{notes}", key="id")
+    plan = ls.erase({"people": "id = 7"}, search=[other, tmp_path / "typo"], in_place=True)
+    searched = {(v["column"], *v["values"]) for v in plan.document["values"]}
+    assert searched == {
+        ("id", 7),
+        ("email", "p7@example.org"),
+        ("address.line", "Via Appia 7"),
+        ("address.tags", "tag7"),
+        ("props", "key7"),
+        ("props", "value7"),
+        ("born", "1980-01-08"),
+        ("seen", "2024-01-08 00:00:00"),
+        ("b", "bin7"),
+    }
+    listed = {line.partition(":")[0] for line in plan.document["not_searched_for"]}
+    assert listed == {
+        f"people.{name}"
+        for name in ("id", "member", "address.floor", "born", "seen", "paid", "share", "raw", "age")
+    }
+    plan.apply()
+    receipt = plan.verify(tmp_path / "key")
+    assert receipt.verdict == "not erased"
+    (to_do, advice) = receipt.to_do
+    assert to_do == (
+        f"UPDATE parquet.`{notes}` SET text = ... WHERE ...: 1 row shows erased values there"
+    )
+    assert advice == f"remove or rewrite {other / 'f.csv'}"
+    assert receipt.concerns(tmp_path / "key", "VIA APPIA 7")
+    assert receipt.concerns(tmp_path / "key", date(1980, 1, 8))
+    shutil.rmtree(other)
+    receipt = plan.verify(tmp_path / "key", search=[tmp_path / "none"])
+    gone = {Path(each["path"]).name for each in receipt.unsearched}
+    assert (gone, receipt.dropped) == ({"typo", "none"}, [str(other)])
 
 
 class _StoppedError(Exception):

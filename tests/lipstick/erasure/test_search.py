@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
+import hmac
 import json
 import re
 import zlib
 from collections.abc import Callable
+from datetime import date, datetime
 from pathlib import Path
 from random import Random
 
@@ -20,7 +23,7 @@ from click.testing import CliRunner
 from lipstick.cli import main
 from lipstick.erasure.holders import check_holder
 from lipstick.erasure.patterns import PatternSet
-from lipstick.erasure.receipt import ErasureReceipt, read_key
+from lipstick.erasure.receipt import ErasureReceipt, keyed_hash, read_key
 from lipstick.erasure.search import Finding, SearchResult, Unsearched, search_folders
 from lipstick.erasure.value_search import ErasedValues, ValueSearch
 from lipstick.erasure.verification import _described, _Mask, _Place, verdict_of
@@ -32,6 +35,9 @@ SEARCH = ValueSearch(
         ErasedValues("people", "email", (EMAIL,)),
         ErasedValues("people", "id", (17, 4_000_017)),
         ErasedValues("people", "nick", ("zo",)),
+        ErasedValues("people", "address.born", ("1980-02-29",), in_column=True),
+        ErasedValues("people", "seen", ("2024-05-06 07:08:09.500000",), in_column=True),
+        ErasedValues("people", "address.floor", (41,)),
     ]
 )
 
@@ -78,6 +84,25 @@ PLANTED: dict[str, Callable[[Path], object]] = {
     "metadata of a file": lambda p: pq.write_table(
         pa.table({"n": [1]}).replace_schema_metadata({"made by": EMAIL}), p / "f"
     ),
+    "a date": lambda p: _parquet(p / "f", born=[date(1980, 2, 29)]),
+    "a date in a field": lambda p: _parquet(p / "f", a=[{"born": date(1980, 2, 29)}]),
+    "a date as a text": lambda p: _parquet(p / "f", born=["1980-02-29"]),
+    "a date in CSV": lambda p: (p / "f.csv").write_text("id,born\n9,1980-02-29\n"),
+    "a date in statistics": lambda p: (p / "f.crc").write_text(
+        json.dumps({"add": {"stats": json.dumps({"minValues": {"born": "1980-02-29"}})}})
+    ),
+    "a date in a partition": lambda p: _partition(p, "born=1980-02-29"),
+    "a time": lambda p: _parquet(p / "f", seen=[datetime(2024, 5, 6, 7, 8, 9, 500_000)]),
+    "a time of a zone": lambda p: _parquet(
+        p / "f",
+        seen=pa.array([datetime(2024, 5, 6, 7, 8, 9, 500_000)], pa.timestamp("ns", "UTC")).cast(
+            pa.timestamp("ns", "Asia/Tokyo")
+        ),
+    ),
+    "a time in statistics": lambda p: (p / "f.json").write_text(
+        '{"seen": "2024-05-06T07:08:09.500Z"}'
+    ),
+    "a small number in a field of its name": lambda p: _parquet(p / "f", x=[{"floor": 41}]),
     "a large number in any column": lambda p: _parquet(p / "f", other=[4_000_017]),
     "a large number in a text": lambda p: (p / "f.log").write_text("row 4000017 was read"),
     "a short text as a whole cell": lambda p: _parquet(p / "f", who=["Zo"]),
@@ -109,7 +134,15 @@ def _partition(folder: Path, name: str) -> None:
 
 @pytest.mark.parametrize("planted", PLANTED)
 def test_what_was_planted_is_found(tmp_path: Path, planted: str) -> None:
-    _parquet(tmp_path / "others", id=[1, 2], email=["a@example.org", None], n=[17, 18])
+    _parquet(
+        tmp_path / "others",
+        id=[1, 2],
+        email=["a@example.org", None],
+        n=[17, 41],
+        hired=[date(1980, 2, 29), None],
+        born=[date(1980, 3, 1), None],
+        seen=[datetime(2024, 5, 6, 7, 8, 9), None],
+    )
     assert search_folders(SEARCH, [str(tmp_path)]).findings == ()
     (tmp_path / "stats.json").write_text('[{"id":170,"n":17,"stats":"{\\"id\\":217}"}]')
     assert search_folders(SEARCH, [str(tmp_path)]).findings == ()
@@ -222,6 +255,23 @@ def test_a_pipeline_that_is_none_is_refused(tmp_path: Path) -> None:
         result = CliRunner().invoke(main, asked)
         assert result.exit_code == 2
         assert re.search(problem, result.output.replace("\n", " "))
+
+
+def test_a_date_may_be_that_of_another_row() -> None:
+    table = _Place("visits", "visits", "parquet", "/lake/visits", None, frozenset())
+    finding = Finding("/lake/visits/a", "people", "a.born", "column born", False, 1, True)
+    assert _described(finding, [table], _Mask(b"key", []))["state"] == "possible"
+    value = ErasedValues("people", "a.born", ("1980-02-29",), in_column=True)
+    assert "1980" not in _Mask(b"key", [value]).text("/lake/born=1980-02-29/f")
+
+
+def test_a_receipt_concerns_a_value_whatever_its_case(tmp_path: Path) -> None:
+    key = read_key(tmp_path / "key")
+    earlier = hmac.new(key, b"value:Ada", hashlib.sha256).hexdigest()
+    searched = [{"hashes": [keyed_hash(key, EMAIL)]}, {"hashes": [earlier]}]
+    receipt = ErasureReceipt.sign({"searched_for": searched}, key)
+    for value, concerned in ((EMAIL.upper(), True), ("Ada", True), ("Bo", False)):
+        assert receipt.concerns(tmp_path / "key", value) == concerned
 
 
 @pytest.mark.parametrize(
