@@ -16,7 +16,6 @@ from lipstick.errors import (
     InternalError,
     InvalidQueryError,
     LipstickError,
-    NeedsSparkError,
     SourceError,
 )
 from lipstick.sessions import Session, session
@@ -157,19 +156,17 @@ def test_tracebacks_in_notebooks() -> None:
     assert any("test_everyday" in line for line in raised.value._render_traceback_())
 
 
-def test_questions_to_open_sessions_say_what_is_not_possible(ls: Session) -> None:
-    """And do not ask for the Spark that is there."""
+def test_questions_to_open_sessions_are_answered_by_their_spark(ls: Session) -> None:
+    """Scalars for which memory has no rule are computed by the session, for tensors too."""
     query = ls.sql(
         "SELECT date_format(r.d, 'yyyy') AS y, count(r.id) AS n FROM w LEFT JOIN w r "
         "ON r.id = w.id + 1 GROUP BY date_format(r.d, 'yyyy')"
     )
-    said = r"DATE_FORMAT(.|\n)*answered in the session's process(.|\n)*Spark answers what_if"
-    with pytest.raises(NeedsSparkError, match=said) as raised:
-        query.tensors("n")
-    assert "lipstick.open" not in str(raised.value)
+    tensors = {row["y"]: str(tensor) for row, tensor in query.tensors("n")}
+    assert tensors == {None: "w:2·w:3⊗3", "2025": "w:1·w:2⊗2"}
     assert [tuple(row) for row in query.what_if({"w": [2]}).df.collect()] == [(None, 0)]
     many = query.what_if_many({"second": {"w": [2]}, "none": {"w": []}})
-    assert many.method == "repeated"
+    assert many.method == "annotations"
     shown = [tuple(row.values()) for row in many.df.to_pylist()]
     assert [row for row in shown if row[0] == "second"] == [("second", None, 0)]
     assert {row for row in shown if row[0] == "none"} == {
