@@ -20,6 +20,7 @@ from pyspark.errors import PySparkException
 from pyspark.logger import PySparkLogger
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.session import _monkey_patch_RDD
 
 import lipstick
 from lipstick.errors import LipstickError, SessionClosedError, SourceError
@@ -31,6 +32,13 @@ pytestmark = pytest.mark.spark
 
 ORDERS = [(n, n % 7, float(n % 5) if n % 11 else None, f"d{n % 3}") for n in range(60)]
 PEOPLE = [(n, f"r{n % 2}" if n else None) for n in range(7)]
+
+
+@pytest.fixture(autouse=True)
+def newest(spark: SparkSession, request: pytest.FixtureRequest) -> None:
+    """Make the session the newest, as a user's is: frames of an RDD are then of this session."""
+    if not request.config.getoption("--spark-connect"):
+        _monkey_patch_RDD(spark)
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +145,7 @@ def _observed(spark: SparkSession) -> dict[str, Any]:
             row["viewName"] for row in spark.sql("SHOW VIEWS IN global_temp").collect()
         ),
         "functions": sorted(row[0] for row in spark.sql("SHOW USER FUNCTIONS").collect()),
-        "tables": sorted(table.name for table in catalog.listTables()),
+        "tables": sorted(row["tableName"] for row in spark.sql("SHOW TABLES").collect()),
         "place": (catalog.currentCatalog(), catalog.currentDatabase()),
         "variable": spark.sql("SELECT watched_variable").head(),
         "cached": shared.cacheManager().isEmpty(),

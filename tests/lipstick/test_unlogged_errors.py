@@ -8,6 +8,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from lipstick.engines.spark.local_session import unlogged_errors
 
 PACKAGE = Path(__file__).parent.parent.parent / "lipstick"
@@ -50,8 +52,9 @@ def test_every_error_that_is_caught_is_tried_for_quietly() -> None:
     assert loud <= known
 
 
-def test_errors_of_other_threads_are_written_meanwhile() -> None:
+def test_errors_of_other_threads_are_written_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     logger, written = logging.getLogger(LOGGER), list[str]()
+    monkeypatch.setattr(logger, "disabled", False)  # as a configuration of logging leaves it
     handler = logging.Handler()
     handler.emit = lambda record: written.append(record.getMessage())  # type: ignore[method-assign]
     logger.addHandler(handler)

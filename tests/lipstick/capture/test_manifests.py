@@ -92,7 +92,7 @@ def test_mutated_manifests(captured: Path) -> None:
 
 WRONG: list[tuple[Callable[[Any], Any], str]] = [
     (lambda d: d.update(blocks=[]), "it has no blocks"),
-    (lambda d: d["blocks"].append(d["blocks"][-1]), "is there twice"),
+    (lambda d: d["blocks"].append(d["blocks"][-1]), "occurs twice"),
     (lambda d: d.update(query=5), "it.query is 5, not of type str"),
     (lambda d: d.update(relations={}), "Cars|Requests|tot"),
     (lambda d: d.update(query=deep(300)), "it nests deeper than 200"),

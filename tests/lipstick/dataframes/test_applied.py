@@ -354,7 +354,7 @@ def _in_parts(
         ),
         (
             lambda bids, cars: bids.groupBy("car").applyInPandas(lambda rows: rows, ""),
-            "rows without columns",
+            "an answer without columns is not supported",
         ),
         (
             lambda bids, cars: cars.where(_best(bids, cars).exists()),

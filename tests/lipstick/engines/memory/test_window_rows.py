@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from lipstick.engines.memory import window_rows
+from lipstick.engines.memory import many, window_rows
 from lipstick.engines.memory.places import scenarios_of
 from lipstick.engines.memory.scenarios import Deleted
 from lipstick.engines.memory.window_frames import moves
@@ -155,6 +155,7 @@ def test_ranks_are_computed_between_old_and_new_places(
         return moves(*arguments)
 
     monkeypatch.setattr(window_rows, "moves", counted)
+    monkeypatch.setattr(many, "FIRST", 1_000)  # all scenarios are one piece
     memory = written(sql, database, tmp_path)
     assert check_many(memory, gone) > 20
     assert len(calls) == 1
