@@ -439,6 +439,7 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
                     "statements are undone or replaced."
                 )
             delete = {}
+        delete = self._session.by_relation(delete)
         history = history_of(self._session, self.relations)
         if history is not None and (undo or replace or history.concerns(delete)):
             return history.what_if_of(self, delete, cascade, undo, replace or {}, strict=strict)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -34,6 +34,7 @@ from lipstick.tables.derivation import Derivation
 from lipstick.tables.derived_rows import naming_of, relation_rows
 from lipstick.tables.target import Target
 from lipstick.tables.writer import written_derivation
+from lipstick.tracking.catalog import SessionCatalog
 from lipstick.tracking.local_relations import LocalRelations
 from lipstick.tracking.source import Source, SourceLike, check_unchanged, copied_source, read_source
 from lipstick.tracking.states import FileState, local_folder
@@ -48,9 +49,11 @@ from lipstick.tracking.tracker import (
 )
 from lipstick.tracking.views import Views, plain_word
 from rewriter import Arguments, TableFunction, dialect
-from rewriter.dialect import read_write
+from rewriter.dialect import name_parts, read_write
 from rewriter.scalars.text import text
 from semiring.door import checked
+
+T = TypeVar("T")
 
 
 @checked
@@ -248,6 +251,19 @@ class Session(Reenacting):
         if self.exports is not None:
             self.exports.export(derivation, pinned)
         return tracked
+
+    def catalog(self) -> SessionCatalog:
+        """Return what names mean at this moment."""
+        return SessionCatalog(self.spark, self._tracked, self.version_views)
+
+    def by_relation(self, values: Mapping[str, T]) -> dict[str, T]:
+        """Return values by tracked relations, given by any names of these or of their tables."""
+        catalog, found = self.catalog(), dict[str, T]()
+        for name, value in values.items():
+            known = name.lower() in self._tracked or "@" in name
+            relation = None if known else catalog.relation(tuple(name_parts(name)))
+            found[name if relation is None else relation.name] = value
+        return found
 
     def untrack(self, name: str) -> None:
         """Forget a relation. Annotated frames and captures of it stay as they are."""

@@ -57,7 +57,7 @@ from rewriter.statements import (
     reenact,
     references,
     source_query,
-    with_moments,
+    statement_to_run,
 )
 from semiring.door import checked
 
@@ -372,7 +372,7 @@ class WrittenTables(ABC):
         text = change.text(session.spark, quoted_name([name]), tracked, plan)
         statement = parse_statement(text)
         if moments := moments_of(statement):
-            statement = with_moments(statement, self._times(write, moments))
+            statement = parse_statement(statement_to_run(text, self._times(write, moments)))
         shape = replace(shape_of(rows.schema), partitions=change.partitions)
         query = source_query(statement, {})
         source = None if query is None else shape_of(session.spark.sql(query).schema)

@@ -145,10 +145,10 @@ class Reenacting:
             return make_plan(
                 session,
                 session.tracked,
-                delete,
+                session.by_relation(delete),
                 derived or {},
                 key or {},
-                identify or {},
+                session.by_relation(identify or {}),
                 {name: os.fspath(path) for name, path in (paths or {}).items()},
                 [str(path) for path in search],
                 [str(path) for path in drop],
@@ -226,7 +226,7 @@ class Reenacting:
         commands = commands_of(session.spark, plans)
         with self._following() as history:
             follow_commands(
-                session.spark, commands, lambda: session.tracked, history, session._views.in_force
+                session.spark, commands, session.catalog, history, session._views.in_force
             )
 
     @contextmanager
@@ -252,7 +252,7 @@ class Reenacting:
 
         session = cast("Session", self)
         self._follow_recorded()
-        target = target_of(session.spark, text, session.tracked)
+        target = target_of(session.spark, text, session.catalog())
         if target is None:
             return None
         if args:
@@ -262,11 +262,16 @@ class Reenacting:
                 text,
             )
         with self._following() as history:
-            execute(session.spark, target, session.tracked, history, session._views.in_force)
+            views = session._views
+            execute(
+                session.spark, target, session.catalog, history, views.in_force, self._track_anew
+            )
         if self._recorder is not None:
             self._recorder.catch_up()
             self._recorded.clear()
-        return f"SELECT * FROM {quoted_name(target.tracked.name.split('.'))}"
+        own = target.tracked
+        by_table = own.called_as_its_table and own.source.identity
+        return f"SELECT * FROM {quoted_name(by_table or own.name.split('.'))}"
 
     def _forget(self, tracked: Tracked) -> None:
         """Let histories go on without a relation that is not tracked any more."""
@@ -295,6 +300,38 @@ class Reenacting:
         tracked = session._track(name, source, frame, naming, token, files, verified)
         self._unread.add(tracked.view)
         return tracked
+
+    def _track_anew(self, tracked: Tracked) -> None:
+        """Track a relation as its source is now, by the same key; statements keep its earlier rows.
+
+        Raises
+        ------
+        SourceChangedError
+            When the source is a data frame, or a path that was read with options.
+        TrackingError
+            When the key is not unique any more.
+        """
+        from lipstick.tracking.formats.probe import reopened
+        from lipstick.tracking.source import check_unchanged, read_source, version_source
+        from lipstick.tracking.tracker import Naming, name_rows, verify_tokens
+
+        session, source = cast("Session", self), tracked.source
+        if source.version is not None:
+            table = reopened(session.spark, source.version)
+            pinned = version_source(table, table.current(), source.place)
+        elif source.place is not None and source.format in (None, "parquet"):
+            place = source.full_table or source.place
+            pinned = replace(read_source(session.spark, place, source.format), place=source.place)
+        else:
+            check_unchanged(session.spark, tracked.name, source)
+            return
+        keys = {Naming.KEY: tracked.token, Naming.VALUES: "*"}
+        named = name_rows(
+            tracked.name, pinned, keys.get(tracked.naming), tracked.naming is not Naming.NONE
+        )
+        verify_tokens(tracked.name, *named[:3])
+        session.untrack(tracked.name)
+        session._track(tracked.name, pinned, *named)
 
     def _verify_read(self, frame: AnnotatedFrame) -> bool:
         """Verify the keys, and list the files, of versions that statements made and a query reads.

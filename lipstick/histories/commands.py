@@ -30,7 +30,7 @@ from lipstick.dataframes.jvm import (
 from lipstick.errors import UnsupportedError
 from lipstick.tracking.formats.delta import delta_name, delta_of_name
 from lipstick.tracking.formats.probe import versioned_table
-from lipstick.tracking.formats.versions import VersionedTable
+from lipstick.tracking.formats.versions import TableVersion, VersionedTable
 from lipstick.tracking.tracker import Tracked, stand_in
 from lipstick.tracking.views import quoted_name
 from rewriter.statements import select_items
@@ -94,9 +94,36 @@ class TableCommand:
         """True if it replaces the partitions of its rows alone."""
         return self.kind in DYNAMIC
 
+    def may_read(self, places: Mapping[int, int], count: int, first: int) -> bool:
+        """Return True if it may have run after a number of commits.
+
+        Parameters
+        ----------
+        places
+            By version, how many commits had changed rows by then.
+        first
+            The version before all of them.
+        """
+        if self.base is None:
+            return True
+        if self.kind not in _DELTA:
+            return places.get(self.base) == count
+        # It reads the last version, while a DeltaTable is analysed over that of its making.
+        earliest = 0 if self.base < first else places.get(self.base)
+        return earliest is not None and earliest <= count
+
     def commits_as(self, operation: str) -> bool:
         """Return True if a log may call its commit so."""
         return self.kind not in _OPERATIONS or operation in _OPERATIONS[self.kind]
+
+    def is_logged(self, commit: TableVersion) -> bool:
+        """Return True if the log has its condition, whose columns have numbers of the plan."""
+        if self.kind not in _DELTA:
+            return False
+        condition = self.plan.condition()
+        found = [condition] if self.kind == "MergeIntoCommand" else _option(condition)
+        logged = str(commit.parameters.get("predicate", ""))
+        return any(str(each.toString()) in logged for each in found)
 
 
 def commands_of(spark: SparkSession, plans: Sequence[Plan]) -> list[TableCommand]:
@@ -217,12 +244,12 @@ class _CommandReader:
         if self._kind in CREATES:
             return f"CREATE OR REPLACE TABLE {name} AS {self._query(plan.query())}"
         if self._kind == _APPENDS:
-            return f"INSERT INTO {name} {self._query(plan.query())}"
+            return f"INSERT INTO {name} {self._rows(plan.query())}"
         if self._kind in DYNAMIC:
-            return f"INSERT OVERWRITE {name} {self._query(plan.query())}"
+            return f"INSERT OVERWRITE {name} {self._rows(plan.query())}"
         if self._kind == _OVERWRITES:
             (replaced,) = self._texts({_REPLACED: plan.table()}, [plan.deleteExpr()])
-            return f"INSERT INTO {name} REPLACE WHERE {replaced} {self._query(plan.query())}"
+            return f"INSERT INTO {name} REPLACE WHERE {replaced} {self._rows(plan.query())}"
         if self._kind == "MergeIntoCommand":
             return self._delta_merge()
         if self._kind == "UpdateCommand":
@@ -363,6 +390,16 @@ class _CommandReader:
         }
         return changed or dict(given[:1])
 
+    def _rows(self, query: Plan) -> str:
+        """Return the query of rows to insert, in the order of the table's columns."""
+        text, columns = self._query(query), _names(relation_of(self._plan))
+        given = [name.lower() for name in _names(query)]
+        if not self._plan.isByName() or given == [name.lower() for name in columns]:
+            return text
+        if sorted(given) != sorted(name.lower() for name in columns):
+            raise self._unsupported("a recorded INSERT by name gives some of the columns alone")
+        return f"SELECT {', '.join(quoted_name([name]) for name in columns)} FROM ({text})"
+
     def _query(self, plan: Plan) -> str:
         frame = frame_of(self._spark, plan)
         return query_text(self._spark, frame, self._tracked, self._changed_tables)
@@ -388,7 +425,8 @@ class _CommandReader:
                 for n, value in enumerate(expressions)
             ]
             plan = catalyst.plans.logical.Project(sequence(spark, items), analysed(joined))
-            text = query_text(spark, frame_of(spark, plan), [*self._tracked, *relations])
+            known = [*self._tracked, *relations]
+            text = query_text(spark, frame_of(spark, plan), known, self._changed_tables)
         finally:
             for name in sides:
                 spark.catalog.dropTempView(name)

@@ -12,14 +12,23 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.histories.chain import Chain, HistoryStep
 from lipstick.histories.engine import SparkReplayEngine, shape_of
+from lipstick.histories.names import chain_named, resolved
 from lipstick.histories.replay import Replay
 from lipstick.histories.rows import RowQuestions
 from lipstick.histories.steps import Versions
+from lipstick.tracking.catalog import SessionCatalog
 from lipstick.tracking.formats.probe import versioned_table
 from lipstick.tracking.source import Source, version_source
 from lipstick.tracking.tracker import Naming, Tracked
 from rewriter import View
-from rewriter.statements import Bags, TableShape, sources_of
+from rewriter.dialect import parse
+from rewriter.statements import (
+    Bags,
+    TableShape,
+    names_read,
+    over_relations,
+    sources_of,
+)
 from semiring.door import checked
 
 _NEXT = -1
@@ -46,6 +55,9 @@ class TrackingSession(Protocol):
 
     def add_view(self, frame: DataFrame, name: str) -> None:
         """Make a temporary view that is dropped in the end."""
+
+    def catalog(self) -> SessionCatalog:
+        """Return what names mean at this moment."""
 
     def _track_version(self, name: str, source: Source, key: Keys | None) -> Tracked: ...
 
@@ -101,6 +113,28 @@ class GrowingHistory(RowQuestions):
         """Return the table whose last version is tracked as a relation; None: it is of none."""
         found = (name for name, its in self._relations.items() if its.lower() == relation.lower())
         return next(found, None)
+
+    def table_named(self, parts: Sequence[str]) -> str | None:
+        """Return the table that a name means, whichever of its names it is; None: it is of none."""
+        relation = self._session.catalog().relation(tuple(parts))
+        table = None if relation is None else self.table_of(relation.name)
+        return table or chain_named(self.spark, tuple(parts), self._chains)
+
+    def over_tables(
+        self, sql: str, view_of: Callable[[str], str | None]
+    ) -> tuple[str, frozenset[str]]:
+        """Return a query that reads views in place of tables, and the tables that it reads.
+
+        Parameters
+        ----------
+        view_of
+            Returns the view of a table; None: it is read as it is.
+        """
+        query, _ = resolved(parse(sql), self._session.catalog())
+        named = {name: self.table_named(parts) for name, parts in names_read(query).items()}
+        read = {name: table for name, table in named.items() if table is not None}
+        views = {name: view for name, table in read.items() if (view := view_of(table)) is not None}
+        return over_relations(query, views), frozenset(read.values())
 
     def add_table(self, name: str, tracked: Tracked) -> None:
         """Follow a table from the version that is tracked."""

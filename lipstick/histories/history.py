@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from lipstick.histories.growing import GrowingHistory, Keys
 from lipstick.histories.hypothetical import HypotheticalTables
 from lipstick.histories.logs import logged_statements
 from lipstick.histories.lookups import KnownRows
+from lipstick.histories.names import resolved
 from lipstick.histories.replay import Replay
 from lipstick.histories.sql_engine import Concerned, ConcernedRows, are_as_expected
 from lipstick.histories.steps import (
@@ -35,7 +37,8 @@ from lipstick.questions.asking import question
 from lipstick.questions.deletion import resolve_deletion
 from lipstick.tracking.formats.probe import versioned_table
 from lipstick.tracking.unknown_keys import check_deletion
-from rewriter.statements import Insert, Relations, Replace, over_relations, sources_of
+from rewriter.dialect import name_parts
+from rewriter.statements import Insert, Relations, Replace, names_read, sources_of
 from semiring.door import checked
 
 if TYPE_CHECKING:
@@ -84,7 +87,7 @@ class TableHistory(GrowingHistory):
             name.lower(): chain_of(spark, self.engine, name, versions)
             for name, versions in tables.items()
         }
-        self._steps = steps_of(spark, self._chains, statements)
+        self._steps = [self._with_reads(step) for step in steps_of(spark, self._chains, statements)]
         untracked_sources(self._chains, self._steps, lambda name: name in self.tracked)
         check_versions(spark, self.engine, self._chains, self._steps, self._bases({}))
         self._checked = {step.name for step in self._steps}
@@ -101,6 +104,18 @@ class TableHistory(GrowingHistory):
             self._first[name] = partial(track, self._chains[name].first)
             last = self._chains[name].last
             self._versions[track(last, self._relations[name]).view] = last
+
+    def _with_reads(self, step: HistoryStep) -> HistoryStep:
+        """Return a statement with the tables and relations that the names in it mean."""
+        reads = dict(step.reads)
+        for name, parts in names_read(step.statement).items():
+            table = self.table_named(parts)
+            if name not in reads and table is not None:
+                reads[name] = table
+        statement, relations = resolved(step.statement, self._session.catalog(), reads)
+        for name, relation in relations.items():
+            reads[name] = self.table_of(relation.name) or relation.name.lower()
+        return dataclasses.replace(step, statement=statement, reads=reads)
 
     def with_logged(
         self, tables: Mapping[str, Versions], statements: Sequence[str | ExecutedStatement]
@@ -160,12 +175,8 @@ class TableHistory(GrowingHistory):
         UnsupportedError
             When a MERGE might fail had other rows been there, for such a world has no answer.
         """
-        views = {
-            known: self.define(table, self._chains[table].last)
-            for table in self._chains
-            for known in (table, self._relations[table].lower())
-        }
-        return self._session.sql(over_relations(sql, views))
+        text, _ = self.over_tables(sql, lambda table: self.define(table, self._chains[table].last))
+        return self._session.sql(text)
 
     def define(self, table: str, version: int) -> str:
         """Let queries read a version as a query over the first ones; return its name."""
@@ -258,17 +269,23 @@ class TableHistory(GrowingHistory):
             check_replacements(spark)
         others = {name: read_statement(spark, text) for name, text in (replace or {}).items()}
         for name, other in others.items():
-            if ".".join(other.table).lower() != names[name].table:
+            if self.table_named(other.table) != names[name].table:
                 raise TrackingError(
                     f"{name!r} changes {names[name].table!r}, and what replaces it "
                     f"{'.'.join(other.table)!r}.\nReplace it by a statement over the same table."
                 )
-        substitutes = [
-            HistoryStep(name, other, names[name].table, names[name].version, names[name].reads)
+        substitutes = {
+            name: self._with_reads(dataclasses.replace(names[name], statement=other))
             for name, other in others.items()
+        }
+        read = list(substitutes.values())
+        untracked_sources(self._chains, read, lambda name: name in self.tracked)
+        steps = [
+            dataclasses.replace(step, reads=substitutes.get(step.name, step).reads)
+            for step in self._steps
         ]
-        untracked_sources(self._chains, substitutes, lambda name: name in self.tracked)
-        delete = {name.lower(): what for name, what in (delete or {}).items()}
+        given = self._session.by_relation(delete or {})
+        delete = {name.lower(): what for name, what in given.items()}
         begins, gone = deleted_rows(self, delete)
         pending: list[tuple[HistoryStep, ConcernedRows]] = []
 
@@ -283,11 +300,11 @@ class TableHistory(GrowingHistory):
         replay = Replay(
             self.engine,
             self._chains,
-            self._steps,
+            steps,
             self._bases(gone),
             begins,
             frozenset(undo),
-            others,
+            {name: step.statement for name, step in substitutes.items()},
             check,
             {
                 table: [key] if isinstance(key, str) else key
@@ -387,7 +404,8 @@ class TableHistory(GrowingHistory):
         TrackingError
             When the history has no such table.
         """
-        name = table.lower() if table.lower() in self._chains else self.table_of(table)
+        known = table.lower() in self._chains
+        name = table.lower() if known else self.table_named(name_parts(table))
         if name is not None:
             return name
         raise TrackingError(

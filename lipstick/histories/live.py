@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from functools import partial
 
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from lipstick.errors import QueryError, StatementError, TrackingError, UnsupportedError
+from lipstick.errors import (
+    LipstickError,
+    QueryError,
+    SourceChangedError,
+    StatementError,
+    TrackingError,
+    UnsupportedError,
+    first_line,
+)
 from lipstick.histories.chain import HistoryStep
 from lipstick.histories.commands import TableCommand, statement_text
 from lipstick.histories.engine import shape_of
 from lipstick.histories.growing import GrowingHistory
 from lipstick.histories.logs import changes_columns, keeps_rows
-from lipstick.histories.steps import check_session, is_dynamic, read_statement
-from lipstick.tracking.formats.probe import versioned_table
+from lipstick.histories.names import resolved
+from lipstick.histories.steps import check_fragments, check_session, is_dynamic, read_statement
+from lipstick.tracking.catalog import SessionCatalog
+from lipstick.tracking.formats.probe import reopened, table_identity, versioned_table
 from lipstick.tracking.formats.versions import TableVersion, VersionedTable
+from lipstick.tracking.names import identity_of, plain_name, relation_of_table
+from lipstick.tracking.source import check_unchanged
 from lipstick.tracking.tracker import Naming, Tracked
-from lipstick.tracking.views import is_temporary, quoted_name
 from rewriter.dialect import first_word
 from rewriter.statements import (
     MergeInto,
     Replace,
     Statement,
     TableShape,
+    dotted,
     moments_of,
     parse_statement,
     sources_of,
+    statement_to_run,
 )
 
 _CHANGES = frozenset({"UPDATE", "DELETE", "MERGE", "TRUNCATE"})
@@ -56,22 +70,15 @@ def version_of(tracked: Tracked) -> int:
     return pinned.version
 
 
-def target_of(
-    spark: SparkSession, text: str, tracked: Mapping[str, Tracked]
-) -> StatementTarget | None:
+def target_of(spark: SparkSession, text: str, catalog: SessionCatalog) -> StatementTarget | None:
     """Return the tracked table that a statement changes; None: it is no such statement.
-
-    Parameters
-    ----------
-    tracked
-        The relations of the session.
 
     Raises
     ------
     UnsupportedError
-        For a statement that has no rule.
+        For a statement that has no rule, and for one on a branch.
     """
-    if not any(map(_is_versioned, tracked.values())):
+    if not any(map(_is_versioned, catalog.tracked.values())):
         return None
     word = first_word(text)
     if word not in _CHANGES | _WRITES:
@@ -82,27 +89,42 @@ def target_of(
         if word in _WRITES:
             return None  # a query, or read as one that writes a table
         raise
-    name = ".".join(statement.table)
-    own = _tracked_table(tracked, lambda each: _is_called(each, name))
-    if own is None and (found := versioned_table(spark, name)) is not None:
-        table = found[0]
-        own = _tracked_table(tracked, lambda each: _is_of(each, table))
-    if own is None or own.source.version is None:
+    own = _target(spark, statement, catalog)
+    if own is None or own.source.version is None or not _is_versioned(own):
         return None
     return StatementTarget(statement, own, own.source.version)
 
 
-def _tracked_table(
-    tracked: Mapping[str, Tracked], is_it: Callable[[Tracked], bool]
-) -> Tracked | None:
-    """Return the relation whose rows are the current version of a table, else the last tracked.
+def _target(spark: SparkSession, statement: Statement, catalog: SessionCatalog) -> Tracked | None:
+    """Return the relation whose table a statement changes; None: it is not tracked."""
+    if isinstance(statement, Replace):  # which no view of the name stands before
+        own = relation_of_table(identity_of(spark, statement.table), catalog.tracked)
+    else:
+        own = catalog.relation(statement.table)
+    if own is not None:
+        return own
+    found = versioned_table(spark, plain_name(statement.table))
+    if found is None:
+        return None
+    table, branch = found
+    own = _tracked_table(catalog.tracked, table)
+    if own is not None and branch is not None:
+        raise UnsupportedError(
+            f"{branch!r} is a branch of {own.name!r}, and statements on branches are not followed",
+            f"Run it by spark.sql, then track the branch, ls.track(..., at={branch!r}).",
+            statement.text,
+        )
+    return own
 
-    None: the table is not tracked. Earlier versions, ``orders@0``, are of histories.
-    """
-    found = [t for name, t in tracked.items() if "@" not in name and _is_versioned(t) and is_it(t)]
+
+def _tracked_table(tracked: Mapping[str, Tracked], table: VersionedTable) -> Tracked | None:
+    """Return the relation of a table, by its name or its place; None: it is not tracked."""
+    own = relation_of_table(table_identity(table), tracked)
+    if own is not None and _is_of(own, table):
+        return own
+    found = [t for name, t in tracked.items() if "@" not in name and _is_of(t, table)]
     if len(found) > 1:
-        version = found[0].source.version
-        now = version.current() if version is not None else None
+        now = table.current()
         return next((each for each in found if version_of(each) == now), found[-1])
     return found[0] if found else None
 
@@ -114,15 +136,10 @@ def _is_versioned(tracked: Tracked) -> bool:
     return of_table and len(versions) == 1 and versions[0].version is not None
 
 
-def _is_called(tracked: Tracked, name: str) -> bool:
-    version = tracked.source.version
-    return version is not None and version.table.replace("`", "").lower() == name.lower()
-
-
-def _is_of(tracked: Tracked, table: VersionedTable | None) -> bool:
+def _is_of(tracked: Tracked, table: VersionedTable) -> bool:
     """Return True if a relation is a version of a table, which may have been created anew there."""
     own = tracked.source.version
-    if own is None or table is None or own.format != table.format:
+    if own is None or own.format != table.format or not _is_versioned(tracked):
         return False
     return own.identity == table.identity or own.location == table.location
 
@@ -130,16 +147,24 @@ def _is_of(tracked: Tracked, table: VersionedTable | None) -> bool:
 def execute(
     spark: SparkSession,
     target: StatementTarget,
-    tracked: Mapping[str, Tracked],
+    catalog: Callable[[], SessionCatalog],
     history: GrowingHistory,
     in_force: Callable[[], AbstractContextManager[None]],
+    track_anew: Callable[[Tracked], None],
 ) -> None:
-    """Run a statement as it is, and follow its table to the version that it makes.
+    """Run a statement, and follow its table to the version that it makes.
+
+    It runs as it is, but for functions of the moment, which are literals of their values now, and
+    for a target that is named as the relation and not as the table.
 
     Parameters
     ----------
+    catalog
+        Returns the catalog of the session as it is now.
     in_force
         Lets the names of tracked relations stand for the session's frames.
+    track_anew
+        Tracks a relation as its source is now.
 
     Raises
     ------
@@ -148,22 +173,35 @@ def execute(
     TrackingError
         When a relation that it reads is not tracked, or its table has no key. It does not run.
     StatementError
-        When something else changed a table since it was tracked: it does not run. When something
+        When something else changed the table since it was tracked: it does not run. When something
         else changed the table while it ran: the table is not followed any further.
     """
     check_session(spark)
-    statement = _read(spark, target.statement.text)
-    _check_key(target.tracked)
+    own = target.tracked
+    text = _text_to_run(spark, target)
+    written = read_statement(spark, text)
+    _check_key(own)
     commits = _commits_after(target.table, target.version)
-    _check_unchanged(target.tracked, target.table, commits)
-    reads = _reads(spark, statement, tracked, history)
+    _check_unchanged(own, target.table, commits)
+    with in_force():
+        statement, relations = resolved(written, catalog())
+        changed = [
+            source
+            for name, source in _sources(statement, relations)
+            if source is not own and _is_changed(spark, name, source, history)
+        ]
+        for source in changed:
+            track_anew(source)
+        if changed:
+            statement, relations = resolved(written, catalog())
+    reads_own = any(each is own for each in relations.values())
+    if reads_own and any(map(changes_columns, commits)):
+        raise _changed(own, target.table, commits)
     kept = [commit.version for commit in commits]
     columns = _columns_at(target.table, None)
-    step = _new_step(
-        target.tracked, statement, reads, history, columns, kept, dynamic=is_dynamic(spark)
-    )
+    step = _new_step(own, statement, relations, history, columns, kept, dynamic=is_dynamic(spark))
     with in_force():
-        spark.sql(statement.text)
+        spark.sql(text)
     made, later = target.table.current(), list[int]()
     assert made is not None
     if made != step.version and not target.table.follows(made, step.version):
@@ -184,7 +222,7 @@ def execute(
 def follow_commands(
     spark: SparkSession,
     commands: Sequence[TableCommand],
-    tracked: Callable[[], Mapping[str, Tracked]],
+    catalog: Callable[[], SessionCatalog],
     history: GrowingHistory,
     in_force: Callable[[], AbstractContextManager[None]],
 ) -> None:
@@ -194,8 +232,8 @@ def follow_commands(
     ----------
     commands
         What changed tables since the versions that are tracked, in order.
-    tracked
-        Returns the relations of the session, as they are now.
+    catalog
+        Returns the catalog of the session as it is now.
 
     Raises
     ------
@@ -205,42 +243,72 @@ def follow_commands(
         When a table has versions that are of no command.
     """
     check_session(spark)
-    relations = {name.lower(): each for name, each in tracked().items()}
-    owners = (_tracked_table(relations, partial(_is_of, table=c.table)) for c in commands)
+    relations = catalog().tracked
+    owners = (None if c.table is None else _tracked_table(relations, c.table) for c in commands)
     changes = [
         (own.name.lower(), command)
         for own, command in zip(owners, commands, strict=True)
         if own is not None
     ]
     made, commits = dict[str, list[int | None]](), dict[str, list[TableVersion]]()
+    refused = dict[str, LipstickError]()
     for name in dict.fromkeys(name for name, _ in changes):
         its = [command for known, command in changes if known == name]
         table, version = its[0].table, version_of(relations[name])
         assert table is not None
         commits[name] = _commits_after(table, version)
-        made[name] = versions_made(name, version, commits[name], its)
-    for name, command in changes:
+        made[name], complete = versions_made(version, commits[name], its)
+        if not complete:
+            refused[name] = StatementError(
+                f"{len(its)} commands changed {name!r} while they were recorded, and some of its "
+                f"new versions are of none of them: {_shown(commits[name])}.\nRecord while no "
+                "other writer changes the table."
+            )
+
+    def follow(name: str, command: TableCommand) -> None:
         number = made[name].pop(0)
-        relations = {known.lower(): each for known, each in tracked().items()}
+        relations = catalog().tracked
         own, table = relations[name], command.table
         assert table is not None
         assert own.source.version is not None
         _check_key(own)
         with in_force():
-            text = statement_text(
-                spark, command, own.source.version.table, list(relations.values()), list(made)
-            )
-        statement = _read(spark, text)
-        reads = _reads(spark, statement, relations, history, current=False)
+            place = own.source.table or own.source.version.table
+            try:
+                text = statement_text(spark, command, place, list(relations.values()), list(made))
+            except (PySparkException, Py4JError) as error:
+                raise UnsupportedError(
+                    f"a recorded command is not read any more: {first_line(error)}",
+                    "Run it as a text by ls.sql(...).",
+                    command.kind,
+                ) from error
+        statement, read = resolved(_read(spark, text), catalog())
+        for source, known in _sources(statement, read):
+            if known is not own and known.name.lower() in refused:
+                raise StatementError(
+                    f"A command on {name!r} reads {source!r}, which was followed only up to "
+                    f"version {version_of(known)}."
+                )
         kept = _until(commits[name], number, command.base)
         columns = None if number is None else _columns_at(table, number)
-        step = _new_step(own, statement, reads, history, columns, kept, dynamic=command.dynamic)
+        step = _new_step(own, statement, read, history, columns, kept, dynamic=command.dynamic)
         _follow(history, step, step.version if number is None else number, columns)
+
+    for name, command in changes:
+        if made[name]:
+            try:
+                follow(name, command)
+            except LipstickError as error:
+                made[name].clear()
+                refused.setdefault(name, error)
     for name, rest in commits.items():
         table_name = history.table_of(name)
-        for version in _until(rest, None, rest[-1].version if rest else None):
+        last = rest[-1].version if rest and name not in refused else None
+        for version in _until(rest, None, last):
             assert table_name is not None
             history.add_version(table_name, version, unchanged=True)
+    for refusal in refused.values():
+        raise refusal
 
 
 def _until(commits: list[TableVersion], version: int | None, base: int | None) -> list[int]:
@@ -261,11 +329,13 @@ def _until(commits: list[TableVersion], version: int | None, base: int | None) -
 
 
 def versions_made(
-    name: str, version: int, commits: Sequence[TableVersion], commands: Sequence[TableCommand]
-) -> list[int | None]:
+    version: int, commits: Sequence[TableVersion], commands: Sequence[TableCommand]
+) -> tuple[list[int | None], bool]:
     """Return the version that each command made; None: it made none, for it changed no row.
 
-    A command follows the version that its plan was analysed over.
+    Commits and commands have one order. A commit is of a command that may have read the version
+    before it, and that the log may call so; of several it is the one whose condition the log has,
+    else the first.
 
     Parameters
     ----------
@@ -274,44 +344,70 @@ def versions_made(
     commands
         The commands that changed the table, in order.
 
-    Raises
-    ------
-    StatementError
-        When a commit is of no command.
+    Returns
+    -------
+    tuple
+        The versions of the commands up to the first commit that is of none, and whether each commit
+        is of one.
     """
     changes, places = list[TableVersion](), {version: 0}
     for commit in commits:
         if not keeps_rows(commit):
             changes.append(commit)
         places[commit.version] = len(changes)
-    made: list[int | None] = []
-    after = len(changes)
-    for command in reversed(commands):
-        before = after - 1 if command.base is None else places.get(command.base)
-        if before not in (after, after - 1) or before < 0:
+    # By number of commits so far: how many conditions the log has, and the versions made.
+    known: dict[int, tuple[int, list[int | None]]] = {0: (0, [])}
+    furthest = known
+    for command in commands:
+        following = dict[int, tuple[int, list[int | None]]]()
+        for count, (score, made) in known.items():
+            if not command.may_read(places, count, version):
+                continue
+            if command.base is not None:
+                _keep_better(following, count, score, [*made, None])
+            if count < len(changes) and command.commits_as(changes[count].operation):
+                more = score + command.is_logged(changes[count])
+                _keep_better(following, count + 1, more, [*made, changes[count].version])
+        if not following:
             break
-        if before == after:
-            made.append(None)
-        elif command.commits_as(changes[before].operation):
-            made.append(changes[before].version)
-        else:
-            break
-        after = before
-    if len(made) < len(commands) or after:
-        raise StatementError(
-            f"{len(commands)} commands changed {name!r} while they were recorded, and some of its "
-            f"new versions are of none of them: {_shown(commits)}.\nRecord while no other writer "
-            "changes the table."
-        )
-    return made[::-1]
+        known = furthest = following
+    last = max(furthest)
+    made = furthest[last][1]
+    return made, last == len(changes) and len(made) == len(commands)
+
+
+def _keep_better(
+    known: dict[int, tuple[int, list[int | None]]], count: int, score: int, made: list[int | None]
+) -> None:
+    before = known.get(count)
+    if before is None or (score, _earliest(made)) > (before[0], _earliest(before[1])):
+        known[count] = score, made
+
+
+def _earliest(made: Sequence[int | None]) -> list[bool]:
+    return [number is not None for number in made]
+
+
+def _text_to_run(spark: SparkSession, target: StatementTarget) -> str:
+    """Return the text of a statement that names its table, and has the moment as literals."""
+    statement, own = target.statement, target.tracked
+    check_fragments(spark, statement.text)
+    moments = moments_of(statement)
+    row = spark.sql(f"SELECT {', '.join(moments.values())}").head() if moments else ()
+    by_relation = dotted(statement.table) == own.name.lower() and not own.called_as_its_table
+    return statement_to_run(
+        statement.text,
+        dict(zip(moments, row or (), strict=True)),
+        target.table.table if by_relation else None,
+    )
 
 
 def _read(spark: SparkSession, text: str) -> Statement:
-    """Read a statement whose values are the same whenever it runs."""
+    """Read a statement that has run, whose values are the same whenever it runs."""
     for name in moments_of(parse_statement(text)):
         raise UnsupportedError(
-            f"{name}() is another value each time that the statement runs",
-            "Write its value as a literal: TIMESTAMP'2026-01-31 00:00:00', DATE'2026-01-31'.",
+            f"a recorded command calls {name}(), whose value then is not in its plan",
+            "Give the command the value, lit(datetime.now()), or run it as a text by ls.sql.",
             text,
         )
     return read_statement(spark, text)
@@ -324,12 +420,19 @@ def _check_key(tracked: Tracked) -> None:
             "later versions name them.\nuntrack it, and track it with a key (key=['id']) or by its "
             "values (key='*')."
         )
+    for field in tracked.schema:
+        if "variant" in field.dataType.simpleString():
+            raise UnsupportedError(
+                f"the column {field.name!r} of {tracked.name} is a VARIANT, and Spark does not "
+                "compare its values",
+                "Run the statement by spark.sql; it is not followed.",
+            )
 
 
 def _new_step(
     tracked: Tracked,
     statement: Statement,
-    reads: Mapping[str, str],
+    relations: Mapping[str, Tracked],
     history: GrowingHistory,
     columns: TableShape | None,
     kept: Sequence[int],
@@ -340,6 +443,8 @@ def _new_step(
 
     Parameters
     ----------
+    relations
+        The relations that it reads, by their names in it.
     columns
         The columns that the table has by then; None: the same as its version.
     kept
@@ -347,10 +452,13 @@ def _new_step(
     """
     table = history.table_of(tracked.name)
     if table is None:
-        table = ".".join(statement.table).lower()
+        table = dotted(statement.table)
         history.add_table(table, tracked)
     for version in kept:
         history.add_version(table, version, unchanged=True)
+    reads = {
+        name: history.table_of(each.name) or each.name.lower() for name, each in relations.items()
+    }
     number = sum(not step.name.startswith("_") for step in history.steps) + 1
     before = history.chains[table].last
     step = HistoryStep(f"s{number}", statement, table, before, reads, dynamic, unchanged=True)
@@ -396,60 +504,74 @@ def _shown(commits: Sequence[TableVersion]) -> str:
 
 
 def _check_unchanged(
-    tracked: Tracked,
-    table: VersionedTable,
-    commits: Sequence[TableVersion],
-    *,
-    read: bool = False,
+    tracked: Tracked, table: VersionedTable, commits: Sequence[TableVersion]
 ) -> None:
     """Refuse commits that changed rows of a table after the version that is tracked.
-
-    Parameters
-    ----------
-    read
-        The statement reads the table: commits may not have changed its columns either.
 
     Raises
     ------
     StatementError
     """
-    columns = read and any(map(changes_columns, commits))
-    if columns or not all(map(keeps_rows, commits)):
-        raise StatementError(
-            f"{tracked.name!r} is tracked at version {version_of(tracked)}, and {table.table} was "
-            f"changed since: {_shown(commits)}.\nuntrack({tracked.name!r}) and track it again, or "
-            "give these statements to ls.reenact(...)."
-        )
+    if not all(map(keeps_rows, commits)):
+        raise _changed(tracked, table, commits)
 
 
-def _reads(
-    spark: SparkSession,
-    statement: Statement,
-    tracked: Mapping[str, Tracked],
-    history: GrowingHistory,
-    *,
-    current: bool = True,
-) -> dict[str, str]:
-    """Return by name in a statement the relation, or the table of the history, that it reads.
+def _changed(
+    tracked: Tracked, table: VersionedTable, commits: Sequence[TableVersion]
+) -> StatementError:
+    return StatementError(
+        f"{tracked.name!r} is tracked at version {version_of(tracked)}, and {table.table} was "
+        f"changed since: {_shown(commits)}.\nuntrack({tracked.name!r}) and track it again, or "
+        "give these statements to ls.reenact(...)."
+    )
+
+
+def _is_changed(spark: SparkSession, name: str, source: Tracked, history: GrowingHistory) -> bool:
+    """Return True if the source of a relation has other rows than when it was tracked.
 
     Parameters
     ----------
-    current
-        The tables of the relations must still have the versions that are tracked.
+    name
+        The name by which a statement reads it.
+
+    Raises
+    ------
+    StatementError
+        When it is a table of the history.
+    """
+    if name == source.name.lower() and not source.called_as_its_table:
+        return False  # a view of the rows that are tracked
+    pinned = source.source.version
+    if pinned is None:
+        try:
+            check_unchanged(spark, source.name, source.source)
+        except SourceChangedError:
+            return True
+        return False
+    table = reopened(spark, pinned)
+    if table.identity == pinned.identity:
+        commits = _commits_after(table, version_of(source))
+        if all(keeps_rows(each) and not changes_columns(each) for each in commits):
+            return False
+        if history.table_of(source.name) is not None:
+            raise _changed(source, table, commits)
+    return True
+
+
+def _sources(
+    statement: Statement, relations: Mapping[str, Tracked]
+) -> Iterator[tuple[str, Tracked]]:
+    """Yield the relations that a statement reads, by their names in it.
 
     Raises
     ------
     TrackingError
         When a relation is not tracked.
-    StatementError
-        When a table has another version than the one that is tracked.
+    UnsupportedError
+        When it is a stream.
     """
-    known = {name.lower(): each for name, each in tracked.items()}
-    reads = {}
     for name in sorted(sources_of(statement)):
-        own = known.get(name)
-        if own is None and "." in name:
-            own = _tracked_table(known, partial(_is_called, name=name))
+        own = relations.get(name)
         if own is None:
             raise TrackingError(
                 f"The statement reads {name!r}, which is not tracked.\nls.track({name!r}, ..., "
@@ -459,12 +581,4 @@ def _reads(
             raise UnsupportedError(
                 f"{name} is a stream", "Read a table of its rows.", statement.text
             )
-        version = own.source.version
-        if (
-            current
-            and version is not None
-            and not is_temporary(spark, quoted_name(name.split(".")))
-        ):
-            _check_unchanged(own, version, _commits_after(version, version_of(own)), read=True)
-        reads[name] = history.table_of(own.name) or own.name.lower()
-    return reads
+        yield name, own

@@ -17,12 +17,14 @@ from rewriter.statements import (
     Replace,
     Statement,
     hypothetical,
+    is_by_place,
     keys_of,
     reenact,
     rows_of,
     source_query,
     sources_of,
     with_columns,
+    with_places,
 )
 
 
@@ -114,6 +116,8 @@ class RealVersions:
         views: Mapping[str, str],
     ) -> Relations:
         query = source_query(statement, views)
+        if query is not None and is_by_place(statement):
+            query = with_places(query, len(self._engine.shape(query).columns))
         source = None if query is None else self._engine.view(query)
         return Relations(before, views, source)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -17,7 +17,7 @@ from lipstick.histories.engine import SparkReplayEngine, reading_versions
 from lipstick.histories.sql_engine import rows_of_versions
 from lipstick.questions.asking import question
 from lipstick.tracking.views import column_of
-from rewriter.statements import TableShape, over_relations, rows_of
+from rewriter.statements import TableShape, rows_of
 from semiring.door import checked
 
 
@@ -72,6 +72,12 @@ class RowQuestions(ABC):
     @abstractmethod
     def name_of(self, table: str) -> str:
         """Return a table of the history by its name in lower case."""
+
+    @abstractmethod
+    def over_tables(
+        self, sql: str, view_of: Callable[[str], str | None]
+    ) -> tuple[str, frozenset[str]]:
+        """Return a query that reads views in place of tables, and the tables that it reads."""
 
     @abstractmethod
     def chain(self, table: str) -> Chain:
@@ -168,7 +174,7 @@ class RowQuestions(ABC):
         Parameters
         ----------
         condition
-            A query of one value, TRUE or not, over the table by its name.
+            A query of one value, TRUE or not, over the table by any of its names.
 
         Returns
         -------
@@ -199,8 +205,13 @@ class RowQuestions(ABC):
         return RowVersion(number, made_by.get(number), "became true", old, new)
 
     def _ask(self, table: str, view: str, condition: str) -> Row:
-        spark = self.spark
-        rows = spark.sql(over_relations(condition, {table: view})).limit(2).collect()
+        query, read = self.over_tables(condition, lambda name: view if name == table else None)
+        if table not in read:
+            raise TrackingError(
+                f"The condition of since() does not read {table}.\n"
+                f"Write a query over it, such as SELECT sum(amount) > 100 FROM {table}."
+            )
+        rows = self.spark.sql(query).limit(2).collect()
         if len(rows) != 1 or len(rows[0]) != 1:
             raise TrackingError(
                 "The condition of since() is a query of one row with one value, such as "

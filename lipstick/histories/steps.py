@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias, cast
 
 from pyspark.sql import DataFrame, SparkSession
@@ -13,6 +13,7 @@ from lipstick.errors import StatementError, TrackingError, UnsupportedError
 from lipstick.histories.chain import Chain, HistoryStep
 from lipstick.histories.differences import differing_rows
 from lipstick.histories.engine import SparkReplayEngine
+from lipstick.histories.names import chain_named
 from lipstick.histories.replay import Replay
 from lipstick.stages.settings import is_case_sensitive
 from lipstick.tracking.formats.probe import versioned_table
@@ -23,14 +24,15 @@ from rewriter.statements import (
     Bags,
     Replace,
     Statement,
+    check_drawn,
     moments_of,
     parse_statement,
     read_fragments,
     rows_of,
     sources_of,
+    statement_to_run,
     union_all,
     with_columns,
-    with_moments,
 )
 
 _SHOWN = 5
@@ -156,10 +158,11 @@ def steps_of(
     for number, given in enumerate(statements, start=1):
         executed = given if isinstance(given, ExecutedStatement) else ExecutedStatement(given)
         statement = read_statement(spark, executed.text, executed.moments)
-        table = ".".join(statement.table).lower()
-        if table not in chains:
+        table = chain_named(spark, statement.table, chains)
+        if table is None:
             raise TrackingError(
-                f"{executed.text[:60]!r} changes {table!r}, whose versions are not given.\n"
+                f"{executed.text[:60]!r} changes {'.'.join(statement.table)!r}, whose versions are "
+                "not given.\n"
                 f"Given are those of {', '.join(sorted(chains))}."
             )
         numbers = list(chains[table].versions)
@@ -202,6 +205,7 @@ def read_statement(
     """
     statement = parse_statement(text)
     check_fragments(spark, text)
+    check_drawn(statement)
     missing = [name for name in moments_of(statement) if name not in (moments or {})]
     if missing:
         raise UnsupportedError(
@@ -210,7 +214,9 @@ def read_statement(
             f"moments={{{missing[0]!r}: ...}}).",
             text,
         )
-    return with_moments(statement, moments or {})
+    if not moments_of(statement):
+        return statement
+    return replace(parse_statement(statement_to_run(text, moments or {})), text=text)
 
 
 def check_fragments(spark: SparkSession, text: str) -> None:

@@ -14,12 +14,14 @@ from pyspark.sql import SparkSession
 from lipstick.dataframes import query_text
 from lipstick.dataframes.streaming import uppermost
 from lipstick.engines.spark.local_session import unlogged_errors
+from lipstick.tracking.formats.probe import versioned_table
+from lipstick.tracking.names import identity_of, is_table, plain_name, relation_of
 from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.views import is_temporary, quoted_name
-from rewriter import TrackedRelation, Type, Variable, View, dialect
+from rewriter import TrackedRelation, Type, Variable, View
 from rewriter.dialect import name_parts
 from rewriter.dialect.renames import qualify_relations
-from rewriter.errors import UnsupportedError, UntrackedError
+from rewriter.errors import UntrackedError
 from rewriter.frames.writing.literals import sql_type
 
 _VIEW_TEXT = "View Text"
@@ -38,9 +40,15 @@ class SessionCatalog:
         self._spark = spark
         self._tracked = tracked
         self._versions = versions or {}
-        self._views: dict[str, View | None] = {}
+        self._relations: dict[tuple[str, ...], Tracked | None] = {}
+        self._views: dict[tuple[str, ...], View | None] = {}
         self.columns: set[str] = set()
         """The columns of the relations that names have been resolved to."""
+
+    @property
+    def tracked(self) -> Mapping[str, Tracked]:
+        """The tracked relations by name in lower case."""
+        return self._tracked
 
     @property
     def views(self) -> list[View]:
@@ -55,14 +63,30 @@ class SessionCatalog:
         QueryError
             For a view of a data frame that reads tracked relations and has no text.
         """
-        name = ".".join(parts)
-        tracked = self._tracked.get(name.lower()) or self._tracked_table(parts)
+        tracked = self.relation(parts)
         if tracked is not None:
             self.columns.update(tracked.columns)
             return TrackedRelation(tracked.name, tracked.columns, tracked.marks)
-        if name.lower() not in self._views:
-            self._views[name.lower()] = self._versions.get(name.lower()) or self._view(name)
-        return self._views[name.lower()]
+        if parts not in self._views:
+            self._views[parts] = self._versions.get(".".join(parts).lower()) or self._view(parts)
+        return self._views[parts]
+
+    def relation(self, parts: tuple[str, ...]) -> Tracked | None:
+        """Return the tracked relation of a name, by its own or that of its table; else None."""
+        if parts not in self._relations:
+            found = relation_of(self._spark, parts, self._tracked)
+            if found is None and "/" in parts[-1]:
+                found = self._at_path(parts)
+            self._relations[parts] = found
+        return self._relations[parts]
+
+    def _at_path(self, parts: tuple[str, ...]) -> Tracked | None:
+        """Return the relation of a table with versions that a name gives by its path."""
+        found = versioned_table(self._spark, plain_name(parts))
+        at = None if found is None else (found[0].format, found[0].identity)
+        named = (t for name, t in self._tracked.items() if "@" not in name and not t.source.stays)
+        tables = ((each, each.source.version) for each in named)
+        return next((t for t, own in tables if own and (own.format, own.identity) == at), None)
 
     def variable(self, parts: tuple[str, ...]) -> Variable | None:
         """Return the session variable of a name that is not a column's; None if there is none."""
@@ -99,23 +123,27 @@ class SessionCatalog:
             return None
         return sql_type(column.dataType.jsonValue())
 
-    def _view(self, name: str) -> View | None:
-        quoted = quoted_name(name.split("."))
+    def _view(self, parts: tuple[str, ...]) -> View | None:
+        name, quoted = ".".join(parts), quoted_name(parts)
+        identity = identity_of(self._spark, parts)
+        found: dict[str, str] = {}
         try:
             with unlogged_errors():
+                frame = self._spark.table(quoted)
+                frame.schema  # noqa: B018 - Connect resolves the name here
+            if identity is not None:
                 rows = self._spark.sql(f"DESCRIBE TABLE EXTENDED {quoted}").collect()
+                found = {row["col_name"]: row["data_type"] for row in rows}
         except PySparkException:
             return None
-        found = {row["col_name"]: row["data_type"] for row in rows}
-        frame = self._spark.table(quoted)
         text = found.get(_VIEW_TEXT)
         if text is not None:
+            # Spark resolves the names of its text where the view was created.
             namespace = name_parts(found.get(_VIEW_NAMESPACE) or "")
-            if namespace not in ([""], self._namespace()):
-                # Spark resolves the names of its text where the view was created.
-                text = qualify_relations(text, partial(self._full_name, namespace))
-            elif not is_temporary(self._spark, name):
-                self._check_tables(name, text)
+            if is_table(identity) or namespace not in ([""], self._namespace()):
+                permanent = is_table(identity)
+                full_name = partial(self._full_name, namespace, permanent=permanent)
+                text = qualify_relations(text, full_name)
             return View(name, text, tuple(frame.columns))
         below, distinct, watermark = uppermost(frame)
         try:
@@ -130,43 +158,21 @@ class SessionCatalog:
         catalog = self._spark.catalog
         return [catalog.currentCatalog(), *name_parts(catalog.currentDatabase())]
 
-    def _full_name(self, namespace: Sequence[str], parts: Sequence[str]) -> Sequence[str]:
-        """Return the full name that a name has for a view that was created in a namespace."""
+    def _full_name(
+        self, namespace: Sequence[str], parts: Sequence[str], *, permanent: bool
+    ) -> Sequence[str]:
+        """Return the full name that a name has for a view that was created in a namespace.
+
+        A permanent view reads no temporary ones.
+        """
         if len(parts) == 1:
+            if not permanent and is_temporary(self._spark, quoted_name(parts)):
+                return parts
             return [*namespace, *parts]
         is_catalog = parts[0].lower() == "spark_catalog" or self._spark.conf.get(
             f"spark.sql.catalog.{parts[0]}", None
         )
         return parts if is_catalog or "/" in parts[-1] else [namespace[0], *parts]
-
-    def _tracked_table(self, parts: Sequence[str]) -> Tracked | None:
-        """Return the relation of a full name that is tracked by a shorter one of its table."""
-        if len(parts) < 3:
-            return None
-        full = [part.lower() for part in parts]
-        here = [part.lower() for part in self._namespace()]
-        for shared in range(1, len(full)):
-            short = ".".join(full[shared:])
-            tracked = self._tracked.get(short)
-            is_table = tracked is not None and (tracked.source.table or "").lower() == short
-            if is_table and here[:shared] == full[:shared]:
-                return tracked
-        return None
-
-    def _check_tables(self, view: str, text: str) -> None:
-        """Refuse a permanent view if a name in its text is another relation in this session.
-
-        Spark resolves the names in its text without temporary views.
-        """
-        for name in sorted(dialect.relation_names(dialect.parse(text))):
-            tracked = self._tracked.get(name)
-            of_table = tracked is not None and (tracked.source.table or "").lower() == name
-            if not of_table and (tracked is not None or is_temporary(self._spark, name)):
-                stands_for = "a temporary view" if tracked is None else tracked.source.description
-                raise UnsupportedError(
-                    f"the view {view} reads the table {name}, and {name} is {stands_for} here",
-                    f"Track the table, ls.track({name!r}, ...), or read it by another name.",
-                )
 
 
 class RegisteredFunctions:

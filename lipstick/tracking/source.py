@@ -30,13 +30,16 @@ from lipstick.tracking.formats.probe import (
     pin,
     pinned_leaves,
     read_anew,
+    table_identity,
     version_at,
     versioned_path,
     versioned_table,
 )
 from lipstick.tracking.formats.versions import Moment, VersionedTable
+from lipstick.tracking.names import Identity, identity_of, plain_name
 from lipstick.tracking.states import FORMAT_NAMES, FileState, PinnedVersion, local_path, local_state
 from lipstick.tracking.views import is_temporary
+from rewriter.dialect import name_parts
 
 MOST_BYTES = 64 * 2**20
 """The maximum size of a table in memory, in bytes."""
@@ -120,11 +123,21 @@ class Source:
     """The table whose version the rows are, as they are in it; None: they are something else."""
     versions: tuple[PinnedVersion, ...] = ()
     """The versions of tables that the rows are read from, instead of a fingerprint."""
+    identity: Identity | None = None
+    """The table of the catalog whose rows these are; None: they are of none."""
+    stays: bool = False
+    """The version was asked for: the name of the table does not mean it once there is another."""
 
     @property
     def table(self) -> str | None:
         """The name of a table, which queries read anew: files may have been added to it."""
         return self.place if self.format is None else None
+
+    @property
+    def full_table(self) -> str | None:
+        """The name of the table whatever the current schema is."""
+        known = self.identity is not None and self.table is not None
+        return plain_name(self.identity or ()) if known else self.table
 
 
 def read_source(
@@ -176,7 +189,8 @@ def read_source(
                 "Give a data frame, the name of a table or view, or a path that ends in "
                 ".parquet, .csv, .json or .orc (or pass format=...)."
             ) from error
-        return _read_frame(spark, frame, f"table {text}", text, copied=copied)
+        found = _read_frame(spark, frame, f"table {text}", text, copied=copied)
+        return replace(found, identity=identity_of(spark, name_parts(text)))
     if not isinstance(source, DataFrame):
         source = as_frame(spark, source)
     return _read_frame(spark, source, "data frame", None, copied=copied)
@@ -195,8 +209,9 @@ def _read_version(
         table, named = found
     if table is None:
         return None
-    place = text if table.table == text else None
-    return version_source(table, version_at(table, named if at is None else at), place)
+    place = None if table_identity(table) is None else text
+    at = named if at is None else at
+    return replace(version_source(table, version_at(table, at), place), stays=at is not None)
 
 
 def version_source(
@@ -211,7 +226,16 @@ def version_source(
     """
     frame = table.read(version)
     pinned = pin(table, version, table.files(version) if listed else ())
-    return Source(frame, pinned.description, None, (), place, version=table, versions=(pinned,))
+    return Source(
+        frame,
+        pinned.description,
+        None,
+        (),
+        place,
+        version=table,
+        versions=(pinned,),
+        identity=table_identity(table),
+    )
 
 
 def _read_frame(
@@ -229,7 +253,7 @@ def _read_frame(
     leaves, bare = pinned_leaves(spark, frame)
     if bare:
         (leaf,) = leaves
-        return version_source(leaf.table, leaf.version)
+        return replace(version_source(leaf.table, leaf.version), stays=leaf.pinned)
     for leaf in leaves:
         if not leaf.pinned:
             raise SourceError(
@@ -317,7 +341,7 @@ def check_unchanged(spark: SparkSession, name: str, source: Source) -> None:
         return
     try:
         with unlogged_errors():
-            frame = source.frame if source.table is None else spark.table(source.table)
+            frame = source.frame if source.full_table is None else spark.table(source.full_table)
             now = fingerprint(spark, frame)
             folders = source.folders
             came = set[str]() if folders is None else _files(spark, folders) - folders.files

@@ -126,6 +126,11 @@ class Tracked:
         return tuple(self.schema.names)
 
     @property
+    def called_as_its_table(self) -> bool:
+        """True if Spark finds the table by the relation's name; else the name is a view of ours."""
+        return (self.source.table or "").replace("`", "").lower() == self.name.lower()
+
+    @property
     def marks(self) -> Mapping[str, str]:
         """The marks of columns: metadata that Spark acts by beyond types, by column."""
         marks = {field.name: mark_of(field) for field in self.schema}
@@ -370,8 +375,8 @@ def check_columns(spark: SparkSession, relations: Iterable[Tracked]) -> None:
     SourceChangedError
     """
     for tracked in relations:
-        source, table = tracked.source, tracked.source.table
-        if source.version is None or table is None or tracked.name != table.strip("`"):
+        source, table = tracked.source, tracked.source.full_table
+        if source.version is None or table is None or not tracked.called_as_its_table:
             continue
         now = [(column.name, column.dataType) for column in spark.table(table).schema]
         if now != [(column.name, column.dataType) for column in tracked.schema]:

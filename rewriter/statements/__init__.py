@@ -36,21 +36,35 @@ from rewriter.statements.model import (
     Truncate,
     Update,
 )
-from rewriter.statements.parser import parse_statement, read_fragments, split_statements
+from rewriter.statements.parser import (
+    parse_statement,
+    read_fragments,
+    split_statements,
+    statement_to_run,
+)
 from rewriter.statements.reenact import reenact
 from rewriter.statements.scope import (
     beside_source,
+    check_drawn,
+    dotted,
     moments_of,
+    names_read,
     over_relations,
     passes_rows,
     references,
     row_by_row,
     select_items,
     sources_of,
-    with_moments,
+    with_queries,
 )
 from rewriter.statements.uniqueness import duplicate_source_keys
-from rewriter.statements.writer import Reenactment, Relations, source_query
+from rewriter.statements.writer import (
+    Reenactment,
+    Relations,
+    is_by_place,
+    source_query,
+    with_places,
+)
 
 __all__ = [
     "ROWS",
@@ -74,12 +88,16 @@ __all__ = [
     "alive_at",
     "beside_source",
     "changes_of",
+    "check_drawn",
     "difference",
+    "dotted",
     "duplicate_source_keys",
     "hypothetical",
+    "is_by_place",
     "keys_of",
     "merge_changes",
     "moments_of",
+    "names_read",
     "numbered",
     "over_relations",
     "over_rows",
@@ -95,8 +113,10 @@ __all__ = [
     "source_query",
     "sources_of",
     "split_statements",
+    "statement_to_run",
     "union_all",
     "with_columns",
-    "with_moments",
+    "with_places",
+    "with_queries",
     "within",
 ]

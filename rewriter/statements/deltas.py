@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from sqlglot import exp
 
@@ -60,7 +61,7 @@ def hypothetical(bags: Bags, key: Sequence[str] = ()) -> str:
         gone = exp.select("1").from_(_table(bags.gone)).where(exp.and_(*same))
         rows = _all(bags.real).where(exp.Not(this=exp.Exists(this=gone)))
     elif bags.rest is None and bags.gone is not None:
-        rows = exp.except_(rows, _all(bags.gone), distinct=False)
+        rows = _without(rows, _all(bags.gone))
     if bags.came is not None:
         rows = exp.union(_nested(rows), _all(bags.came), distinct=False)
     return emit(rows)
@@ -68,7 +69,7 @@ def hypothetical(bags: Bags, key: Sequence[str] = ()) -> str:
 
 def difference(left: str, right: str) -> str:
     """Return the rows of one query that another has not, as bags."""
-    return emit(exp.except_(_nested(parse(left)), _nested(parse(right)), distinct=False))
+    return emit(_without(parse(left), parse(right)))
 
 
 def union_all(queries: Sequence[str]) -> str:
@@ -192,6 +193,29 @@ def with_columns(view: str, shape: TableShape, rows: TableShape) -> str:
         )
         items.append(exp.alias_(value, column.name, quoted=True))
     return emit(exp.select(*items).from_(_table(view)))
+
+
+_WITHOUT: Final = """
+    SELECT * EXCEPT (_lipstick_count, _lipstick_copy) FROM (
+        SELECT * EXCEPT (_lipstick_count), CAST(sum(_lipstick_count) AS BIGINT) AS _lipstick_count
+        FROM (
+            SELECT *, 1 AS _lipstick_count FROM _lipstick_left
+            UNION ALL
+            SELECT *, -1 AS _lipstick_count FROM _lipstick_right
+        ) AS _lipstick_both GROUP BY ALL
+    ) AS _lipstick_rows
+    LATERAL VIEW explode(sequence(1, _lipstick_count)) AS _lipstick_copy WHERE _lipstick_count > 0
+"""
+"""EXCEPT ALL, which Spark refuses where a column has maps, but groups rows by these."""
+
+
+def _without(left: exp.Query, right: exp.Query) -> exp.Query:
+    """Return the rows of one query that another has not, as bags."""
+    query, sides = parse(_WITHOUT), {"_lipstick_left": left, "_lipstick_right": right}
+    for table in list(query.find_all(exp.Table)):
+        if table.name in sides:
+            table.replace(sides[table.name].subquery(ROWS))
+    return query
 
 
 def rows_of(view: str) -> str:

@@ -107,7 +107,7 @@ class MergeWriter(StatementWriter):
 
     def _unmatched(self, clauses: Sequence[Clause]) -> exp.Select:
         """Return the rows of the source that match none, as clauses insert them."""
-        conditions = [clause.condition for clause in clauses]
+        conditions = [self._of_target(clause.condition) for clause in clauses]
         values = {}
         for column in self._shape.columns:
             given = [

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NoReturn
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
-from rewriter.dialect import emit, parse, tokenize
+from rewriter.dialect import emit, parse, tokenize, volatile_calls, with_literals
 from rewriter.errors import NotUnderstoodError, UnsupportedError
 from rewriter.position import span_at
 from rewriter.statements.model import (
@@ -72,7 +73,55 @@ def read_fragments(sql: str) -> tuple[tuple[str, str], ...]:
     """
     parser = _Parser(sql)
     parser.statement()
-    return tuple((text, emit(tree, grouped=True)) for text, tree in parser.fragments)
+    return tuple((each.text, emit(each.query, grouped=True)) for each in parser.fragments)
+
+
+def statement_to_run(sql: str, values: Mapping[str, str], table: str | None = None) -> str:
+    """Return the text of a statement with literals for its functions of the moment.
+
+    Parameters
+    ----------
+    values
+        By function the text of its value, as :func:`rewriter.statements.moments_of` asks for it.
+    table
+        The name of the target in SQL; None: as it is.
+    """
+    parser = _Parser(sql)
+    statement = parser.statement()
+    edits = list[tuple[int, int, str]]()
+    for each in parser.fragments:
+        if volatile_calls(each.query):
+            (first, *others), query = each.places, each.query
+            if each.of_expression:  # not an item, which would keep the call's name
+                query.expressions[0].replace(exp.paren(query.expressions[0].copy()))
+            tree: exp.Expr = with_literals(query, values)
+            tree = tree.expressions[0].this if each.of_expression else tree
+            edits += [(*first, emit(tree, pretty=False)), *((*place, "") for place in others)]
+    if table is not None:
+        named = isinstance(statement, Update | Delete | MergeInto) and statement.alias is None
+        alias = f" AS {_quoted(statement.table[-1])}" if named else ""
+        edits.append((*parser.target, table + alias))
+    for start, end, new in sorted(edits, reverse=True):
+        sql = f"{sql[:start]}{new}{sql[end:]}"
+    return sql
+
+
+@dataclass(frozen=True, slots=True)
+class _Fragment:
+    """A query in a statement; or an expression, as the item of one.
+
+    Parameters
+    ----------
+    text
+        The query as Spark reads it.
+    places
+        Where it stands in the statement: first and last characters.
+    """
+
+    text: str
+    query: exp.Query
+    places: Sequence[tuple[int, int]]
+    of_expression: bool = False
 
 
 class _Parser:
@@ -85,7 +134,8 @@ class _Parser:
             self._tokens.pop()
         self._words = [_word(token) for token in self._tokens]
         self._at = 0
-        self.fragments: list[tuple[str, exp.Query]] = []
+        self.fragments: list[_Fragment] = []
+        self.target: tuple[int, int] = (0, 0)
 
     def statement(self) -> Statement:
         kinds: dict[str, Callable[[], Statement]] = {
@@ -207,7 +257,7 @@ class _Parser:
         named = self._at
         if self._peek() == "WITH":
             self._skip("INSERT")
-        queries = self._slice(named, self._at)
+        queries = named, self._at
         self._expect("INSERT")
         if self._peek() == "WITH":
             self._refuse(
@@ -238,9 +288,9 @@ class _Parser:
             columns = None if by_name else self._listed()
         if self._peek() not in _QUERY and self._peek() != "(":
             self._refuse("This INSERT is not reenacted", "Write INSERT INTO t SELECT ...")
-        if queries and self._peek() == "WITH":
+        if named < queries[1] and self._peek() == "WITH":
             self._refuse("WITH stands twice in this INSERT", "Write one WITH for all queries.")
-        query = self._parsed(f"{queries} {self._rest()}")
+        query = self._parsed(queries, self._rest())
         return Insert(self._sql, table, query, columns, by_name, partition, overwrites, replaced)
 
     def _replace(self) -> Replace:
@@ -267,7 +317,7 @@ class _Parser:
         return self._name(), self._alias()
 
     def _name(self) -> Name:
-        parts = []
+        parts, first = list[str](), self._at
         while True:
             if self._at >= len(self._tokens) or self._words[self._at] in ("(", ")"):
                 self._fail()
@@ -276,6 +326,8 @@ class _Parser:
             if self._peek() == "(" and parts[0].upper() == "IDENTIFIER":
                 self._refuse("IDENTIFIER(...) is not read in statements", "Name the table.")
             if not self._take("."):
+                if self.target == (0, 0):  # the first name of each statement
+                    self.target = self._place(first, self._at)
                 return tuple(parts)
 
     def _alias(self) -> str | None:
@@ -344,20 +396,24 @@ class _Parser:
         self._expect("(")
         start = self._at
         self._skip(")")
-        text = self._slice(start, self._at)
+        tokens = start, self._at
         self._expect(")")
-        return self._parsed(text)
+        return self._parsed(tokens)
 
-    def _parsed(self, text: str) -> exp.Query:
-        query = parse(text.strip())
-        self.fragments.append((text, query))
+    def _parsed(self, *tokens: tuple[int, int]) -> exp.Query:
+        """Return the query of the tokens between some numbers, one part after the other."""
+        parts = [(start, end) for start, end in tokens if start < end]
+        text = " ".join(self._slice(*part) for part in parts)
+        query = parse(text)
+        places = [self._place(*part) for part in reversed(parts)]
+        self.fragments.append(_Fragment(text, query, places))
         return query
 
     def _expression(self, *stops: str) -> exp.Expr:
         """Return the expression up to a word outside of brackets, or the end."""
         start = self._at
         self._skip(*stops)
-        text = self._slice(start, self._at).strip()
+        text = self._slice(start, self._at)
         if not text:
             self._fail()
         query = parse(f"SELECT {text}")
@@ -365,7 +421,8 @@ class _Parser:
         if not plain or len(query.expressions) != 1 or isinstance(query.expressions[0], exp.Alias):
             self._fail()
         if not (isinstance(query.expressions[0], exp.Column) and text.upper() == "DEFAULT"):
-            self.fragments.append((f"SELECT {text}", query))
+            place = self._place(start, self._at)
+            self.fragments.append(_Fragment(f"SELECT {text}", query, [place], of_expression=True))
         expression: exp.Expr = query.expressions[0].copy()
         return expression
 
@@ -404,13 +461,15 @@ class _Parser:
         if self._at < len(self._tokens):
             self._fail()
 
-    def _rest(self) -> str:
-        return self._slice(self._at, len(self._tokens))
+    def _rest(self) -> tuple[int, int]:
+        return self._at, len(self._tokens)
+
+    def _place(self, start: int, end: int) -> tuple[int, int]:
+        """Return the first character of tokens, and that after the last."""
+        return self._tokens[start].start, self._tokens[end - 1].end + 1
 
     def _slice(self, start: int, end: int) -> str:
-        if start >= end:
-            return ""
-        return self._sql[self._tokens[start].start : self._tokens[end - 1].end + 1]
+        return self._sql[slice(*self._place(start, end))] if start < end else ""
 
     def _fail(self) -> NoReturn:
         raise self._error(

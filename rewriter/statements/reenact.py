@@ -34,7 +34,7 @@ from rewriter.statements.model import (
     Truncate,
     Update,
 )
-from rewriter.statements.scope import drawn_by, has_query
+from rewriter.statements.scope import check_drawn, has_query
 from rewriter.statements.writer import (
     Reenactment,
     Relations,
@@ -107,11 +107,7 @@ class _Reenacting(StatementWriter):
                 f"the table numbers its rows in the column {computed[0]!r}",
                 "Statements that insert no rows are reenacted over tables with identity columns.",
             )
-        if (drawn := drawn_by(self._statement)) is not None:
-            raise self._unsupported(
-                f"{drawn}() is another value each time that the statement runs",
-                "Store its values in a column of a relation that the statement reads.",
-            )
+        check_drawn(self._statement)
         match self._statement:
             case Delete(condition=condition):
                 return self._rows(self._deleted(condition), self._touched(condition))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, TypeVar, cast
 
 from sqlglot import exp
 
-from rewriter.dialect import emit, parse, volatile_calls, with_literals
+from rewriter.dialect import emit, parse, volatile_calls
 from rewriter.dialect.identifiers import named_queries
+from rewriter.errors import UnsupportedError
 from rewriter.scalars.functions import DRAWN, OF_FILES
 from rewriter.statements.model import (
     Assignment,
@@ -26,6 +28,8 @@ from rewriter.statements.model import (
 )
 
 E = TypeVar("E", bound=exp.Expr)
+M = TypeVar("M", bound=Statement)
+S = TypeVar("S", bound=Statement | exp.Query)
 
 
 def expressions_of(statement: Statement) -> Iterator[exp.Expr]:
@@ -59,11 +63,58 @@ def expressions_of(statement: Statement) -> Iterator[exp.Expr]:
 
 def sources_of(statement: Statement) -> frozenset[str]:
     """Return the relations that a statement reads beside its target's rows, dotted, lower case."""
-    return frozenset(
-        dotted(tuple(part.name for part in table.parts))
-        for expression in expressions_of(statement)
-        for table in _relations(expression)
-    )
+    return frozenset(names_read(statement))
+
+
+def names_read(read: Statement | exp.Query) -> dict[str, Name]:
+    """Return the parts of the names of relations that a query, or a statement's queries, read.
+
+    The keys are as :func:`dotted` writes them.
+    """
+    expressions = [read] if isinstance(read, exp.Query) else expressions_of(read)
+    tables = (table for expression in expressions for table in _relations(expression))
+    names = (tuple(part.name for part in table.parts) for table in tables)
+    return {dotted(name): name for name in names}
+
+
+def with_queries(read: S, queries: Mapping[str, tuple[str, Sequence[str]]]) -> S:
+    """Return a query or statement that reads queries in the place of relations.
+
+    Parameters
+    ----------
+    queries
+        By the key of :func:`names_read`, the text of a query and its columns' names.
+
+    Raises
+    ------
+    UnsupportedError
+        When a named query would stand for a relation that one of them reads.
+    """
+    expressions = [read] if isinstance(read, exp.Query) else expressions_of(read)
+    clauses = {query.alias.lower() for each in expressions for query in each.find_all(exp.CTE)}
+    for key, (text, _) in queries.items():
+        if hidden := clauses & names_read(parse(text)).keys():
+            raise UnsupportedError(
+                f"the view {key} reads {min(hidden)}, which a named query here has as its name",
+                "Name that query otherwise.",
+                text,
+            )
+    rows = {
+        key: parse(text).subquery(
+            exp.TableAlias(columns=[exp.to_identifier(name, quoted=True) for name in columns])
+        )
+        for key, (text, columns) in queries.items()
+    }
+    if isinstance(read, exp.Query):
+        return with_relations(read, rows)
+    statement: Statement = read
+    if isinstance(statement, MergeInto) and statement.source_alias is None:
+        named = statement.source.args["from_"].this if statement.source.is_star else None
+        if isinstance(named, exp.Table) and not named.alias:
+            name = tuple(part.name for part in named.parts)
+            short = mapped(statement, partial(with_short_name, table=name))
+            statement = replace(short, source_alias=name[-1])
+    return cast("S", mapped(statement, partial(with_relations, views=rows)))
 
 
 def beside_source(statement: MergeInto) -> frozenset[str]:
@@ -71,35 +122,30 @@ def beside_source(statement: MergeInto) -> frozenset[str]:
     return sources_of(replace(statement, source=exp.select("1")))
 
 
-def moments_of(statement: Statement) -> tuple[str, ...]:
-    """Return the functions of the moment in a statement, such as ``current_timestamp``."""
+def moments_of(statement: Statement) -> dict[str, str]:
+    """Return by function of the moment in a statement Spark SQL for its value as text."""
     calls = (volatile_calls(expression) for expression in expressions_of(statement))
-    return tuple(sorted({name for found in calls for name in found}))
+    return {name: query for found in calls for name, query in sorted(found.items())}
 
 
-def drawn_by(statement: Statement) -> str | None:
-    """Return a function in a statement that depends on chance or on files; None: it has none."""
+def check_drawn(statement: Statement) -> None:
+    """Refuse a statement with a function that depends on chance or on files.
+
+    Raises
+    ------
+    UnsupportedError
+    """
     for expression in expressions_of(statement):
         for call in expression.find_all(exp.Anonymous):
             if call.name.lower() in DRAWN | OF_FILES:
-                return call.name.lower()
-    return None
+                raise UnsupportedError(
+                    f"{call.name.lower()}() is another value each time that the statement runs",
+                    "Store its values in a column of a relation that the statement reads.",
+                    statement.text,
+                )
 
 
-def with_moments(statement: Statement, values: Mapping[str, str]) -> Statement:
-    """Return a statement with literals for its functions of the moment."""
-    if not moments_of(statement):
-        return statement
-
-    def given(expression: E) -> E:
-        wrapper = exp.Paren(this=expression.copy())
-        literal: E = with_literals(wrapper, values).this
-        return literal
-
-    return mapped(statement, given)
-
-
-def mapped(statement: Statement, change: Callable[[exp.Expr], exp.Expr]) -> Statement:
+def mapped(statement: M, change: Callable[[exp.Expr], exp.Expr]) -> M:
     """Return a statement whose expressions and queries a function has changed."""
     changes: dict[str, Any] = {}
     for field in fields(statement):
@@ -141,31 +187,36 @@ def has_query(expression: exp.Expr | None) -> bool:
 
 
 def dotted(name: Name) -> str:
-    """Return a name with dots, in lower case."""
-    return ".".join(name).lower()
+    """Return a name with dots, in lower case unless it is a path."""
+    text = ".".join(name)
+    return text if "/" in text else text.lower()
 
 
-def with_relations(expression: E, views: Mapping[str, str]) -> E:
-    """Return a copy that reads views in the place of relations, under their names.
+def with_relations(expression: E, views: Mapping[str, str | exp.Subquery]) -> E:
+    """Return a copy that reads views or queries in the place of relations, under their names.
 
     Parameters
     ----------
     views
-        By the dotted name of a relation in lower case.
+        By the dotted name of a relation, as :func:`dotted` writes it.
     """
     wrapper = exp.Paren(this=expression.copy())
     for table in list(_relations(wrapper)):
         name = tuple(part.name for part in table.parts)
         if dotted(name) not in views:
             continue
-        view = exp.to_table(f"`{views[dotted(name)]}`", dialect="spark")
+        given = views[dotted(name)]
+        view = given.copy() if isinstance(given, exp.Subquery) else _table_of(given)
+        own = view.args.get("alias")
         for key in ("alias", "joins", "laterals", "pivots", "sample"):
             if table.args.get(key):
                 view.set(key, table.args[key])
-        if table.args.get("alias") is None or table.args["alias"].this is None:
-            alias = table.args.get("alias") or exp.TableAlias()
+        alias = view.args.get("alias") or exp.TableAlias()
+        if own is not None and not alias.args.get("columns"):
+            alias.set("columns", own.args["columns"])
+        if alias.this is None:
             alias.set("this", exp.to_identifier(name[-1], quoted=True))
-            view.set("alias", alias)
+        view.set("alias", alias)
         table.replace(view)
         if len(name) > 1:
             _shorten(wrapper, name)
@@ -173,9 +224,9 @@ def with_relations(expression: E, views: Mapping[str, str]) -> E:
     return copy
 
 
-def over_relations(query: str, views: Mapping[str, str]) -> str:
+def over_relations(query: str | exp.Query, views: Mapping[str, str]) -> str:
     """Return a query that reads views in the place of relations, by their dotted names."""
-    return emit(with_relations(parse(query), views))
+    return emit(with_relations(parse(query) if isinstance(query, str) else query, views))
 
 
 def passes_rows(query: exp.Query) -> str | None:
@@ -248,6 +299,37 @@ def qualified(expression: E, alias: str, shape: TableShape) -> E:
         ):
             column.set("table", exp.to_identifier(alias, quoted=True))
     return copy
+
+
+def renamed_alias(expression: E, alias: str, columns: TableShape, other: str) -> E:
+    """Return a copy in which the columns of an alias have another qualifier.
+
+    ``a.b`` is a column of the alias ``a`` if this has one, else a field of a column ``a``.
+    """
+    wrapper = exp.Paren(this=expression.copy())
+    for column in wrapper.find_all(exp.Column):
+        first, *others = column.parts
+        known = bool(others) and others[0].name.lower() in columns.by_name
+        if known and first.name.lower() == alias.lower() and not _is_shadowed(column, alias):
+            first.replace(exp.to_identifier(other, quoted=True))
+    copy: E = wrapper.this
+    return copy
+
+
+def _is_shadowed(column: exp.Column, alias: str) -> bool:
+    """Return True if a relation of a subquery around a column has an alias."""
+    select = column.find_ancestor(exp.Select)
+    while select is not None:
+        clauses = [select.args.get("from_"), *(select.args.get("joins") or ())]
+        read = (clause.this for clause in clauses if clause is not None)
+        if any(each.alias_or_name.lower() == alias.lower() for each in read):
+            return True
+        select = select.find_ancestor(exp.Select)
+    return False
+
+
+def _table_of(view: str) -> exp.Table:
+    return exp.Table(this=exp.to_identifier(view, quoted=True))
 
 
 def _shorten(expression: exp.Expr, table: Name) -> None:

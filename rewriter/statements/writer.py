@@ -20,10 +20,12 @@ from rewriter.statements.model import (
     TableColumn,
     TableShape,
 )
-from rewriter.statements.scope import with_relations, with_short_name
+from rewriter.statements.scope import renamed_alias, with_relations, with_short_name
 
 MATCHED = "_lipstick_matched"
 """The column that is TRUE of every row of the source of MERGE."""
+TARGET, SOURCE = "_lipstick_target", "_lipstick_source"
+"""Aliases of the target, and of the source, of a statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,28 @@ def source_query(statement: Statement, views: Mapping[str, str]) -> str | None:
     return None
 
 
+def is_by_place(statement: Statement) -> bool:
+    """Return True if a statement takes the columns of its query by their places."""
+    return isinstance(statement, Replace) or (
+        isinstance(statement, Insert) and not statement.by_name
+    )
+
+
+def with_places(query: str, count: int) -> str:
+    """Return a query whose columns, which may have no names or the same, are named by places."""
+    return emit(exp.select("*").from_(_by_places(parse(query), SOURCE, count)))
+
+
+def _by_places(query: exp.Query, alias: str, count: int) -> exp.Subquery:
+    columns = [exp.to_identifier(_place(number), quoted=True) for number in range(count)]
+    named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True), columns=columns)
+    return exp.Subquery(this=query, alias=named)
+
+
+def _place(number: int) -> str:
+    return f"_lipstick_{number}"
+
+
 class StatementWriter:
     """Writes what reenactments of all kinds of statements have in common."""
 
@@ -99,8 +123,15 @@ class StatementWriter:
         self._relations = relations
         self._source = source
         self._dynamic = dynamic
-        alias = getattr(statement, "alias", None)
-        self._alias: str = alias or statement.table[-1]
+        self._given_alias: str = getattr(statement, "alias", None) or statement.table[-1]
+        self._alias = self._free(self._given_alias, TARGET)
+        self._source_alias = self._free(self._given_source_alias, SOURCE)
+
+    def _free(self, alias: str, other: str) -> str:
+        """Return an alias, or another if it is a column's name, which Spark finds first."""
+        shapes = (self._shape, self._source)
+        taken = any(shape is not None and alias.lower() in shape.by_name for shape in shapes)
+        return other if taken else alias
 
     def _rows(self, rows: exp.Query, touched: exp.Query | None = None) -> Reenactment:
         return Reenactment(emit(rows), touched=None if touched is None else emit(touched))
@@ -134,7 +165,8 @@ class StatementWriter:
     def _path(self, name: Name) -> Name:
         """Return a column that is assigned, and the fields in it, in lower case."""
         name = tuple(part.lower() for part in name)
-        for qualifier in ((self._alias.lower(),), tuple(p.lower() for p in self._statement.table)):
+        own = (self._given_alias.lower(),)
+        for qualifier in (own, tuple(part.lower() for part in self._statement.table)):
             if len(name) > len(qualifier) and name[: len(qualifier)] == qualifier:
                 return name[len(qualifier) :]
         return name
@@ -178,9 +210,10 @@ class StatementWriter:
                 f"the query gives {len(given)} columns for {len(columns)}",
                 "Give each column of the table a value, or list the columns.",
             )
+        values = (column_of(self._source_alias, _place(number)) for number in range(len(given)))
         return {
-            column.name.lower(): self._stored(column, column_of(self._source_alias, one.name))
-            for column, one in zip(columns, given, strict=True)
+            column.name.lower(): value if one.type == column.type else self._cast(value, column)
+            for column, one, value in zip(columns, given, values, strict=True)
         }
 
     def _by_name(self) -> dict[str, exp.Expr]:
@@ -193,11 +226,6 @@ class StatementWriter:
 
     def _given(self) -> tuple[TableColumn, ...]:
         assert self._source is not None
-        names = [name.lower() for name in self._source.names]
-        if len(set(names)) < len(names):
-            raise self._unsupported(
-                "two columns of the query have one name", "Name each of its columns."
-            )
         return self._source.columns
 
     def _stored(self, column: TableColumn, value: exp.Expr | None) -> exp.Expr:
@@ -233,15 +261,15 @@ class StatementWriter:
         return column
 
     @property
-    def _source_alias(self) -> str:
+    def _given_source_alias(self) -> str:
         if not isinstance(self._statement, MergeInto):
-            return "_lipstick_source"
+            return SOURCE
         if self._statement.source_alias is not None:
             return self._statement.source_alias
         tables = list(self._statement.source.find_all(exp.Table))
         named = self._statement.source.args.get("from_")
         alone = named is not None and isinstance(named.this, exp.Table) and len(tables) == 1
-        return tables[0].name if alone and self._statement.source.is_star else "_lipstick_source"
+        return tables[0].name if alone and self._statement.source.is_star else SOURCE
 
     # -- relations -------------------------------------------------------------------------
 
@@ -258,6 +286,12 @@ class StatementWriter:
             table = self._statement.source.find(exp.Table)
             if table is not None:
                 expression = with_short_name(expression, tuple(p.name for p in table.parts))
+        if self._alias != self._given_alias:
+            expression = renamed_alias(expression, self._given_alias, self._shape, self._alias)
+        if self._source is not None and self._source_alias != self._given_source_alias:
+            expression = renamed_alias(
+                expression, self._given_source_alias, self._source, self._source_alias
+            )
         return with_relations(expression, self._relations.views)
 
     def _before(self, values: Mapping[str, exp.Expr] | None = None) -> exp.Select:
@@ -303,6 +337,8 @@ class StatementWriter:
             text = source_query(self._statement, self._relations.views)
             assert text is not None
             rows = parse(text)
+        if is_by_place(self._statement):
+            return _by_places(rows, self._source_alias, len(self._given()))
         alias = exp.to_identifier(self._source_alias, quoted=True)
         if not matched:
             return rows.subquery(alias)

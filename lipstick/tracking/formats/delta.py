@@ -28,8 +28,8 @@ from lipstick.tracking.formats.versions import (
     classic_leaf,
     readable,
 )
+from lipstick.tracking.names import plain_name
 from lipstick.tracking.states import local_path
-from lipstick.tracking.views import quoted_name
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
@@ -279,7 +279,7 @@ def delta_name(leaf: Any) -> str:
     """Return the name in SQL of the table of Delta that a leaf of a plan reads."""
     known = leaf.catalogTable()
     if known.isDefined():
-        return quoted_name(_parts(known.get().identifier()))
+        return plain_name(_parts(known.get().identifier()))
     return f"delta.`{leaf.relation().location().path().toString()}`"
 
 
@@ -309,4 +309,5 @@ def _index(leaf: Any) -> Any:
 
 def _parts(identifier: Any) -> list[str]:
     options = (identifier.catalog(), identifier.database())
-    return [*(part.get() for part in options if part.isDefined()), identifier.table()]
+    parts = [*(part.get() for part in options if part.isDefined()), identifier.table()]
+    return parts if options[0].isDefined() else ["spark_catalog", *parts]

@@ -20,7 +20,7 @@ from lipstick.tracking.formats.versions import (
     classic_leaf,
     readable,
 )
-from lipstick.tracking.views import quoted_name
+from lipstick.tracking.names import plain_name
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Row, SparkSession
@@ -327,7 +327,7 @@ def iceberg_leaf(spark: SparkSession, leaf: Any) -> Leaf | None:
         parts = [leaf.catalog().get().name(), *name.namespace(), name.name()]
         if read.branch() is not None and parts[-1] == f"branch_{read.branch()}":
             parts.pop()
-        table = iceberg_of_name(spark, quoted_name(parts))
+        table = iceberg_of_name(spark, plain_name(parts))
     options = {str(k): str(v) for k, v in dict(leaf.options().asCaseSensitiveMap()).items()}
     if "snapshot-id" in options:
         return Leaf(table, int(options["snapshot-id"]), pinned=True)

@@ -34,8 +34,9 @@ from lipstick.tracking.formats.versions import (
     Moment,
     VersionedTable,
 )
+from lipstick.tracking.names import Identity, identity_of, is_table, plain_name
 from lipstick.tracking.states import FORMAT_NAMES, FileState, PinnedVersion, local_path, local_state
-from lipstick.tracking.views import is_temporary, quoted_name
+from lipstick.tracking.views import quoted_name
 from rewriter.dialect import name_parts
 
 _Opening: TypeAlias = Callable[[SparkSession, str], VersionedTable]
@@ -54,32 +55,39 @@ def versioned_table(spark: SparkSession, name: str) -> tuple[VersionedTable, str
     if path is not None:
         return delta_at_path(spark, path), None
     table, reference = reference_of(name)
-    if reference is not None and _provider(spark, table) == "iceberg":
-        return iceberg_of_name(spark, table), reference
-    provider = _provider(spark, name)
-    if provider is None or provider not in _OF_NAME:
+    if reference is not None:
+        identity, provider = _provider(spark, table)
+        if identity is not None and provider == "iceberg":
+            return iceberg_of_name(spark, plain_name(identity)), reference
+    identity, provider = _provider(spark, name)
+    if identity is None or provider not in _OF_NAME:
         return None
     try:
         with unlogged_errors():
-            found = _OF_NAME[provider](spark, name)
+            found = _OF_NAME[provider](spark, plain_name(identity))
             found.current()
     except PySparkException:  # a table about a table, as Iceberg's of snapshots
         return None
     return found, None
 
 
-def _provider(spark: SparkSession, name: str) -> str | None:
-    """Return the provider of a table; None for views, and where there is no such table."""
+def _provider(spark: SparkSession, name: str) -> tuple[Identity | None, str]:
+    """Return a table and its provider; None for views, and where there is no such table."""
+    identity = identity_of(spark, name_parts(name))
+    if identity is None or not is_table(identity):
+        return None, ""
     try:
         with unlogged_errors():
-            table = quoted_name(name_parts(name))
-            if is_temporary(spark, name) or not spark.catalog.tableExists(table):
-                return None
-            rows = spark.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()
+            rows = spark.sql(f"DESCRIBE TABLE EXTENDED {quoted_name(identity)}").collect()
     except PySparkException:
-        return None
+        return None, ""
     found = [row["data_type"] for row in rows if row["col_name"] == "Provider"]
-    return found[-1].lower() if found else None
+    return identity, found[-1].lower() if found else ""
+
+
+def table_identity(table: VersionedTable) -> Identity | None:
+    """Return the name of a versioned table in the catalog; None: it is known by its path."""
+    return None if "/" in table.table else tuple(name_parts(table.table))
 
 
 def versioned_path(spark: SparkSession, path: str, format: str | None) -> VersionedTable | None:
@@ -152,7 +160,7 @@ def check_readable(spark: SparkSession, name: str, pinned: PinnedVersion) -> Non
         return
     try:
         with unlogged_errors():
-            table = _reopened(spark, pinned)
+            table = reopened(spark, pinned)
     except (PySparkException, SourceError) as error:
         raise gone(name, pinned, first_line(error)) from error
     if table.identity != pinned.identity:
@@ -163,10 +171,11 @@ def check_readable(spark: SparkSession, name: str, pinned: PinnedVersion) -> Non
     table.read(pinned.version)
 
 
-def _reopened(spark: SparkSession, pinned: PinnedVersion) -> VersionedTable:
-    if pinned.format == "iceberg" and pinned.table.startswith("iceberg.`"):
-        return iceberg_at_path(spark, pinned.identity)
-    return _OF_NAME[pinned.format](spark, pinned.table)
+def reopened(spark: SparkSession, table: PinnedVersion | VersionedTable) -> VersionedTable:
+    """Return the table that there is now under the name, or in the folder, of a table."""
+    if table.format == "iceberg" and table.table.startswith("iceberg.`"):
+        return iceberg_at_path(spark, table.identity)
+    return _OF_NAME[table.format](spark, table.table)
 
 
 def gone(name: str, pinned: PinnedVersion, reason: str) -> VersionGoneError:

@@ -1267,3 +1267,81 @@ GROUP BY
     (l.k),
     ()
   )
+
+-- title: duplicates dropped from sorted rows
+[
+ {
+  "class": "Deduplicate",
+  "num-children": 1,
+  "keys": [
+   [
+    {
+     "class": "AttributeReference",
+     "num-children": 0,
+     "name": "k",
+     "dataType": "integer",
+     "exprId": {
+      "id": 4
+     }
+    }
+   ]
+  ],
+  "child": 0,
+  "dedupSpec": null
+ },
+ {
+  "class": "Sort",
+  "num-children": 1,
+  "order": [
+   [
+    {
+     "class": "SortOrder",
+     "num-children": 1,
+     "child": 0,
+     "direction": {
+      "object": "Descending$"
+     },
+     "nullOrdering": {
+      "object": "NullsLast$"
+     },
+     "sameOrderExpressions": []
+    },
+    {
+     "class": "AttributeReference",
+     "num-children": 0,
+     "name": "v",
+     "dataType": "integer",
+     "exprId": {
+      "id": 5
+     }
+    }
+   ]
+  ],
+  "global": true,
+  "child": 0
+ },
+ {
+  "class": "LogicalRelation",
+  "num-children": 0,
+  "tracked": {
+   "name": "l",
+   "columns": [
+    [
+     3,
+     "id"
+    ],
+    [
+     4,
+     "k"
+    ],
+    [
+     5,
+     "v"
+    ]
+   ]
+  }
+ }
+]
+-- error
+UnsupportedError: in this data frame, dropDuplicates() over sorted rows has no rule: Spark does not say that it keeps the first of them
+Number the rows of each key, row_number().over(Window.partitionBy(...).orderBy(...)), and keep those with 1.

@@ -8,16 +8,16 @@ SELECT
 FROM `before` AS `orders`
 UNION ALL
 SELECT
-  `_lipstick_source`.`k` AS `k`,
-  `_lipstick_source`.`a` AS `a`,
-  `_lipstick_source`.`c` AS `c`
+  `_lipstick_source`.`_lipstick_0` AS `k`,
+  `_lipstick_source`.`_lipstick_1` AS `a`,
+  `_lipstick_source`.`_lipstick_2` AS `c`
 FROM (
   SELECT
     k,
     a,
     c
   FROM `news_view` AS `news`
-) AS `_lipstick_source`
+) AS `_lipstick_source`(`_lipstick_0`, `_lipstick_1`, `_lipstick_2`)
 
 -- title: listed columns, and defaults of others
 INSERT INTO orders (c, k) SELECT c, k FROM news
@@ -29,15 +29,15 @@ SELECT
 FROM `before` AS `orders`
 UNION ALL
 SELECT
-  `_lipstick_source`.`k` AS `k`,
+  `_lipstick_source`.`_lipstick_1` AS `k`,
   CAST(7 AS INT) AS `a`,
-  `_lipstick_source`.`c` AS `c`
+  `_lipstick_source`.`_lipstick_0` AS `c`
 FROM (
   SELECT
     c,
     k
   FROM `news_view` AS `news`
-) AS `_lipstick_source`
+) AS `_lipstick_source`(`_lipstick_0`, `_lipstick_1`)
 
 -- title: by name
 INSERT INTO TABLE orders BY NAME SELECT c, k FROM db.news
@@ -69,16 +69,16 @@ SELECT
 FROM `before` AS `orders`
 UNION ALL
 SELECT
-  `_lipstick_source`.`k` AS `k`,
-  CAST(`_lipstick_source`.`op` AS INT) AS `a`,
-  `_lipstick_source`.`c` AS `c`
+  `_lipstick_source`.`_lipstick_0` AS `k`,
+  CAST(`_lipstick_source`.`_lipstick_1` AS INT) AS `a`,
+  `_lipstick_source`.`_lipstick_2` AS `c`
 FROM (
   SELECT
     k,
     op,
     c
   FROM `news_view` AS `news`
-) AS `_lipstick_source`
+) AS `_lipstick_source`(`_lipstick_0`, `_lipstick_1`, `_lipstick_2`)
 
 -- title: named queries before
 WITH n AS (SELECT k, a, c FROM news) INSERT INTO orders SELECT k, a, c FROM n
@@ -90,9 +90,9 @@ SELECT
 FROM `before` AS `orders`
 UNION ALL
 SELECT
-  `_lipstick_source`.`k` AS `k`,
-  `_lipstick_source`.`a` AS `a`,
-  `_lipstick_source`.`c` AS `c`
+  `_lipstick_source`.`_lipstick_0` AS `k`,
+  `_lipstick_source`.`_lipstick_1` AS `a`,
+  `_lipstick_source`.`_lipstick_2` AS `c`
 FROM (
   WITH n AS (
     SELECT
@@ -106,7 +106,7 @@ FROM (
     a,
     c
   FROM n
-) AS `_lipstick_source`
+) AS `_lipstick_source`(`_lipstick_0`, `_lipstick_1`, `_lipstick_2`)
 
 -- title: a partition given
 INSERT INTO orders PARTITION (a = 1) SELECT k, c FROM news
@@ -118,30 +118,30 @@ SELECT
 FROM `before` AS `orders`
 UNION ALL
 SELECT
-  `_lipstick_source`.`k` AS `k`,
+  `_lipstick_source`.`_lipstick_0` AS `k`,
   CAST(1 AS INT) AS `a`,
-  `_lipstick_source`.`c` AS `c`
+  `_lipstick_source`.`_lipstick_1` AS `c`
 FROM (
   SELECT
     k,
     c
   FROM `news_view` AS `news`
-) AS `_lipstick_source`
+) AS `_lipstick_source`(`_lipstick_0`, `_lipstick_1`)
 
 -- title: all rows overwritten
 INSERT OVERWRITE orders SELECT k, a, c FROM news
 -- expected
 SELECT
-  `_lipstick_source`.`k` AS `k`,
-  `_lipstick_source`.`a` AS `a`,
-  `_lipstick_source`.`c` AS `c`
+  `_lipstick_source`.`_lipstick_0` AS `k`,
+  `_lipstick_source`.`_lipstick_1` AS `a`,
+  `_lipstick_source`.`_lipstick_2` AS `c`
 FROM (
   SELECT
     k,
     a,
     c
   FROM `news_view` AS `news`
-) AS `_lipstick_source`
+) AS `_lipstick_source`(`_lipstick_0`, `_lipstick_1`, `_lipstick_2`)
 
 -- title: a partition overwritten
 INSERT OVERWRITE orders PARTITION (a = 1) SELECT k, c FROM news
@@ -159,15 +159,15 @@ WHERE
   )
 UNION ALL
 SELECT
-  `_lipstick_source`.`k` AS `k`,
+  `_lipstick_source`.`_lipstick_0` AS `k`,
   CAST(1 AS INT) AS `a`,
-  `_lipstick_source`.`c` AS `c`
+  `_lipstick_source`.`_lipstick_1` AS `c`
 FROM (
   SELECT
     k,
     c
   FROM `news_view` AS `news`
-) AS `_lipstick_source`
+) AS `_lipstick_source`(`_lipstick_0`, `_lipstick_1`)
 
 -- title: partitions overwritten that the rows are in
 INSERT OVERWRITE dynamic SELECT k, a, c FROM news
@@ -183,32 +183,32 @@ WHERE
       1
     FROM (
       SELECT
-        `_lipstick_source`.`k` AS `k`,
-        `_lipstick_source`.`a` AS `a`,
-        `_lipstick_source`.`c` AS `c`
+        `_lipstick_source`.`_lipstick_0` AS `k`,
+        `_lipstick_source`.`_lipstick_1` AS `a`,
+        `_lipstick_source`.`_lipstick_2` AS `c`
       FROM (
         SELECT
           k,
           a,
           c
         FROM `news_view` AS `news`
-      ) AS `_lipstick_source`
+      ) AS `_lipstick_source`(`_lipstick_0`, `_lipstick_1`, `_lipstick_2`)
     ) AS _lipstick_new
     WHERE
       `_lipstick_new`.`a` IS NOT DISTINCT FROM `dynamic`.`a`
   )
 UNION ALL
 SELECT
-  `_lipstick_source`.`k` AS `k`,
-  `_lipstick_source`.`a` AS `a`,
-  `_lipstick_source`.`c` AS `c`
+  `_lipstick_source`.`_lipstick_0` AS `k`,
+  `_lipstick_source`.`_lipstick_1` AS `a`,
+  `_lipstick_source`.`_lipstick_2` AS `c`
 FROM (
   SELECT
     k,
     a,
     c
   FROM `news_view` AS `news`
-) AS `_lipstick_source`
+) AS `_lipstick_source`(`_lipstick_0`, `_lipstick_1`, `_lipstick_2`)
 
 -- title: rows of a condition replaced
 INSERT INTO orders REPLACE WHERE a > 1 SELECT k, a, c FROM news
@@ -226,31 +226,31 @@ WHERE
   )
 UNION ALL
 SELECT
-  `_lipstick_source`.`k` AS `k`,
-  `_lipstick_source`.`a` AS `a`,
-  `_lipstick_source`.`c` AS `c`
+  `_lipstick_source`.`_lipstick_0` AS `k`,
+  `_lipstick_source`.`_lipstick_1` AS `a`,
+  `_lipstick_source`.`_lipstick_2` AS `c`
 FROM (
   SELECT
     k,
     a,
     c
   FROM `news_view` AS `news`
-) AS `_lipstick_source`
+) AS `_lipstick_source`(`_lipstick_0`, `_lipstick_1`, `_lipstick_2`)
 
 -- title: a table replaced
 CREATE OR REPLACE TABLE orders USING delta PARTITIONED BY (a) AS SELECT k, a, c FROM news
 -- expected
 SELECT
-  `_lipstick_source`.`k` AS `k`,
-  `_lipstick_source`.`a` AS `a`,
-  `_lipstick_source`.`c` AS `c`
+  `_lipstick_source`.`_lipstick_0` AS `k`,
+  `_lipstick_source`.`_lipstick_1` AS `a`,
+  `_lipstick_source`.`_lipstick_2` AS `c`
 FROM (
   SELECT
     k,
     a,
     c
   FROM `news_view` AS `news`
-) AS `_lipstick_source`
+) AS `_lipstick_source`(`_lipstick_0`, `_lipstick_1`, `_lipstick_2`)
 
 -- title: too few columns
 INSERT INTO orders SELECT k, a FROM news
@@ -266,9 +266,24 @@ List each column once.
 
 -- title: two columns of one name
 INSERT INTO orders SELECT k, k, c FROM news
--- error
-UnsupportedError: two columns of the query have one name
-Name each of its columns.
+-- expected
+SELECT
+  `orders`.`k` AS `k`,
+  `orders`.`a` AS `a`,
+  `orders`.`c` AS `c`
+FROM `before` AS `orders`
+UNION ALL
+SELECT
+  `_lipstick_source`.`_lipstick_0` AS `k`,
+  `_lipstick_source`.`_lipstick_1` AS `a`,
+  `_lipstick_source`.`_lipstick_2` AS `c`
+FROM (
+  SELECT
+    k,
+    k,
+    c
+  FROM `news_view` AS `news`
+) AS `_lipstick_source`(`_lipstick_0`, `_lipstick_1`, `_lipstick_2`)
 
 -- title: schema evolution of an insert
 INSERT WITH SCHEMA EVOLUTION INTO orders SELECT k, a, c FROM news

@@ -430,3 +430,72 @@ NotUnderstoodError: This statement is not understood at 1:38
   NTO orders t USING (SELECT 1) AS
                                 ^^
 Write it by Spark's grammar; if Spark accepts the text, please report it.
+
+-- title: aliases that are names of columns
+MERGE INTO orders AS a USING (SELECT k, a, c FROM news) AS c ON a.k = c.k WHEN MATCHED AND a.a > 1 THEN UPDATE SET c = c.c WHEN NOT MATCHED AND c.a > 1 THEN INSERT (k, c) VALUES (c.k, c.c)
+-- expected
+SELECT
+  `_lipstick_target`.`k` AS `k`,
+  `_lipstick_target`.`a` AS `a`,
+  CASE
+    WHEN NOT `_lipstick_source`.`_lipstick_matched` IS NULL AND `_lipstick_target`.a > 1
+    THEN `_lipstick_source`.c
+    ELSE `_lipstick_target`.`c`
+  END AS `c`
+FROM `before` AS `_lipstick_target`
+LEFT JOIN (
+  SELECT
+    *,
+    TRUE AS _lipstick_matched
+  FROM (
+    SELECT
+      k,
+      a,
+      c
+    FROM `news_view` AS `news`
+  ) AS `_lipstick_source_row`
+) AS `_lipstick_source`
+  ON `_lipstick_target`.k = `_lipstick_source`.k
+UNION ALL
+SELECT
+  `_lipstick_source`.k AS `k`,
+  CAST(7 AS INT) AS `a`,
+  `_lipstick_source`.c AS `c`
+FROM (
+  SELECT
+    k,
+    a,
+    c
+  FROM `news_view` AS `news`
+) AS `_lipstick_source`
+WHERE
+  NOT EXISTS(
+    SELECT
+      1
+    FROM `before` AS `_lipstick_target`
+    WHERE
+      `_lipstick_target`.k = `_lipstick_source`.k
+  )
+  AND `_lipstick_source`.a > 1
+-- fails for rows of
+SELECT
+  1 AS _lipstick_ambiguous
+FROM (
+  SELECT
+    *,
+    monotonically_increasing_id() AS _lipstick_row
+  FROM `before`
+) AS `_lipstick_target`
+JOIN (
+  SELECT
+    k,
+    a,
+    c
+  FROM `news_view` AS `news`
+) AS `_lipstick_source`
+  ON `_lipstick_target`.k = `_lipstick_source`.k
+GROUP BY
+  `_lipstick_target`.`_lipstick_row`
+HAVING
+  COUNT(*) > 1
+-- keys: `_lipstick_target`.k = `_lipstick_source`.k
