@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, StructField, StructType
 
-from lipstick.errors import VersionGoneError
+from lipstick.errors import UnsupportedError, VersionGoneError
 from lipstick.histories.changes import TableChanges, lifetimes
 from lipstick.histories.differences import differing_rows
 from lipstick.tracking.formats.iceberg import FIELD
@@ -44,6 +44,9 @@ _HELD = 32
 
 _LITERALS = 2_000
 """Values of a column up to which they are written into queries, so that files are skipped."""
+
+_CHAR = re.compile(r"\bchar\(")
+"""Types of columns that Spark pads, as the log of a table has them."""
 
 _PLAIN = re.compile(r"[^\\'\x00-\x1f]*")
 """Texts that are literals of SQL as they are, in any setting of escapes."""
@@ -226,8 +229,20 @@ def shape_of(
     table, version
         The version of a table that has the schema, whose format knows more of columns; None: the
         columns that it has now.
+
+    Raises
+    ------
+    UnsupportedError
+        A column is a CHAR: Spark pads its values when they are read, and no statement does.
     """
     noted = {} if table is None else table.metadata(version)
+    for name, kept in noted.items():
+        if _CHAR.search(str(kept.get("__CHAR_VARCHAR_TYPE_STRING", ""))):
+            raise UnsupportedError(
+                f"the column {name!r} is a CHAR, whose values Spark pads when it reads them",
+                "Make it a STRING or a VARCHAR, or change the table by spark.sql; it is not "
+                "followed.",
+            )
     metadata = {field.name: {**field.metadata, **noted.get(field.name, {})} for field in schema}
     return TableShape(
         tuple(

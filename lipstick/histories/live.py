@@ -180,7 +180,7 @@ def execute(
     own = target.tracked
     text = _text_to_run(spark, target)
     written = read_statement(spark, text)
-    _check_key(own)
+    _check_columns(own, target.table)
     commits = _commits_after(target.table, target.version)
     _check_unchanged(own, target.table, commits)
     with in_force():
@@ -271,7 +271,7 @@ def follow_commands(
         own, table = relations[name], command.table
         assert table is not None
         assert own.source.version is not None
-        _check_key(own)
+        _check_columns(own, table)
         with in_force():
             place = own.source.table or own.source.version.table
             try:
@@ -413,7 +413,8 @@ def _read(spark: SparkSession, text: str) -> Statement:
     return read_statement(spark, text)
 
 
-def _check_key(tracked: Tracked) -> None:
+def _check_columns(tracked: Tracked, table: VersionedTable) -> None:
+    """Refuse tables whose rows have no names, or values that no query makes or compares."""
     if tracked.naming not in (Naming.KEY, Naming.VALUES):
         raise TrackingError(
             f"{tracked.name!r} is changed by a statement, and its rows have no key by which "
@@ -427,6 +428,7 @@ def _check_key(tracked: Tracked) -> None:
                 "compare its values",
                 "Run the statement by spark.sql; it is not followed.",
             )
+    shape_of(tracked.schema, table)  # refuses other columns
 
 
 def _new_step(

@@ -139,15 +139,27 @@ class VersionedDelta:
         return sorted(self.read(version).inputFiles())
 
     def changed(self, before: int, after: int) -> Column | None:
-        """Return the condition of the rows in files that commits after a version add or remove."""
+        """Return the condition of the rows in files that commits after a version add or remove.
+
+        None: they are not known, or Spark pads CHAR columns and hides the files of the rows.
+        """
         actions = self._actions(before, after)
-        if actions is None:
+        if actions is None or not self._shows_files(after):
             return None
         files = (action.get("add") or action.get("remove") for action in actions)
         names = {file["path"].rpartition("/")[2] for file in files if file is not None}
         if not all(map(_PLAIN_FILE.fullmatch, names)):
             return None
         return F.col("_metadata.file_name").isin(*names) if names else F.lit(False)
+
+    def _shows_files(self, version: int) -> bool:
+        """Return False if Spark hides the files of rows, as it does where it pads CHAR columns."""
+        try:
+            with unlogged_errors():
+                self.read(version).select("_metadata.file_name").schema  # noqa: B018
+        except PySparkException:
+            return False
+        return True
 
     def alike(self, versions: Iterable[int]) -> dict[int, int]:
         """Return by version the first one after the same change of columns."""

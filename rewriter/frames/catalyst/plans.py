@@ -22,6 +22,7 @@ from rewriter.frames.catalyst.refusals import is_local_sort, is_placement, refus
 from rewriter.frames.catalyst.scalars import CatalystScalars, attribute_id
 from rewriter.frames.catalyst.tree import PlanNode
 from rewriter.frames.writing import clauses, joins
+from rewriter.frames.writing.refusals import sorted_duplicates
 from rewriter.frames.writing.rows import deduplicated, sampled, stated
 from rewriter.frames.writing.selects import (
     Column,
@@ -359,12 +360,7 @@ class CatalystPlans:
         rows = self.input_of(node, Stage.WHERE)
         some = not keys >= {column.id for column in rows.columns}
         if some and below.kind == "Sort" and below.fields["global"]:
-            raise unsupported(
-                "dropDuplicates() over sorted rows has no rule: Spark does not say that it keeps "
-                "the first of them",
-                "Number the rows of each key, row_number().over(Window.partitionBy(...)"
-                ".orderBy(...)), and keep those with 1.",
-            )
+            raise sorted_duplicates()
         return deduplicated(self.close, rows, keys)
 
     # -- named queries and subqueries ------------------------------------------------------

@@ -24,7 +24,12 @@ from rewriter.frames.connect_plan.joins import aggregate, join, lateral_join, se
 from rewriter.frames.connect_plan.missing import filled, present, replaced
 from rewriter.frames.connect_plan.scalars import ConnectScalars, Message, kind_of
 from rewriter.frames.writing import clauses
-from rewriter.frames.writing.refusals import TRANSPOSED, rows_of_state, untracked
+from rewriter.frames.writing.refusals import (
+    TRANSPOSED,
+    rows_of_state,
+    sorted_duplicates,
+    untracked,
+)
 from rewriter.frames.writing.rows import deduplicated, sampled, stated, with_step
 from rewriter.frames.writing.selects import (
     Column,
@@ -369,6 +374,12 @@ class ConnectPlans:
             keys = {column.id for column in frame.columns}
         else:
             keys = {column.id for name in message["column_names"] for column in frame.named(name)}
+        below = message["input"]
+        while kind := below.keys() & {"filter", "project", "subquery_alias", "with_columns"}:
+            below = below[kind.pop()]["input"]
+        some = not keys >= {column.id for column in frame.columns}
+        if some and below.get("sort", {}).get("is_global"):
+            raise sorted_duplicates()
         return frame.over(deduplicated(self.close, frame.rows, keys))
 
     def _sample(self, message: Message, relation: Message) -> ConnectFrame:

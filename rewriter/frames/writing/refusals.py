@@ -53,3 +53,13 @@ NUMBERED = (
     "zipWithIndex() numbers rows in an order that Spark does not promise",
     "Number them by columns: F.row_number().over(Window.orderBy(...)) - 1.",
 )
+
+
+def sorted_duplicates() -> UnsupportedError:
+    """Return the refusal of dropDuplicates() by some of the columns over sorted rows."""
+    return unsupported(
+        "dropDuplicates() over sorted rows has no rule: Spark does not say that it keeps "
+        "the first of them",
+        "Number the rows of each key, row_number().over(Window.partitionBy(...)"
+        ".orderBy(...)), and keep those with 1.",
+    )

@@ -227,3 +227,52 @@ GROUP BY
 -- error
 UnsupportedError: in this data frame, UNSPECIFIED has no rule
 Compute it before tracking, or write this part as a query for sql().
+
+-- title: duplicates dropped from sorted rows
+{
+ "common": {
+  "plan_id": "12"
+ },
+ "deduplicate": {
+  "input": {
+   "common": {
+    "plan_id": "11"
+   },
+   "sort": {
+    "input": {
+     "common": {
+      "plan_id": "0"
+     },
+     "tracked": {
+      "name": "l",
+      "columns": [
+       "id",
+       "k",
+       "v"
+      ]
+     }
+    },
+    "order": [
+     {
+      "child": {
+       "unresolved_attribute": {
+        "unparsed_identifier": "v"
+       }
+      },
+      "direction": "SORT_DIRECTION_DESCENDING",
+      "null_ordering": "SORT_NULLS_LAST"
+     }
+    ],
+    "is_global": true
+   }
+  },
+  "column_names": [
+   "k"
+  ],
+  "all_columns_as_keys": false,
+  "within_watermark": false
+ }
+}
+-- error
+UnsupportedError: in this data frame, dropDuplicates() over sorted rows has no rule: Spark does not say that it keeps the first of them
+Number the rows of each key, row_number().over(Window.partitionBy(...).orderBy(...)), and keep those with 1.
