@@ -54,7 +54,10 @@ def test_every_error_that_is_caught_is_tried_for_quietly() -> None:
 
 def test_errors_of_other_threads_are_written_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     logger, written = logging.getLogger(LOGGER), list[str]()
-    monkeypatch.setattr(logger, "disabled", False)  # as a configuration of logging leaves it
+    # As a configuration of logging, and a Spark of ours, leave it.
+    monkeypatch.setattr(logger, "disabled", False)
+    level = logger.level
+    logger.setLevel("ERROR")
     handler = logging.Handler()
     handler.emit = lambda record: written.append(record.getMessage())  # type: ignore[method-assign]
     logger.addHandler(handler)
@@ -68,5 +71,6 @@ def test_errors_of_other_threads_are_written_meanwhile(monkeypatch: pytest.Monke
         logger.error("after")
     finally:
         logger.removeHandler(handler)
+        logger.setLevel(level)
     assert written == ["theirs", "after"]
     assert logger.filters == before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import duckdb
 import pyarrow as pa
 import pytest
 
@@ -12,9 +13,14 @@ from tests.oracle.database import Database, Relation
 from tests.oracle.duck import connected_duck
 from tests.oracle.generator import generate
 
+UNBOUND = pytest.mark.xfail(raises=duckdb.BinderException, strict=True, reason="DuckDB")
+"""DuckDB does not bind an aggregate of constants alone in a correlated subquery."""
+
 
 @pytest.mark.many
-@pytest.mark.parametrize("seed", range(64))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=[UNBOUND] * (seed == 8)) for seed in range(64)]
+)
 def test_answers_over_changed_relations(seed: int) -> None:
     hold(generate(seed, conditional=seed % 2 == 0))
 

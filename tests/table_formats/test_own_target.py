@@ -67,6 +67,7 @@ def _made(lake: SparkSession, table: str, format: str, rows: str, run: Sequence[
     return sorted(map(str, lake.table(table).collect()))
 
 
+@pytest.mark.many(8)
 @pytest.mark.parametrize("position", [0, 1], ids=["first", "second"])
 @pytest.mark.parametrize(("format", "form"), CASES)
 def test_a_statement_that_reads_its_own_target_is_followed(

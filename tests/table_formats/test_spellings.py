@@ -11,6 +11,8 @@ import lipstick
 from lipstick.errors import TrackingError, UnsupportedError
 from tests.table_formats.random_histories import FORMATS
 
+pytestmark = pytest.mark.many(6)
+
 CREATE = "CREATE TABLE {t} USING {format} AS SELECT id, id * 10 AS v FROM range(1, 4)"
 
 
