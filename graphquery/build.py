@@ -13,7 +13,7 @@ from graphquery.errors import GraphDataError, UnknownNameError, closest
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from graphquery.storage import Columns, GraphStorage, bases_of, sliced
 from semiring.base import Array
-from semiring.door import checked
+from semiring.support.door import checked
 
 
 @checked

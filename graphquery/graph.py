@@ -34,9 +34,9 @@ from graphquery.values import DeletionEffects
 from graphquery.values import stale as stale_nodes
 from graphquery.values import values as values_of
 from graphquery.view import GraphStep, GraphView, Neighbours, Overlay, merged, reason
+from semiring.arrays.segments import ascending
 from semiring.base import Array, Semiring, TokenValuation
-from semiring.door import checked
-from semiring.segments import ascending
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     import networkx as nx

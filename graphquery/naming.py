@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from graphquery.errors import GraphError, NotInGraphError, UnknownNameError, closest
 from graphquery.model import Segment
 from graphquery.storage import GraphStorage
-from semiring.arrow import decoded
+from semiring.arrays.arrow import decoded
 from semiring.base import Array
 from semiring.token import format_value
 

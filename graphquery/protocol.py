@@ -16,7 +16,7 @@ import pyarrow as pa
 from graphquery import naming
 from graphquery.model import Segment
 from semiring.base import Array, Semiring
-from semiring.door import checked
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from graphquery.operations.difference import ExecutionDifference

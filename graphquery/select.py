@@ -18,11 +18,11 @@ from graphquery.errors import SelectionError, ValuesError, closest
 from graphquery.model import Kind, Segment
 from graphquery.protocol import Nodes, NodeSelection
 from graphquery.values import VALUE_COLUMN, current
-from semiring.array_comparison import compare_arrays
+from semiring.arrays.comparison import compare_arrays
+from semiring.arrays.segments import ascending
 from semiring.base import Array
 from semiring.comparison import OPERATORS
-from semiring.door import checked
-from semiring.segments import ascending
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph

@@ -17,10 +17,10 @@ from graphquery.errors import StaleValueError, ValuesError
 from graphquery.model import Kind, Port, Segment
 from graphquery.storage import COPIES
 from graphquery.view import Operation
-from semiring.aggregates import aggregate
+from semiring.arrays.aggregates import aggregate
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.door import checked
-from semiring.segments import ascending
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph

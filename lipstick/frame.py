@@ -44,8 +44,8 @@ from lipstick.tracking.unknown_keys import check_deletion
 from rewriter.analysis.annotation_type import annotation_type
 from rewriter.blocks import Block, core_relations, decided_once, topological
 from rewriter.emit.statements import plain_sql, rewritten_sql
-from semiring.door import checked
 from semiring.errors import ArgumentError
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from lipstick.sessions import Session

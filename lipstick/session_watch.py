@@ -54,7 +54,7 @@ from lipstick.written_tables import (
     written_rows,
 )
 from rewriter.dialect import name_parts
-from semiring.door import checked
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from lipstick.dataframes.jvm import Plan

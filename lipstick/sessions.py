@@ -51,7 +51,7 @@ from lipstick.tracking.views import Views, plain_word
 from rewriter import Arguments, TableFunction, dialect
 from rewriter.dialect import name_parts, read_write
 from rewriter.scalars.text import text
-from semiring.door import checked
+from semiring.support.door import checked
 
 T = TypeVar("T")
 

@@ -59,7 +59,7 @@ from rewriter.statements import (
     source_query,
     statement_to_run,
 )
-from semiring.door import checked
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from lipstick.dataframes.jvm import Plan

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from semiring import expression
 from semiring.base import Semiring
-from semiring.door import checked
 from semiring.errors import (
     AnnotationError,
     CapabilityError,
@@ -19,6 +18,7 @@ from semiring.errors import (
 from semiring.expression import Expression
 from semiring.monoid import AVG, COUNT, MAX, MIN, SUM, Monoid
 from semiring.polynomial import Polynomial
+from semiring.support.door import checked
 from semiring.tensor import Tensor
 from semiring.token import Token
 

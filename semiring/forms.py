@@ -19,8 +19,8 @@ from semiring.expression import (
 )
 from semiring.monomials import Monomial
 from semiring.polynomial import Polynomial, name_tokens
-from semiring.render import LATEX
 from semiring.semirings.polynomials import Polynomials
+from semiring.support.render import LATEX
 from semiring.token import Token
 
 Annotation: TypeAlias = Polynomial | Expression

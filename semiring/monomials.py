@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias, TypeVar
 
-from semiring.render import latex_text, superscript
+from semiring.support.render import latex_text, superscript
 from semiring.token import Token
+
+T = TypeVar("T")
 
 Monomial: TypeAlias = tuple[tuple[Token, int], ...]
 """Tokens with positive exponents, in the order of tokens; () is the monomial 1."""
@@ -49,3 +52,24 @@ def term_latex(monomial: Monomial, coefficient: int) -> str:
         return str(coefficient)
     factors = [latex_text(str(token)) + ("" if n == 1 else f"^{{{n}}}") for token, n in monomial]
     return r" \cdot ".join(([] if coefficient == 1 else [str(coefficient)]) + factors)
+
+
+def minimal(
+    items: Iterable[T], divides: Callable[[T, T], bool], size: Callable[[T], int]
+) -> set[T]:
+    """Return the items that no other item divides.
+
+    Parameters
+    ----------
+    size
+        Increases along divisibility, so that items of equal size do not divide each other.
+
+    Cost: linear for items of one size, else each is compared with all smaller minimal ones.
+    """
+    by_size: dict[int, list[T]] = {}
+    for item in set(items):
+        by_size.setdefault(size(item), []).append(item)
+    kept: list[T] = []
+    for _, same in sorted(by_size.items()):
+        kept += [item for item in same if not any(divides(smaller, item) for smaller in kept)]
+    return set(kept)

@@ -20,7 +20,7 @@ from semiring.monomials import (
     term_latex,
     term_text,
 )
-from semiring.render import (
+from semiring.support.render import (
     PRINTED_TERMS,
     REPR_TERMS,
     html_code,

@@ -13,7 +13,7 @@ from semiring.base import Semiring, TokenValuation, token_values
 from semiring.errors import AnnotationError
 from semiring.monoid import Monoid
 from semiring.polynomial import Polynomial
-from semiring.render import REPR_TERMS, html_code, join_terms, left_out
+from semiring.support.render import REPR_TERMS, html_code, join_terms, left_out
 from semiring.token import Token, format_value, normal_value, order_key
 from semiring.value import Substitution, Value, replaced, tokens_of
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from semiring.base import Semiring, TokenValuation
 from semiring.polynomial import Polynomial
-from semiring.render import PRINTED_TERMS, REPR_TERMS, html_code
+from semiring.support.render import PRINTED_TERMS, REPR_TERMS, html_code
 from semiring.token import Token, format_value, normal_value, order_key
 
 if TYPE_CHECKING:

@@ -28,9 +28,9 @@ import lipstick
 from graphquery import ProvenanceGraph
 from lipstick.workflow import Edge, Loop, Module, Relation, Specification, StateQuery, Workflow
 from semiring import compare, delta, monus, semirings, simplify
-from semiring.depth import CALLS, deeply
-from semiring.door import checked, fits
 from semiring.errors import ArgumentError, DepthError, LipstickError
+from semiring.support.depth import CALLS, deeply
+from semiring.support.door import checked, fits
 from tests.api_page.page import PACKAGES
 from tests.graphquery.dealership import dealership
 from tests.wrong_values import raw_errors

@@ -39,8 +39,8 @@ from graphquery.protocol import GraphEngine, Nodes, OfStale
 from graphquery.spark import Frame, GraphTables, Session, read_edges
 from graphquery.storage import Columns, GraphStorage
 from graphquery.values import DeletionEffects
+from semiring.arrays.segments import ascending
 from semiring.base import Array, Semiring
-from semiring.segments import ascending
 
 if TYPE_CHECKING:
     from graphquery.operations.paths import Path

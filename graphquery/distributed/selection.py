@@ -14,8 +14,8 @@ from graphquery.model import Segment
 from graphquery.protocol import NodeSelection
 from graphquery.spark import Frame
 from graphquery.view import reason
+from semiring.arrays.segments import ascending, outside, union
 from semiring.base import Array
-from semiring.segments import ascending, outside, union
 
 if TYPE_CHECKING:
     from graphquery.distributed.graph import SparkGraph

@@ -17,8 +17,8 @@ from graphquery.model import Kind, Segment
 from graphquery.spark import EdgeFrame, Frame
 from graphquery.storage import role
 from graphquery.view import Operation
+from semiring.arrays.segments import union
 from semiring.base import Array
-from semiring.segments import union
 
 if TYPE_CHECKING:
     from graphquery.distributed.graph import SparkGraph

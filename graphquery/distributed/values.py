@@ -22,8 +22,8 @@ from graphquery.storage import Columns
 from graphquery.values import DeletionEffects, is_opaque
 from graphquery.values import values as local_values
 from graphquery.view import NO_IDS, GraphView, Operation, Overlay
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.segments import ascending
 
 if TYPE_CHECKING:
     from graphquery.distributed.graph import SparkGraph

@@ -14,8 +14,8 @@ from graphquery.distributed.nodes import NodeSet
 from graphquery.errors import GraphError
 from graphquery.spark import EdgeFrame, Frame, GraphTables
 from graphquery.view import NO_IDS, Operation
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.segments import ascending
 
 
 @dataclass(frozen=True, slots=True, eq=False)

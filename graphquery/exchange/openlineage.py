@@ -24,8 +24,8 @@ from graphquery.exchange.openlineage_events import (
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import Kind, Segment
 from graphquery.storage import role
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.segments import ascending
 
 if TYPE_CHECKING:
     from openlineage.client.event_v2 import RunEvent

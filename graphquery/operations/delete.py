@@ -10,9 +10,9 @@ import numpy as np
 from graphquery.model import Port
 from graphquery.reduced_nodes import check_whole, is_reduced
 from graphquery.view import GraphStep, GraphView, Neighbours, Operation
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.door import checked
-from semiring.segments import ascending
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph

@@ -8,7 +8,7 @@ import numpy as np
 
 from graphquery.operations.delete import removed
 from graphquery.select import Selection
-from semiring.door import checked
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph

@@ -18,7 +18,7 @@ from graphquery.protocol import S_co
 from graphquery.select import Selection
 from graphquery.storage import GraphStorage
 from semiring.base import Array
-from semiring.door import checked
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph

@@ -15,11 +15,11 @@ from graphquery.operations.reach import reached
 from graphquery.reduced_nodes import check_whole, is_reduced
 from graphquery.storage import GraphStorage, layers
 from graphquery.view import Neighbours
+from semiring.arrays.segments import ascending
 from semiring.base import Array, Semiring, TokenValuation
-from semiring.door import checked
-from semiring.segments import ascending
+from semiring.encodings.valuation import Valuation
+from semiring.support.door import checked
 from semiring.token import Token, format_value
-from semiring.valuation import Valuation
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph

@@ -11,9 +11,9 @@ from graphquery.model import Kind
 from graphquery.naming import names
 from graphquery.operations.reach import reached
 from graphquery.storage import GraphStorage
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.door import checked
-from semiring.segments import ascending
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph

@@ -8,9 +8,9 @@ import numpy as np
 
 from graphquery.errors import GraphError
 from graphquery.select import Selection
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.door import checked
-from semiring.segments import ascending
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph

@@ -9,7 +9,7 @@ import numpy as np
 from graphquery.operations.reach import reached
 from graphquery.view import GraphStep, GraphView, Operation
 from semiring.base import Array
-from semiring.door import checked
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph

@@ -14,10 +14,10 @@ from graphquery.operations.delete import delete_ids
 from graphquery.operations.subgraph import subgraph_ids
 from graphquery.storage import role, staged
 from graphquery.view import NO_IDS, GraphStep, GraphView, Operation, Overlay
+from semiring.arrays.exact import reduce_segments
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.door import checked
-from semiring.exact import reduce_segments
-from semiring.segments import ascending
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph

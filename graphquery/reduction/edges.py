@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from graphquery.reduction.errors import LabelError, ReductionCycleError
+from semiring.arrays.segments import ascending
 from semiring.base import Array, Semiring
-from semiring.segments import ascending
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,8 @@ from graphquery.reduction.partial import Partial
 from graphquery.reduction.reduce import Final
 from graphquery.reduction.shares import Share, joined_shares
 from graphquery.reduction.vertices import VertexRole, Vertices, has, unknown
+from semiring.arrays.segments import ascending
 from semiring.base import Array, Semiring
-from semiring.segments import ascending
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from pyspark.sql import functions as F
 
 from graphquery.distributed.levels import Levels, Link
 from graphquery.distributed.nodes import NodeSet
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.segments import ascending
 
 Frame: TypeAlias = DataFrame
 Session: TypeAlias = SparkSession

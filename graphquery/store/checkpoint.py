@@ -18,8 +18,8 @@ from graphquery.store.errors import StoreDamagedError
 from graphquery.store.file_system import StoreFiles
 from graphquery.store.format import CHECKPOINTS
 from graphquery.store.state import StoreState
-from semiring.document import check_shape
 from semiring.errors import LipstickError
+from semiring.support.document import check_shape
 
 KEPT = 2
 """Number of checkpoints kept: the older one serves readers that are just opening it."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from graphquery.store.errors import StoreDamagedError
-from semiring.document import read_json
+from semiring.support.document import read_json
 
 _HEAD = b'{"sha256":"'
 _MIDDLE = b'","content":'

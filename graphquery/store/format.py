@@ -11,7 +11,7 @@ from typing import TypedDict
 from graphquery.store.errors import StoreDamagedError, StoreError, StoreFormatError
 from graphquery.store.file_system import StoreFiles
 from graphquery.store.lock import WriterLock
-from semiring.document import check_shape, read_json
+from semiring.support.document import check_shape, read_json
 
 FORMAT = "lipstick-store"
 VERSION = 1

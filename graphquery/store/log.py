@@ -12,8 +12,8 @@ from graphquery.store.errors import StoreDamagedError, StoreError
 from graphquery.store.file_system import StoreFiles
 from graphquery.store.format import LOG, check_format
 from graphquery.store.state import StoreState
-from semiring.document import check_shape
 from semiring.errors import LipstickError
+from semiring.support.document import check_shape
 
 
 def entry_path(root: Path, version: int) -> Path:

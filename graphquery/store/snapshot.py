@@ -17,7 +17,7 @@ from graphquery.model import EdgeSet, Ordinals, Segment
 from graphquery.store.commit import FileEntry, Json
 from graphquery.store.errors import MissingColumnError, StoreDamagedError, StoreError
 from graphquery.store.state import StoreState
-from semiring.document import file_checksum
+from semiring.support.document import file_checksum
 
 _known: set[tuple[str, str, int, int, int]] = set()
 

@@ -16,7 +16,7 @@ from graphquery.store.commit import FileEntry
 from graphquery.store.errors import StoreError
 from graphquery.store.file_system import ROW_GROUP, StoreFiles
 from graphquery.store.format import DATA, STAGING
-from semiring.document import file_checksum
+from semiring.support.document import file_checksum
 
 _LARGE = 1 << 24
 """Size in bytes from which files are made durable before the commit blocks other commits."""

@@ -12,7 +12,7 @@ from typing import Any, NotRequired, TypedDict
 
 from graphquery.store.commit import FileEntry, Json
 from graphquery.store.errors import StoreDamagedError
-from semiring.document import check_shape
+from semiring.support.document import check_shape
 
 STREAM = "stream/"
 VERSION = 1

@@ -30,12 +30,12 @@ from lipstick.tracking.states import local_folder
 from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.unknown_keys import check_keys
 from rewriter.blocks import topological
-from semiring.analysis.chances import Probabilities
+from semiring.arrays.segments import ascending
 from semiring.base import Array, Semiring
-from semiring.door import checked
-from semiring.segments import ascending
+from semiring.boolean.chances import Probabilities
+from semiring.encodings.valuation import Valuation
+from semiring.support.door import checked
 from semiring.token import Token
-from semiring.valuation import Valuation
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.memory import Memory

@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 
 from lipstick.capture.documents import check_types
 from lipstick.errors import CaptureDamagedError
-from semiring.document import file_checksum
+from semiring.support.document import file_checksum
 
 _PART = re.compile(r"(?!\.{1,2}$)[^/\\:\x00-\x1f]+")
 _CHECKSUM = re.compile(r"[0-9a-f]{64}")

@@ -30,7 +30,7 @@ from typing import Any
 from lipstick.errors import CaptureDamagedError, CaptureError
 from rewriter.algebra import Scalar
 from rewriter.blocks import Block, Core, topological
-from semiring.document import read_json
+from semiring.support.document import read_json
 
 _HEAD = re.compile(
     rb'\{"format": "lipstick ([a-z]+)", "version": (\d{1,9}), "sha256": "([0-9a-f]{64})",'

@@ -25,7 +25,7 @@ from lipstick.errors import NeedsSparkError
 from rewriter.blocks import Block, Kind
 from rewriter.emit import PRESENT
 from rewriter.interpret import UninterpretableError
-from semiring.arrow import decoded, whole
+from semiring.arrays.arrow import decoded, whole
 from semiring.errors import LipstickError
 
 Made: TypeAlias = Callable[[Block, list[str]], pa.Table]

@@ -44,7 +44,7 @@ from lipstick.errors import CaptureDamagedError, CaptureError, LipstickError, Un
 from lipstick.tracking.states import PinnedVersion
 from rewriter.blocks import Block, core_relations, topological
 from rewriter.blocks.serialize import blocks_from_json, blocks_to_json
-from semiring.document import check_shape, file_checksum
+from semiring.support.document import check_shape, file_checksum
 
 __all__ = ["FORMAT", "MANIFEST", "KeptValues", "Manifest", "RelationRecord", "SparkSchema"]
 

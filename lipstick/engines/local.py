@@ -12,9 +12,9 @@ from lipstick.questions.deletion import resolve_keys
 from lipstick.tables.origins import origins_of
 from lipstick.tracking.unknown_keys import check_deletion
 from semiring.base import Semiring
+from semiring.encodings.valuation import Valuation
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
-from semiring.valuation import Valuation
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from semiring.base import Semiring
+from semiring.encodings.valuation import Valuation
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
-from semiring.valuation import Valuation
 
 if TYPE_CHECKING:
     import pyarrow as pa

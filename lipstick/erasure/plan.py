@@ -41,7 +41,7 @@ from lipstick.tracking.states import local_path, local_state
 from lipstick.tracking.tracker import Naming, Tracked
 from rewriter.dialect import name_parts
 from rewriter.statements import Bags
-from semiring.door import checked
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from lipstick.erasure.receipt import ErasureReceipt

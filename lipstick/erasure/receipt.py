@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lipstick.errors import ErasureError
-from semiring.door import checked
+from semiring.support.door import checked
 
 FORMAT = "lipstick-erasure-receipt/1"
 SIGNATURE = "signature"

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from lipstick.erasure.patterns import Bytes, PatternSet
-from semiring.segments import ascending
+from semiring.arrays.segments import ascending
 
 SHORTEST_PART = 5
 """Texts of fewer characters are looked for as whole cells alone."""

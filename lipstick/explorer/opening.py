@@ -22,7 +22,7 @@ from lipstick.explorer.explorer import (
 )
 from lipstick.explorer.server import Serving
 from lipstick.systems import page_of, resolve
-from semiring.door import checked
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture

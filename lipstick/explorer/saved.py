@@ -17,8 +17,8 @@ from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.explorer import Explorer, ExplorerSource
 from lipstick.explorer.page import assembled
 from lipstick.explorer.params import Params
-from semiring.budget import call_within
 from semiring.errors import ExactnessError, LipstickError
+from semiring.support.budget import call_within
 
 LARGEST = 2_000_000
 """Bytes of a saved page at most."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lipstick.errors import TrackingError, UnsupportedError
 from rewriter.dialect import parse, relation_names
-from semiring.door import checked
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from lipstick.dataframes.jvm import Plan, PlanListener

@@ -29,7 +29,7 @@ from rewriter.statements import (
     over_relations,
     sources_of,
 )
-from semiring.door import checked
+from semiring.support.door import checked
 
 _NEXT = -1
 """The number of a version that is not committed yet."""

@@ -39,7 +39,7 @@ from lipstick.tracking.formats.probe import versioned_table
 from lipstick.tracking.unknown_keys import check_deletion
 from rewriter.dialect import name_parts
 from rewriter.statements import Insert, Relations, Replace, names_read, sources_of
-from semiring.door import checked
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from lipstick.frame import AnnotatedFrame

@@ -15,7 +15,7 @@ from lipstick.tracking.source import Source
 from lipstick.tracking.tracker import Naming, Tracked, name_rows
 from lipstick.tracking.views import column_of, quoted_name
 from rewriter.statements import ROWS, Bags, hypothetical, keys_of, over_rows, rows_of
-from semiring.door import checked
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from lipstick.histories.history import TableHistory

@@ -18,7 +18,7 @@ from lipstick.histories.sql_engine import rows_of_versions
 from lipstick.questions.asking import question
 from lipstick.tracking.views import column_of
 from rewriter.statements import TableShape, rows_of
-from semiring.door import checked
+from semiring.support.door import checked
 
 
 @dataclass(frozen=True, slots=True)

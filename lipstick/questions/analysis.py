@@ -40,9 +40,9 @@ from semiring.analysis import (
     witnesses,
     wsms,
 )
-from semiring.budget import call_within, remaining
-from semiring.door import checked
 from semiring.errors import ExactnessError
+from semiring.support.budget import call_within, remaining
+from semiring.support.door import checked
 from semiring.token import Token
 from semiring.value import Value
 

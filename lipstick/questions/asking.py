@@ -13,8 +13,8 @@ from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
 from lipstick.display.progress_line import progress
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.errors import NeedsSparkError
-from semiring.budget import call_within, remaining, uncollected, within
 from semiring.errors import ArgumentError, BudgetError, ExactnessError
+from semiring.support.budget import call_within, remaining, uncollected, within
 
 T = TypeVar("T")
 P = ParamSpec("P")

@@ -16,9 +16,9 @@ from lipstick.questions.updates import check_not_above, resolve_update, resolve_
 from lipstick.tables.origins import A, expanded
 from lipstick.tracking.unknown_keys import check_keys
 from semiring.base import Semiring
-from semiring.door import checked
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
+from semiring.support.door import checked
 from semiring.value import Value
 
 if TYPE_CHECKING:

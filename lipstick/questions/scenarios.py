@@ -22,7 +22,7 @@ from lipstick.questions.deletion import record_of, resolve_deletion, resolve_key
 from lipstick.questions.what_if import SCENARIO
 from lipstick.tracking.unknown_keys import check_predicates
 from semiring.base import Array
-from semiring.door import checked
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.memory import Memory

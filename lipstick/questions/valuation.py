@@ -16,10 +16,10 @@ from lipstick.capture.manifest import RelationRecord
 from lipstick.errors import first_line
 from lipstick.tracking.naming import stored_key
 from semiring.base import Semiring
-from semiring.door import checked
+from semiring.encodings.valuation import Valuation
 from semiring.errors import ValuationError
+from semiring.support.door import checked
 from semiring.token import Token, normal_value
-from semiring.valuation import Valuation
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from lipstick.display.markup import (
     page,
     table_html,
 )
-from semiring.door import checked
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from rich.table import Table

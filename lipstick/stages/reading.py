@@ -46,7 +46,7 @@ def reading(query: str, *, accepted: bool = False, names: Iterable[str] = ()) ->
     try:
         yield
     except (LipstickError, RecursionError):
-        raise  # the latter to be read again with more room, see semiring.depth
+        raise  # the latter to be read again with more room, see semiring.support.depth
     except Exception as error:
         if is_too_deep(error):
             raise too_deep(query) from error

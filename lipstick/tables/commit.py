@@ -54,7 +54,7 @@ from lipstick.tables.target import FILLED, Key, Target, check_provider, filling,
 from lipstick.tracking.source import Source, check_unchanged
 from lipstick.tracking.tracker import Naming, Tracked, verify_key
 from lipstick.tracking.views import column_of
-from semiring.document import file_checksum
+from semiring.support.document import file_checksum
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture

@@ -48,7 +48,7 @@ from lipstick.errors import (
     UncheckedWarning,
 )
 from lipstick.tracking.states import FileState
-from semiring.document import check_shape, read_json
+from semiring.support.document import check_shape, read_json
 
 ROWS = "rows"
 FILLED_FILES = "filled"

@@ -28,8 +28,8 @@ from lipstick.errors import NeedsSparkError
 from lipstick.tables.derivation import TUPLE, Derivation, Part
 from lipstick.tracking.naming import ROW_BITS
 from lipstick.tracking.tracker import ROW_COLUMN
-from semiring.arrow import whole
-from semiring.segments import others
+from semiring.arrays.arrow import whole
+from semiring.arrays.segments import others
 
 MOST = 100_000
 """The number of rows of a capture, and of relations that a query is run over here, at most."""

@@ -19,7 +19,7 @@ from lipstick.tracking.source import Source
 from lipstick.tracking.states import local_folder
 from lipstick.tracking.tracker import Tracked
 from rewriter.dialect import Into
-from semiring.door import checked
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from lipstick.frame import AnnotatedFrame

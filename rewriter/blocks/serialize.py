@@ -38,7 +38,7 @@ from rewriter.blocks import (
 from rewriter.dialect import SparkSQL
 from rewriter.scalars.functions import as_aggregate
 from rewriter.scalars.text import scalar, text
-from semiring.document import check_shape
+from semiring.support.document import check_shape
 
 Json = dict[str, Any]
 

@@ -16,9 +16,9 @@ from rewriter.interpret.vector import (
     is_number,
     unify,
 )
+from semiring.arrays.exact import add as add_integers
+from semiring.arrays.exact import integer_array, magnitude, multiply, shrink, subtract
 from semiring.base import Array
-from semiring.exact import add as add_integers
-from semiring.exact import integer_array, magnitude, multiply, shrink, subtract
 
 MAX_DIGITS = 38
 _LEAST_SCALE = 6

@@ -21,9 +21,8 @@ from rewriter.interpret.vector import (
     from_arrow,
     unify,
 )
-from semiring.base import Array
-from semiring.ranks import ranked
-from semiring.segments import (
+from semiring.arrays.ranks import ranked
+from semiring.arrays.segments import (
     bounds,
     entries_of,
     list_layout,
@@ -32,6 +31,7 @@ from semiring.segments import (
     owners_of,
     places_of,
 )
+from semiring.base import Array
 
 
 def field(struct: Vector, name: str) -> Vector:

@@ -13,9 +13,9 @@ from rewriter.interpret.vector import (
     is_exact,
     is_number,
 )
+from semiring.arrays.exact import shrink
+from semiring.arrays.segments import entries_of, list_layout, lists_of, maps_of
 from semiring.base import Array
-from semiring.exact import shrink
-from semiring.segments import entries_of, list_layout, lists_of, maps_of
 
 
 def cast(vector: Vector, kind: pa.DataType) -> Vector:

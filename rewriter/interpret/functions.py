@@ -22,7 +22,7 @@ from rewriter.interpret.vector import (
     from_arrow,
     is_number,
 )
-from semiring.exact import shrink
+from semiring.arrays.exact import shrink
 
 _WHOLE = 2.0**53
 """Doubles are whole numbers of their own below."""

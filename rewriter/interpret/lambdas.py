@@ -19,8 +19,8 @@ from rewriter.interpret.casts import cast
 from rewriter.interpret.logic import truth
 from rewriter.interpret.vector import UninterpretableError, Vector, from_arrow
 from rewriter.scalars.text import text
+from semiring.arrays.segments import lists_of
 from semiring.base import Array
-from semiring.segments import lists_of
 
 Resolve: TypeAlias = Callable[[str, str], Vector]
 Run: TypeAlias = Callable[[Resolve], Vector]

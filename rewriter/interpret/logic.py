@@ -20,7 +20,7 @@ from rewriter.interpret.vector import (
     is_number,
     unify,
 )
-from semiring.array_comparison import UFUNCS
+from semiring.arrays.comparison import UFUNCS
 from semiring.base import Array
 
 _KERNELS = {

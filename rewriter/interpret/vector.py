@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from semiring.arrow import decoded
+from semiring.arrays.arrow import decoded
+from semiring.arrays.decimals import decimal_to_integers, integers_to_decimal
+from semiring.arrays.exact import INT64_MAX, INT64_MIN, integer_array, magnitude
 from semiring.base import Array
-from semiring.decimals import decimal_to_integers, integers_to_decimal
-from semiring.exact import INT64_MAX, INT64_MIN, integer_array, magnitude
 
 _WIDE = Context(prec=200)
 

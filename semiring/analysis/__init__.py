@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from semiring.analysis.attribution import banzhaf, sampled_banzhaf, sampled_shapley, shapley
-from semiring.analysis.circuit import Circuit
-from semiring.analysis.compilation import compile_annotation
 from semiring.analysis.moments import Moments, moments
 from semiring.analysis.probability import (
     probability,
@@ -27,6 +25,8 @@ from semiring.analysis.witnesses import (
     witnesses,
     wsms,
 )
+from semiring.boolean.circuit import Circuit
+from semiring.boolean.compilation import compile_annotation
 
 __all__ = [
     "Circuit",

@@ -14,14 +14,14 @@ from functools import partial
 
 import numpy as np
 
-from semiring.analysis.circuit import Circuit, at_every, quadrature
-from semiring.analysis.compilation import DECISIONS, compile_annotation
-from semiring.analysis.events import Annotation
 from semiring.analysis.presence import WORD, Presence
 from semiring.analysis.sampling import Estimate, batches, hoeffding, words_needed
+from semiring.arrays.segments import others
 from semiring.base import Array
-from semiring.budget import remaining, within
-from semiring.segments import others
+from semiring.boolean.circuit import Circuit, at_every, quadrature
+from semiring.boolean.compilation import DECISIONS, compile_annotation
+from semiring.boolean.events import Annotation
+from semiring.support.budget import remaining, within
 from semiring.token import Token
 
 _TOGETHER = 1024

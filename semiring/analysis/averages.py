@@ -15,9 +15,9 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from semiring.analysis.events import Events
-from semiring.analysis.shared_sums import SharedSums, too_hard
+from semiring.analysis.shared_sums import SharedSums
 from semiring.base import Array
+from semiring.boolean.events import Events, too_hard
 from semiring.errors import ExactnessError
 from semiring.token import Token
 

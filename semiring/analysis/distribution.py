@@ -17,17 +17,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from semiring.analysis.events import Annotation, Events
-from semiring.analysis.independence import independent
-from semiring.analysis.most import most
 from semiring.analysis.shared_sums import SharedSums
 from semiring.base import Array
-from semiring.budget import check_budget
+from semiring.boolean.events import Annotation, Events, independent, most
+from semiring.circuit.possible_worlds import PossibleWorlds
 from semiring.errors import CapabilityError, ExactnessError
 from semiring.expression import Expression
 from semiring.monoid import average, exact_scale, exact_sum
 from semiring.polynomial import Polynomial
-from semiring.possible_worlds import PossibleWorlds
+from semiring.support.budget import check_budget
 from semiring.tensor import Tensor
 from semiring.token import Token
 from semiring.value import Operand, Value, tokens_of
@@ -69,7 +67,7 @@ def distribution(
         aggregates other than SUM, COUNT, MIN, MAX and AVG, depend on more than sixteen tuples.
     """
     # Few questions need this module.
-    from semiring.analysis.columns import token_count
+    from semiring.boolean.columns import token_count
 
     if max(token_count(value), token_count(given)) <= _ENUMERATED:
         tokens = value.tokens | given.tokens

@@ -8,10 +8,11 @@ methods for independent tuples answer for blocks too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from semiring.analysis.events import Annotation
+from semiring.boolean.chances import PROBABILITIES, EqualChances, HasTokens, Weights, all_tokens
+from semiring.boolean.events import Annotation
 from semiring.errors import CapabilityError, ValuationError
 from semiring.expression import Expression, simplify
 from semiring.polynomial import Polynomial
@@ -117,3 +118,46 @@ def _more_than_one(
 def substituted(annotation: Annotation, instead: Substitution | None) -> Annotation:
     """Return an annotation with its tokens replaced."""
     return annotation if instead is None else replaced(annotation, instead)
+
+
+def independent_chances(
+    of: Sequence[HasTokens], weights: Weights, blocks: Blocks
+) -> tuple[Substitution | None, Mapping[Token, float]]:
+    """Return the probabilities of all tokens, rewritten as independent choices.
+
+    Parameters
+    ----------
+    of
+        Annotations and values, evidence included.
+    blocks
+        The block of each tuple, as for `chosen_apart`, which returns the same.
+
+    Raises
+    ------
+    ValuationError
+        As `_weights_of`, and when the probabilities of a block add up to more than 1.
+    """
+    if blocks is None and not isinstance(weights, Mapping) and not callable(weights):
+        return None, EqualChances(of, PROBABILITIES.check(weights))
+    tokens = all_tokens(of)
+    return chosen_apart(tokens, _weights_of(tokens, weights), blocks)
+
+
+def _weights_of(tokens: frozenset[Token], weights: Weights) -> dict[Token, float]:
+    """Return checked probabilities of some tokens.
+
+    Raises
+    ------
+    ValuationError
+        A token without a probability, or one outside of 0 to 1.
+    """
+    if not isinstance(weights, Mapping) and not callable(weights):
+        return dict.fromkeys(tokens, PROBABILITIES.check(weights))
+    checked, weight_of = {}, weights.get if isinstance(weights, Mapping) else weights
+    for token in tokens:
+        weight = weight_of(token)
+        if weight is None:
+            raise ValuationError(f"No probability is given for {token}.")
+        valid = type(weight) is float and 0.0 <= weight <= 1.0
+        checked[token] = weight if valid else PROBABILITIES.check(weight)
+    return checked

@@ -16,8 +16,6 @@ from typing import Any
 import numpy as np
 
 from semiring.analysis.averages import joint_of, quotient
-from semiring.analysis.chances import Weights, independent_chances
-from semiring.analysis.compilation import DECISIONS, compile_annotation
 from semiring.analysis.distribution import (
     aggregated_moments,
     check_counted,
@@ -26,15 +24,18 @@ from semiring.analysis.distribution import (
     distribution,
     numbers_of,
 )
-from semiring.analysis.events import Annotation, Events
 from semiring.analysis.evidence import (
     Blocks,
     Given,
     evidence,
     impossible,
+    independent_chances,
     substituted,
 )
 from semiring.base import Array
+from semiring.boolean.chances import Weights
+from semiring.boolean.compilation import DECISIONS, compile_annotation
+from semiring.boolean.events import Annotation, Events
 from semiring.errors import CapabilityError
 from semiring.expression import Expression, sum_of
 from semiring.monoid import MAX

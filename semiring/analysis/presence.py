@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from semiring.analysis.events import Annotation, Events
 from semiring.base import Array
+from semiring.boolean.events import Annotation, Events
 
 WORD = 64
 

@@ -10,18 +10,19 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from semiring.analysis.chances import Weights, independent_chances
-from semiring.analysis.compilation import DECISIONS, compile_annotation
-from semiring.analysis.events import Annotation
 from semiring.analysis.evidence import (
     Blocks,
     Given,
     evidence,
     impossible,
+    independent_chances,
     substituted,
 )
 from semiring.analysis.presence import WORD
 from semiring.analysis.sampling import Estimate, drawn_worlds, hoeffding, words_needed
+from semiring.boolean.chances import Weights
+from semiring.boolean.compilation import DECISIONS, compile_annotation
+from semiring.boolean.events import Annotation
 from semiring.errors import ExactnessError
 from semiring.expression import Expression
 from semiring.token import Token
@@ -107,7 +108,7 @@ def sampled_probability(
         When the evidence holds in none of the worlds that were drawn.
 
     Cost: a pass over the annotation's gates, whose operations are on arrays of 64 worlds a word.
-    Where a budget is spent before (:func:`semiring.budget.within`), the worlds drawn so
+    Where a budget is spent before (:func:`semiring.support.budget.within`), the worlds drawn so
     far are the answer, with the error that they have.
     """
     return sampled_probabilities(

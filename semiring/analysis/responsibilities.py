@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from semiring.analysis.circuit import Circuit, Gate
-from semiring.analysis.compilation import compile_annotation, compile_event
-from semiring.analysis.deletions import NEVER, Deletions, least_sums
-from semiring.analysis.events import Annotation, Events
 from semiring.base import Array
-from semiring.budget import check_budget, remaining, spent, within
+from semiring.boolean.circuit import Circuit, Gate
+from semiring.boolean.compilation import compile_annotation, compile_event
+from semiring.boolean.deletions import NEVER, Deletions, least_sums
+from semiring.boolean.events import Annotation, Events
+from semiring.circuit.possible_worlds import PossibleWorlds
 from semiring.errors import ExactnessError
-from semiring.possible_worlds import PossibleWorlds
+from semiring.support.budget import check_budget, remaining, spent, within
 from semiring.token import Token
 
 if TYPE_CHECKING:
-    from semiring.analysis.tree import Tree
+    from semiring.boolean.tree import Tree
 
 STEPS = 100_000
 """The number of decisions about single tuples that the search may take by default."""

@@ -7,21 +7,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from semiring.analysis.chances import Weights, independent_chances
 from semiring.analysis.distribution import check_numbers, numbers_of
 from semiring.analysis.evidence import (
     Blocks,
     Given,
     evidence,
+    independent_chances,
     substituted,
 )
 from semiring.analysis.moments import Moments
-from semiring.analysis.most import most
 from semiring.analysis.sampling import drawn_worlds, hoeffding, words_needed
 from semiring.base import Array
+from semiring.boolean.chances import Weights
+from semiring.boolean.events import most
+from semiring.circuit.possible_worlds import PossibleWorlds
 from semiring.errors import ExactnessError
 from semiring.expression import Expression
-from semiring.possible_worlds import PossibleWorlds
 from semiring.tensor import Tensor
 from semiring.value import Value
 
@@ -60,7 +61,7 @@ def sampled_moments(
         When none of the worlds that are drawn has a value, or the evidence.
 
     Cost: a pass over the tensor's terms, whose operations are on arrays of worlds. If a budget is
-    spent before (:func:`semiring.budget.within`), the worlds drawn so far are the answer.
+    spent before (:func:`semiring.support.budget.within`), the worlds drawn so far are the answer.
     """
     return sampled_moments_of(
         [tensor], weights, error, confidence, seed, given=given, blocks=blocks

@@ -16,8 +16,8 @@ import numpy as np
 
 from semiring.analysis.presence import WORD, unpacked
 from semiring.base import Array
-from semiring.budget import remaining
-from semiring.possible_worlds import PossibleWorlds
+from semiring.circuit.possible_worlds import PossibleWorlds
+from semiring.support.budget import remaining
 from semiring.token import Token
 
 _HELD = 1 << 24

@@ -13,23 +13,13 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from semiring.analysis.events import FALSE, TRUE, Events
-from semiring.analysis.independence import independent
-from semiring.errors import ExactnessError
+from semiring.boolean.events import FALSE, TRUE, Events, independent, too_hard
 from semiring.token import Token
 
 S = TypeVar("S")
 """The contribution of a summand."""
 D = TypeVar("D")
 """The distribution of a sum of contributions."""
-
-
-def too_hard(decisions: int) -> ExactnessError:
-    """Return the error of a function that needs too many decisions."""
-    return ExactnessError(
-        f"An exact answer needs more than {decisions:,} decisions about single tuples.\n"
-        "Allow more, or ask for samples, which state their error."
-    )
 
 
 class SharedSums(ABC, Generic[S, D]):

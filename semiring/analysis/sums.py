@@ -18,17 +18,17 @@ from typing import Final
 
 import numpy as np
 
-from semiring.analysis.chances import chance_column
-from semiring.analysis.columns import GateColumns, gate_columns
-from semiring.analysis.compilation import compile_parts
-from semiring.analysis.decomposition import decompose_groups
-from semiring.analysis.parts import Conjunctions
+from semiring.arrays.exact import reduce_segments
+from semiring.arrays.segments import ascending, bounds, owners_of, places_in, places_of, renumbered
 from semiring.base import Array
-from semiring.budget import check_budget
+from semiring.boolean.chances import chance_column
+from semiring.boolean.columns import GateColumns, gate_columns
+from semiring.boolean.compilation import compile_parts
+from semiring.boolean.decomposition import decompose_groups
+from semiring.boolean.parts import Conjunctions
 from semiring.circuit.gates import CONSTANT, DELTA, MONUS, PRODUCT, SUM, TOKEN
 from semiring.circuit.order import list_ranks
-from semiring.exact import reduce_segments
-from semiring.segments import ascending, bounds, owners_of, places_in, places_of, renumbered
+from semiring.support.budget import check_budget
 from semiring.tensor import Tensor
 from semiring.token import Token
 

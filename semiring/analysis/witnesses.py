@@ -12,20 +12,19 @@ from math import comb, prod
 
 import numpy as np
 
-from semiring.analysis.circuit import Circuit
-from semiring.analysis.compilation import compile_annotation
-from semiring.analysis.deletions import Deletions
-from semiring.analysis.events import Annotation
-from semiring.analysis.independence import connected_components
 from semiring.analysis.presence import WORD, Presence
 from semiring.base import Array, Semiring
-from semiring.budget import check_budget, spent
+from semiring.boolean.circuit import Circuit
+from semiring.boolean.compilation import compile_annotation
+from semiring.boolean.deletions import Deletions
+from semiring.boolean.events import Annotation, connected_components
+from semiring.circuit.possible_worlds import PossibleWorlds
 from semiring.errors import CapabilityError, ExactnessError
 from semiring.expression import Compare, Condition, Delta, Expression, Monus, Product, Sum
 from semiring.polynomial import Polynomial
-from semiring.possible_worlds import PossibleWorlds
 from semiring.semirings.posbool import PosBool
 from semiring.semirings.why import Witnesses
+from semiring.support.budget import check_budget, spent
 from semiring.token import Token
 from semiring.value import replaced
 
@@ -140,8 +139,8 @@ def _token_sets(annotation: Expression) -> set[Witness]:
     """Return the token sets of the products that an annotation is a sum of; none if it is no
     such sum.
     """
-    from semiring.analysis.columns import gate_columns
     from semiring.analysis.sums import products_of
+    from semiring.boolean.columns import gate_columns
     from semiring.circuit.gates import TOKEN
 
     columns = gate_columns(annotation)
@@ -270,7 +269,7 @@ def repairs(annotation: Annotation, steps: int = STEPS) -> Repairs:
 def found_repairs(annotation: Annotation) -> Repairs:
     """Return a set of input tuples whose deletion removes a result, from a heuristic search.
 
-    It is minimal under inclusion unless a budget (:func:`semiring.budget.within`) runs out.
+    It is minimal under inclusion unless a budget (:func:`semiring.support.budget.within`) runs out.
     """
     presence = Presence(annotation)
     order = np.argsort(presence.occurrences, kind="stable")

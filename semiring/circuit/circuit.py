@@ -13,7 +13,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from semiring.arrow import decoded, normal
+from semiring.arrays.arrow import decoded, normal
+from semiring.arrays.decimals import decimal_to_integers
+from semiring.arrays.exact import reduce_segments
+from semiring.arrays.ranks import ranked
+from semiring.arrays.segments import bounds, owners_of
 from semiring.base import Array
 from semiring.circuit.gates import (
     CANONICAL,
@@ -34,12 +38,8 @@ from semiring.circuit.gates import (
 )
 from semiring.circuit.operands import OperandGates
 from semiring.circuit.scalars import Scalars, is_simple
-from semiring.decimals import decimal_to_integers
 from semiring.errors import ExactnessError
-from semiring.exact import reduce_segments
 from semiring.monoid import Monoid
-from semiring.ranks import ranked
-from semiring.segments import bounds, owners_of
 from semiring.token import normal_value, order_key
 
 _MOST_GATES = 2**31 - 1

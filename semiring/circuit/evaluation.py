@@ -9,7 +9,9 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from semiring.array_comparison import UFUNCS
+from semiring.arrays.comparison import UFUNCS
+from semiring.arrays.exact import reduce_segments
+from semiring.arrays.segments import ascending, bounds
 from semiring.base import Array, Semiring
 from semiring.circuit.circuit import AnnotationCircuit
 from semiring.circuit.gates import (
@@ -34,8 +36,6 @@ from semiring.columns import Columns
 from semiring.columns.arrays import ArrayColumns
 from semiring.comparison import compare_values
 from semiring.errors import CapabilityError
-from semiring.exact import reduce_segments
-from semiring.segments import ascending, bounds
 from semiring.semirings.counting import Counting
 from semiring.token import normal_value
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from semiring.arrays.exact import reduce_segments
+from semiring.arrays.segments import ascending, bounds, expand, owners_of
 from semiring.base import Array
 from semiring.circuit.circuit import AnnotationCircuit
 from semiring.circuit.gates import (
@@ -30,8 +32,6 @@ from semiring.circuit.gates import (
 )
 from semiring.comparison import compare_values
 from semiring.errors import CapabilityError
-from semiring.exact import reduce_segments
-from semiring.segments import ascending, bounds, expand, owners_of
 from semiring.token import normal_value
 
 _FOLLOWED = (SUM, PRODUCT, DELTA, MONUS)

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from semiring.arrays.exact import reduce_segments
+from semiring.arrays.segments import ascending, places_in
 from semiring.base import Array
-from semiring.exact import reduce_segments
-from semiring.segments import ascending, places_in
 
 CONSTANT, TOKEN, PRODUCT, SUM, DELTA, MONUS, COMPARE, CONDITION = range(8)
 """The kinds of gates that are annotations, in the canonical order of expressions."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pyarrow as pa
 
+from semiring.arrays.segments import ascending, bounds, owners_of, places_of
 from semiring.base import Array
 from semiring.circuit.gates import (
     AGGREGATED,
@@ -32,7 +33,6 @@ from semiring.circuit.gates import (
 )
 from semiring.circuit.scalars import is_simple
 from semiring.comparison import FLIPPED, compare_values
-from semiring.segments import ascending, bounds, owners_of, places_of
 from semiring.token import exact_key, normal_value
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from semiring.arrays.exact import reduce_segments
+from semiring.arrays.ranks import dense_ranks
+from semiring.arrays.segments import ascending, bounds, owners_of
 from semiring.base import Array
 from semiring.circuit.gates import DELTA, MONUS, PRODUCT, SUM, TOKEN, Gates
-from semiring.exact import reduce_segments
-from semiring.ranks import dense_ranks
-from semiring.segments import ascending, bounds, owners_of
 
 SortKey = Callable[[int], Any]
 """From a gate to the sort key of its expression."""

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from semiring.arrays.segments import bounds, places_of
 from semiring.base import Array
 from semiring.circuit.circuit import AnnotationCircuit
 from semiring.circuit.gates import CANONICAL, POLYNOMIAL, SUM, TENSOR
 from semiring.monoid import Monoid
-from semiring.segments import bounds, places_of
 
 _BLOCK = 16
 FLAT = 64

@@ -9,6 +9,8 @@ from typing import Any, TypeAlias, cast, overload
 import numpy as np
 import pyarrow as pa
 
+from semiring.arrays.exact import integer_array
+from semiring.arrays.segments import ascending
 from semiring.base import Array
 from semiring.circuit.circuit import AnnotationCircuit
 from semiring.circuit.evaluation import COUNTING, ArrayValues, operand_values
@@ -30,7 +32,6 @@ from semiring.circuit.gates import (
 )
 from semiring.circuit.order import CanonicalOrder, first_monomials
 from semiring.circuit.values import SMALL, CircuitRows, CircuitTensor, InCircuit, formal_value
-from semiring.exact import integer_array
 from semiring.expression import (
     Atom,
     Compare,
@@ -47,7 +48,6 @@ from semiring.expression import (
 )
 from semiring.monomials import Monomial
 from semiring.polynomial import Polynomial
-from semiring.segments import ascending
 from semiring.semirings.expressions import Expressions
 from semiring.tensor import Tensor
 from semiring.token import Token, normal_value

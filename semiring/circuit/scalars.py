@@ -9,9 +9,9 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 
+from semiring.arrays.decimals import integers_to_decimal
+from semiring.arrays.exact import INT64_MAX
 from semiring.base import Array
-from semiring.decimals import integers_to_decimal
-from semiring.exact import INT64_MAX
 from semiring.monoid import Monoid, exact_scale
 
 

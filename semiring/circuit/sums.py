@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from semiring.array_comparison import UFUNCS
+from semiring.arrays.comparison import UFUNCS
+from semiring.arrays.exact import INT64_MAX, INT64_MIN, multiply, reduce_segments, sum_segments
 from semiring.base import Array
 from semiring.circuit.scalars import Scalars
-from semiring.exact import INT64_MAX, INT64_MIN, multiply, reduce_segments, sum_segments
 from semiring.monoid import AVG, COUNT, MIN
 
 

@@ -23,7 +23,7 @@ from semiring.circuit.ranges import flat_tensor
 from semiring.expression import Expression
 from semiring.monoid import Monoid
 from semiring.polynomial import Polynomial
-from semiring.render import REPR_TERMS, TEXT, join_terms, left_out
+from semiring.support.render import REPR_TERMS, TEXT, join_terms, left_out
 from semiring.tensor import Tensor, simple_tensors, simple_text
 from semiring.token import Token
 from semiring.value import Operand, Substitution, Value, called, digest

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from semiring.arrays.exact import reduce_segments
+from semiring.arrays.segments import ascending, bounds
 from semiring.base import Array
 from semiring.circuit.circuit import AnnotationCircuit
 from semiring.circuit.gates import (
@@ -33,7 +35,6 @@ from semiring.circuit.gates import (
 )
 from semiring.circuit.reading import CircuitReading
 from semiring.circuit.values import FormalValue, InCircuit
-from semiring.exact import reduce_segments
 from semiring.expression import (
     Atom,
     Compare,
@@ -46,7 +47,6 @@ from semiring.expression import (
     Sum,
 )
 from semiring.polynomial import Polynomial
-from semiring.segments import ascending, bounds
 from semiring.tensor import Tensor
 from semiring.token import Token
 from semiring.value import Operand, Substitution

@@ -17,12 +17,12 @@ from semiring.columns.numbered import NumberedColumns
 from semiring.columns.token_sets import TokenSetColumns
 from semiring.columns.token_sources import Source
 from semiring.columns.weights import WeightColumns
-from semiring.quotients import Quotient
+from semiring.encodings.quotients import Quotient
+from semiring.encodings.valuation import Valuation
 from semiring.semirings.formula import Formula
 from semiring.semirings.sensitivity import Sensitivity
 from semiring.semirings.validity import Validity
 from semiring.semirings.which import Which
-from semiring.valuation import Valuation
 
 __all__ = ["Columns", "Source", "Travel", "columns_of"]
 

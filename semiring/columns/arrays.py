@@ -12,7 +12,7 @@ from semiring.base import Array, Semiring
 from semiring.columns.base import Columns
 from semiring.columns.objects import pickled, unpickled
 from semiring.columns.token_sources import Source
-from semiring.folds import fold, product
+from semiring.encodings.folds import fold, product
 
 _DIRECT: Mapping[str, pa.DataType] = {
     "float64": pa.float64(),

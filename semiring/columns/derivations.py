@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from semiring.arrays.exact import digits, from_digits
+from semiring.arrays.segments import bounds, list_layout, lists_of
 from semiring.base import Array
 from semiring.columns.numbered import NumberedColumns
-from semiring.derivations import Derivations, multiplied
-from semiring.divisibility import contained, divided, minimal
-from semiring.exact import digits, from_digits
-from semiring.quotients import Quotient
-from semiring.segments import bounds, list_layout, lists_of
+from semiring.encodings.derivations import Derivations, multiplied
+from semiring.encodings.divisibility import contained, divided, minimal
+from semiring.encodings.quotients import Quotient
+from semiring.encodings.vocabulary import ABSENT
 from semiring.token import Token
-from semiring.vocabulary import ABSENT
 
 
 class DerivationColumns(NumberedColumns[Derivations]):

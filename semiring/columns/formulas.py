@@ -11,14 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from semiring.base import Array
-from semiring.column_texts import sums
 from semiring.columns.derivations import DerivationColumns
 from semiring.columns.token_sources import Source
 from semiring.columns.transport import Transport
-from semiring.derivations import Derivations, coefficients_of, multiplied
-from semiring.render import PRINTED_TERMS
+from semiring.encodings.derivations import Derivations, coefficients_of, multiplied
+from semiring.encodings.texts import sums
+from semiring.encodings.vocabulary import ABSENT, Vocabulary, glue
 from semiring.semirings.formula import Formula
-from semiring.vocabulary import ABSENT, Vocabulary, glue
+from semiring.support.render import PRINTED_TERMS
 
 _TEXT = pa.large_string()
 _DELTA = "δ("

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from semiring.arrays.segments import list_layout, lists_of
 from semiring.base import Array, Semiring
-from semiring.column_texts import intervals
 from semiring.columns.base import Columns
 from semiring.columns.objects import pickled, unpickled
 from semiring.columns.token_sources import Given, Source
+from semiring.encodings.intervals import Intervals, swept
+from semiring.encodings.texts import intervals
+from semiring.encodings.valuation import Valuation
 from semiring.errors import ValuationError
-from semiring.intervals import Intervals, swept
-from semiring.segments import list_layout, lists_of
 from semiring.semirings.validity import Times
-from semiring.valuation import Valuation
 
 
 @dataclass(frozen=True, slots=True)

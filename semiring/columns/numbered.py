@@ -13,8 +13,8 @@ from semiring.base import Array, Semiring
 from semiring.columns.base import Columns
 from semiring.columns.token_sources import Source, number_sources
 from semiring.columns.transport import Transport
+from semiring.encodings.valuation import Valuation
 from semiring.token import Token
-from semiring.valuation import Valuation
 
 V = TypeVar("V")
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from semiring.arrays.segments import list_layout, lists_of
 from semiring.base import Array
-from semiring.column_texts import token_sets
 from semiring.columns.numbered import NumberedColumns
-from semiring.segments import list_layout, lists_of
+from semiring.encodings.texts import token_sets
+from semiring.encodings.token_sets import TokenSets
 from semiring.semirings.which import Lineage, Which
 from semiring.token import Token
-from semiring.token_sets import TokenSets
 
 
 class TokenSetColumns(NumberedColumns[TokenSets]):

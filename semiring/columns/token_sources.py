@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from semiring.base import Array
 from semiring.columns.transport import Received, Transport
+from semiring.encodings.valuation import Valuation
+from semiring.encodings.vocabulary import TokenScan, Vocabulary, number_tokens
 from semiring.token import Token
-from semiring.valuation import Valuation
-from semiring.vocabulary import TokenScan, Vocabulary, number_tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from semiring.base import Array
 from semiring.columns.objects import pickled, unpickled
+from semiring.encodings.vocabulary import TokenPart, TokenScan, Vocabulary
 from semiring.token import Token
-from semiring.vocabulary import TokenPart, TokenScan, Vocabulary
 
 _NAMED = pa.field("named", pa.binary())
 

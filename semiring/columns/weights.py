@@ -8,13 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from semiring.arrays.segments import list_layout, lists_of
 from semiring.base import Array
-from semiring.column_texts import weights
 from semiring.columns.numbered import NumberedColumns
-from semiring.segments import list_layout, lists_of
+from semiring.encodings.texts import weights
+from semiring.encodings.weights import Weights
 from semiring.semirings.sensitivity import Sensitivity, Weight
 from semiring.token import Token
-from semiring.weights import Weights
 
 
 class WeightColumns(NumberedColumns[Weights]):

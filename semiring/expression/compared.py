@@ -12,7 +12,7 @@ from semiring.base import Semiring
 from semiring.comparison import FLIPPED, check_operator, compare_values
 from semiring.expression.node import init
 from semiring.expression.terms import Constant, Expression
-from semiring.render import Style
+from semiring.support.render import Style
 from semiring.tensor import Tensor
 from semiring.token import Token, normal_value
 from semiring.value import Operand, Value, called, known, operand_key

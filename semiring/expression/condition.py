@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from semiring.base import Semiring
 from semiring.expression.node import init
 from semiring.expression.terms import Constant, Expression
-from semiring.render import Style
+from semiring.support.render import Style
 from semiring.token import Token
 from semiring.value import Operand, Value, known
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 from semiring.base import Semiring, TokenValuation, token_values
 from semiring.errors import CapabilityError
 from semiring.polynomial import Polynomial, name_tokens
-from semiring.render import LATEX, PRINTED_TERMS, REPR_TERMS, TEXT, Style, html_code
+from semiring.support.render import LATEX, PRINTED_TERMS, REPR_TERMS, TEXT, Style, html_code
 from semiring.token import Token
 from semiring.value import tokens_of
 

@@ -17,7 +17,7 @@ from semiring.errors import AnnotationError
 from semiring.expression.node import Node, init
 from semiring.monomials import Monomial
 from semiring.polynomial import Polynomial
-from semiring.render import Style, join_terms, left_out
+from semiring.support.render import Style, join_terms, left_out
 from semiring.tensor import Tensor
 from semiring.token import Token
 

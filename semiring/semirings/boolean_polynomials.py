@@ -11,11 +11,11 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from semiring.column_texts import polynomials
-from semiring.derivations import Derivations, Terms
+from semiring.encodings.derivations import Derivations, Terms
+from semiring.encodings.quotients import Quotient
+from semiring.encodings.texts import polynomials
 from semiring.monomials import Monomial, multiply
 from semiring.polynomial import Polynomial
-from semiring.quotients import Quotient
 from semiring.semirings.polynomials import Polynomials
 from semiring.token import Token
 

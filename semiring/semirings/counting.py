@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from semiring.base import Array, Semiring
-from semiring.errors import ExactnessError, ValuationError
-from semiring.exact import (
+from semiring.arrays.exact import (
     INT64_MAX,
     add,
     integer_array,
@@ -23,6 +21,8 @@ from semiring.exact import (
     subtract,
     sum_segments,
 )
+from semiring.base import Array, Semiring
+from semiring.errors import ExactnessError, ValuationError
 
 
 class Counting(Semiring[int]):

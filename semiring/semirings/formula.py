@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from semiring.derivations import Terms
+from semiring.encodings.derivations import Terms
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
 from semiring.semirings.expressions import Annotation, Expressions

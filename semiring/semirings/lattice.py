@@ -7,8 +7,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from semiring.arrays.exact import reduce_segments
 from semiring.base import Array, Semiring
-from semiring.exact import reduce_segments
 
 K = TypeVar("K")
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from semiring.column_texts import polynomials
-from semiring.derivations import Derivations, Terms
+from semiring.encodings.derivations import Derivations, Terms
+from semiring.encodings.quotients import Quotient
+from semiring.encodings.texts import polynomials
 from semiring.errors import CapabilityError, ValuationError
 from semiring.polynomial import Polynomial
-from semiring.quotients import Quotient
 from semiring.token import Token
 
 

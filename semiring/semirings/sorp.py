@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from semiring.absorption import minimal
-from semiring.monomials import Monomial, multiply
+from semiring.monomials import Monomial, minimal, multiply
 from semiring.semirings.boolean_polynomials import BooleanPolynomials, Monomials
 
 

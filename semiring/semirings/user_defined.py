@@ -9,11 +9,11 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 import pyarrow as pa
 
+from semiring.arrays.exact import reduce_segments
 from semiring.base import Array, Semiring
-from semiring.door import checked
 from semiring.errors import AnnotationError
-from semiring.exact import reduce_segments
 from semiring.laws import LAWS
+from semiring.support.door import checked
 
 K = TypeVar("K")
 

@@ -11,10 +11,10 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from semiring.column_texts import sets_of_sets
-from semiring.derivations import Derivations, Terms
+from semiring.encodings.derivations import Derivations, Terms
+from semiring.encodings.quotients import Quotient
+from semiring.encodings.texts import sets_of_sets
 from semiring.errors import ValuationError
-from semiring.quotients import Quotient
 from semiring.token import Token
 
 Witnesses: TypeAlias = frozenset[frozenset[Token]]

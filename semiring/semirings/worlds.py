@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from semiring.arrays.exact import reduce_segments
 from semiring.base import Array, Semiring
 from semiring.errors import ValuationError
-from semiring.exact import reduce_segments
 
 _ALL = (1 << 64) - 1
 

@@ -37,9 +37,9 @@ from lipstick.tables.derivation import (
 from lipstick.tables.derived_rows import described
 from rewriter.blocks import topological
 from rewriter.errors import UnsupportedError
-from semiring.document import file_checksum
 from semiring.errors import LipstickError
 from semiring.semirings import Counting
+from semiring.support.document import file_checksum
 from tests.graphquery.dealership import dealership
 from tests.graphquery.store.workload import Unsynced, add, content
 from tests.lipstick.stored import store_graph

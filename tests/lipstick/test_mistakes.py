@@ -180,7 +180,7 @@ def test_semirings_that_there_are_not() -> None:
 
 def test_a_defect_shows_all_calls() -> None:
     """Errors that are not raised on purpose keep the calls below the public one."""
-    from semiring.door import checked
+    from semiring.support.door import checked
 
     @checked
     def broken(rows: list[int]) -> int:
@@ -197,8 +197,8 @@ def test_a_defect_shows_all_calls() -> None:
 
 def test_a_cause_is_shown_where_it_is_the_users() -> None:
     """A function of the user's that failed, but no error of Python's own."""
-    from semiring.door import checked
     from semiring.errors import ValuationError
+    from semiring.support.door import checked
 
     def fail() -> None:
         raise ZeroDivisionError

@@ -22,8 +22,8 @@ from lipstick.engines.memory.memory import Memory
 from lipstick.questions.valuation import compile_valuations
 from rewriter.blocks import Block, topological
 from rewriter.emit.statements import rows_sql
+from semiring.encodings.valuation import Valuation
 from semiring.semirings import Counting
-from semiring.valuation import Valuation
 from tests.oracle.bag import check_counting
 from tests.oracle.captured import blocks_of, members_of, statements_of_members
 from tests.oracle.database import Database, Deletion

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semiring import AnnotationError, ExactnessError
-from semiring.aggregates import (
+from semiring.arrays.aggregates import (
     aggregate,
     aggregate_ranges,
     counts_excluding,
@@ -21,10 +21,10 @@ from semiring.aggregates import (
     extremes_excluding,
     subtract_members,
 )
-from semiring.array_comparison import compare_arrays
+from semiring.arrays.comparison import compare_arrays
+from semiring.arrays.decimals import decimal_to_integers, integers_to_decimal, sum_decimal_segments
+from semiring.arrays.exact import integer_array, sum_segments
 from semiring.comparison import OPERATORS, compare_values
-from semiring.decimals import decimal_to_integers, integers_to_decimal, sum_decimal_segments
-from semiring.exact import integer_array, sum_segments
 
 D = Decimal
 OFFSETS = np.array([0, 2, 2, 4])

@@ -43,9 +43,9 @@ from semiring.analysis import (
     wsms,
 )
 from semiring.analysis.sampling import hoeffding, random_words
-from semiring.budget import call_within, spent, within
 from semiring.expression import sum_of
 from semiring.semirings import Counting
+from semiring.support.budget import call_within, spent, within
 
 TOKENS = [Token("r", name) for name in "abcde"]
 WEIGHTS = dict(zip(TOKENS, [0.1, 0.9, 0.5, 0.25, 0.7], strict=True))

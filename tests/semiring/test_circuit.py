@@ -15,20 +15,21 @@ from hypothesis import strategies as st
 from semiring import AVG, COUNT, MAX, MIN, SUM, Expression, Polynomial, Tensor, Token
 from semiring.analysis import sampled_probability
 from semiring.base import Semiring
-from semiring.circuit import AnnotationCircuit, CircuitReading, evaluate
-from semiring.circuit.evaluation import ArrayValues, operand_values
+from semiring.circuit.circuit import AnnotationCircuit
+from semiring.circuit.evaluation import ArrayValues, evaluate, operand_values
 from semiring.circuit.gates import CANONICAL
+from semiring.circuit.possible_worlds import PossibleWorlds
 from semiring.circuit.ranges import range_tensors
+from semiring.circuit.reading import CircuitReading
 from semiring.columns import Columns, Source, columns_of
 from semiring.columns.arrays import ArrayColumns
 from semiring.comparison import compare_values
+from semiring.encodings.valuation import Valuation
+from semiring.encodings.vocabulary import TokenScan
 from semiring.errors import LipstickError
 from semiring.monoid import Monoid
-from semiring.possible_worlds import PossibleWorlds
 from semiring.semirings import Counting
 from semiring.semirings.expressions import Expressions
-from semiring.valuation import Valuation
-from semiring.vocabulary import TokenScan
 from tests.semiring.strategies import _ELEMENTS, TOKENS, elements
 from tests.semiring.test_values import Longest, Minus, Place
 

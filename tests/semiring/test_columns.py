@@ -16,15 +16,17 @@ from hypothesis import strategies as st
 
 from semiring import CapabilityError, ValuationError, semirings
 from semiring.base import Semiring
-from semiring.column_texts import polynomials
 from semiring.columns import Source, Travel, columns_of
 from semiring.columns.arrays import ArrayColumns
 from semiring.columns.base import Columns
 from semiring.columns.formulas import FormulaColumns
 from semiring.columns.intervals import IntervalColumns
-from semiring.derivations import Derivations
+from semiring.encodings.derivations import Derivations
+from semiring.encodings.quotients import Quotient
+from semiring.encodings.texts import polynomials
+from semiring.encodings.valuation import Valuation
+from semiring.encodings.vocabulary import TokenScan, number_tokens
 from semiring.polynomial import Polynomial
-from semiring.quotients import Quotient
 from semiring.semirings import (
     Counting,
     Formula,
@@ -37,8 +39,6 @@ from semiring.semirings import (
     Why,
 )
 from semiring.token import Token
-from semiring.valuation import Valuation
-from semiring.vocabulary import TokenScan, number_tokens
 
 NUMBERED = [
     semiring for semiring in semirings.ALL if isinstance(semiring, Quotient | Which | Sensitivity)

@@ -19,15 +19,15 @@ from semiring.analysis import (
     responsibility,
     shapley,
 )
-from semiring.analysis.decomposition import decompose
-from semiring.analysis.tree import Tree
+from semiring.boolean.decomposition import decompose
+from semiring.boolean.tree import Tree
 from semiring.circuit.circuit import AnnotationCircuit
 from semiring.circuit.reading import CircuitReading
 from semiring.semirings import Counting
 from tests.oracle.brute_force import Game
 from tests.semiring.formal import applied
 
-COMPILATION = "semiring.analysis.compilation._SPLIT"
+COMPILATION = "semiring.boolean.compilation._SPLIT"
 ENUMERATED = "semiring.analysis.responsibilities._ENUMERATED"
 
 

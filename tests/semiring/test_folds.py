@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring.folds import fold, group, product
+from semiring.encodings.folds import fold, group, product
 from semiring.semirings import ALL, Counting
 
 

@@ -29,13 +29,13 @@ from semiring import (
     delta,
 )
 from semiring.analysis import distribution, moments, sampled_moments, sampled_moments_of
-from semiring.analysis.most import most
 from semiring.analysis.presence import WORD
 from semiring.analysis.sums import sum_moments
-from semiring.budget import within
+from semiring.boolean.events import most
+from semiring.circuit.possible_worlds import PossibleWorlds
 from semiring.monoid import Monoid
-from semiring.possible_worlds import PossibleWorlds
 from semiring.semirings import Counting
+from semiring.support.budget import within
 from tests.semiring.formal import aggregated, applied
 from tests.semiring.test_analysis import TOKENS, WEIGHTS, chance, positive, worlds
 from tests.semiring.test_values import Minus

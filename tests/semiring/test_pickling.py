@@ -11,9 +11,9 @@ import pytest
 
 import semiring
 from semiring import Polynomial, Token, delta
-from semiring.folds import fold
+from semiring.encodings.folds import fold
+from semiring.encodings.valuation import Valuation
 from semiring.semirings import ALL, Expressions
-from semiring.valuation import Valuation
 
 cloudpickle = pytest.importorskip("pyspark.cloudpickle")
 

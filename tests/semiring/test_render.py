@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import semiring
 from semiring import semirings
-from semiring.render import join_terms, latex_text, superscript
+from semiring.support.render import join_terms, latex_text, superscript
 
 
 def test_latex_escapes():

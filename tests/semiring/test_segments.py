@@ -7,7 +7,15 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semiring.segments import ascending, common, list_layout, lists_of, others, outside, union
+from semiring.arrays.segments import (
+    ascending,
+    common,
+    list_layout,
+    lists_of,
+    others,
+    outside,
+    union,
+)
 
 
 def test_layout_of_sliced_lists_with_nulls() -> None:

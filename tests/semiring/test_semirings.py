@@ -17,7 +17,8 @@ from semiring import (
     Token,
     ValuationError,
 )
-from semiring.folds import fold, product
+from semiring.encodings.folds import fold, product
+from semiring.encodings.valuation import Valuation
 from semiring.laws import LawError
 from semiring.semirings import (
     ALL,
@@ -36,7 +37,6 @@ from semiring.semirings import (
     Worlds,
     define,
 )
-from semiring.valuation import Valuation
 
 X, Y = Token("r", "x"), Token("r", "y")
 x, y = Polynomial.token(X), Polynomial.token(Y)

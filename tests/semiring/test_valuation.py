@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from semiring import Token, ValuationError
+from semiring.encodings.valuation import Valuation
 from semiring.semirings import Boolean, Counting, Tropical, Viterbi, Why
-from semiring.valuation import Valuation
 
 
 def compiled(spec, semiring=None, **options):

@@ -22,11 +22,11 @@ from semiring import (
     compare,
 )
 from semiring.analysis import moments, probability, repairs, responsibility, sampled_probability
-from semiring.analysis.compilation import compile_annotation
+from semiring.boolean.compilation import compile_annotation
+from semiring.circuit.possible_worlds import PossibleWorlds
 from semiring.circuit.values import CircuitApplied
 from semiring.comparison import compare_values
 from semiring.expression import condition, delta
-from semiring.possible_worlds import PossibleWorlds
 from semiring.semirings import Boolean, Counting, Tropical
 from tests.semiring.formal import aggregated, applied, choice, windowed
 

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from semiring.encodings.vocabulary import TokenScan, number_tokens
 from semiring.token import Token
-from semiring.vocabulary import TokenScan, number_tokens
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,8 @@ from graphquery.federation.crossings.relation import BoundaryRelation
 from graphquery.federation.crossings.sketches import Sketches, union
 from graphquery.federation.errors import WireError
 from graphquery.operations.reach import unseen
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.segments import ascending
 
 _GAPS_HEAD = struct.Struct("<IB")
 LARGEST = 1 << 62

@@ -29,8 +29,8 @@ from graphquery.store.format import check_format
 from graphquery.store.snapshot import Snapshot
 from graphquery.store.transaction import Transaction
 from graphquery.store.writer import Writer
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.segments import ascending
 
 
 @dataclass(frozen=True, slots=True)

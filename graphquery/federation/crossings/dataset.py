@@ -16,7 +16,7 @@ from graphquery.federation.crossings.crossing import Summaries, export
 from graphquery.federation.crossings.offer import MANIFEST, Offer, offer_of
 from graphquery.federation.errors import CrossingError
 from graphquery.store.writer import Writer
-from semiring.document import file_checksum
+from semiring.support.document import file_checksum
 
 DATA = "part-00000.parquet"
 

@@ -18,8 +18,8 @@ from graphquery.graph import ProvenanceGraph
 from graphquery.operations.reach import reached
 from graphquery.store.crossing import Import, ImportPart, exports, imports
 from graphquery.store.snapshot import Snapshot
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.segments import ascending
 
 _MIXED = np.uint64(0x9E3779B97F4A7C15)
 

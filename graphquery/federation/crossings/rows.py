@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from graphquery.federation.errors import WireError
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.segments import ascending
 
 Rows: TypeAlias = Mapping[str, Array]
 """By channel, int64 rows, ascending and each once."""

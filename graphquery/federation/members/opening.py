@@ -26,7 +26,7 @@ from graphquery.federation.serving.peers import read_token
 from graphquery.federation.wire.client import HttpTransport
 from graphquery.federation.wire.messages import REPLY, Limits
 from graphquery.federation.wire.transport import LocalTransport, StoreTransport
-from semiring.door import checked
+from semiring.support.door import checked
 
 VERSION = 1
 LOG = logging.getLogger("lipstick.federation")

@@ -17,8 +17,8 @@ from graphquery.federation.questions.question import Question
 from graphquery.federation.wire import requests
 from graphquery.federation.wire.messages import WireMessage
 from graphquery.federation.wire.transport import RequestFailure
+from semiring.arrays.segments import union
 from semiring.base import Array
-from semiring.segments import union
 
 
 @dataclass(slots=True)

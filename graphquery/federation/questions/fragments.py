@@ -21,8 +21,8 @@ from graphquery.federation.wire.transport import RequestFailure, printable
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Segment
 from graphquery.naming import ZOOMED_SUFFIX
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.segments import ascending
 
 ORDINAL = "ordinal"
 """The key of nodes without a key: their ordinal in their store."""

@@ -16,8 +16,8 @@ import pyarrow as pa
 from graphquery.federation.errors import WireError
 from graphquery.federation.serving.site import Site
 from graphquery.graph import ProvenanceGraph
+from semiring.arrays.segments import union
 from semiring.base import Array
-from semiring.segments import union
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,8 +14,8 @@ from graphquery.federation.questions.answer import DAMAGED, UNTRUSTED, MissingPa
 from graphquery.federation.wire.messages import WireMessage
 from graphquery.federation.wire.replies import fault
 from graphquery.federation.wire.transport import RequestExchange, RequestFailure, printable
+from semiring.arrays.segments import union
 from semiring.base import Array
-from semiring.segments import union
 
 SEPARATOR = "::"
 

@@ -20,8 +20,8 @@ from graphquery.federation.wire.requests import NODES, ROWS
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import Kind
 from graphquery.operations.reach import reached, unseen
+from semiring.arrays.segments import ascending, union
 from semiring.base import Array
-from semiring.segments import ascending, union
 
 
 def boundary(

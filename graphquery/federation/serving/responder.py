@@ -34,9 +34,9 @@ from graphquery.operations.evaluate import evaluate as annotations_of
 from graphquery.store import Store, StoreDamagedError, StoreError
 from graphquery.store.format import FORMAT_FILE, LOG
 from semiring import semirings
+from semiring.arrays.segments import ascending
 from semiring.base import Array, Semiring
 from semiring.errors import ExactnessError, LipstickError
-from semiring.segments import ascending
 
 SEMIRINGS: Mapping[str, Semiring[Any]] = {
     each.name: each for each in semirings.ALL if each.dtype != np.dtype(object)

@@ -20,8 +20,8 @@ from graphquery.graph import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from graphquery.store.crossing import Export, Import, exports, imports
 from graphquery.store.snapshot import Snapshot
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.segments import ascending
 
 _IN = "\0in "
 _OUT = "\0out "

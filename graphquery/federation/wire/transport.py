@@ -28,7 +28,7 @@ from graphquery.federation.wire.messages import (
     received,
 )
 from semiring.errors import LipstickError
-from semiring.render import escape_controls
+from semiring.support.render import escape_controls
 
 _AT_ONCE = 64
 """Limit on simultaneous requests."""

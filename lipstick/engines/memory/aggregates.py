@@ -33,11 +33,11 @@ from rewriter.interpret import (
     is_exact,
     rescale,
 )
-from semiring.aggregates import aggregate, distinct_members, subtract_members
-from semiring.arrow import decoded, normal
+from semiring.arrays.aggregates import aggregate, distinct_members, subtract_members
+from semiring.arrays.arrow import decoded, normal
+from semiring.arrays.segments import bounds
 from semiring.base import Array
 from semiring.errors import AnnotationError
-from semiring.segments import bounds
 
 COUNT_SUFFIX = "__count"
 SUM_SUFFIX = "__sum"

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from lipstick.engines.memory.store import Dataset
 from rewriter.blocks import Block
-from semiring.arrow import whole
+from semiring.arrays.arrow import whole
 
 
 class HeldDatasets:

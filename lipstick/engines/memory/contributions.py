@@ -16,9 +16,9 @@ from lipstick.engines.memory.scenarios import Deleted
 from lipstick.engines.memory.state import AskedValue, spread
 from lipstick.errors import LipstickError, first_line
 from rewriter.interpret import FailedError, UninterpretableError
+from semiring.arrays.segments import union
 from semiring.base import Array
 from semiring.errors import BudgetError
-from semiring.segments import union
 
 _SECONDS = 1.0
 """Scenarios are evaluated together which take about so many seconds."""

@@ -30,7 +30,7 @@ from rewriter.interpret import (
     interpret,
     unify,
 )
-from semiring.arrow import whole
+from semiring.arrays.arrow import whole
 from semiring.base import Array
 
 

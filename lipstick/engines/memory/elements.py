@@ -19,9 +19,9 @@ from lipstick.engines.memory.store import OPEN_WITH_SPARK, every
 from lipstick.errors import CaptureError, NeedsSparkError
 from rewriter.blocks import Block, Generator
 from rewriter.passes.split_generators import ARRAY
-from semiring.arrow import decoded
+from semiring.arrays.arrow import decoded
+from semiring.arrays.segments import bounds, entries_of, expand, list_layout, places_of, union
 from semiring.base import Array
-from semiring.segments import bounds, entries_of, expand, list_layout, places_of, union
 
 
 @dataclass(frozen=True, slots=True)

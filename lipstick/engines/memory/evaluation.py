@@ -19,12 +19,12 @@ from lipstick.engines.memory.scenarios import alone
 from rewriter.analysis.conditional import conditional, has_difference, shown_joins
 from rewriter.emit import VALUE
 from semiring.base import Array, Semiring
+from semiring.circuit.possible_worlds import PossibleWorlds
 from semiring.columns import Columns
 from semiring.columns.arrays import ArrayColumns
-from semiring.folds import group
-from semiring.possible_worlds import PossibleWorlds
+from semiring.encodings.folds import group
+from semiring.encodings.valuation import Valuation
 from semiring.token import Token
-from semiring.valuation import Valuation
 from semiring.value import Value
 
 

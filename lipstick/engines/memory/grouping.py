@@ -21,9 +21,9 @@ from rewriter.blocks import GROUP, Block
 from rewriter.emit import PRESENT
 from rewriter.emit.statements import supporting_aggregates
 from rewriter.interpret import AggregateCall, Interpreted, Resolve, aggregate_call, interpret
-from semiring.arrow import normal
+from semiring.arrays.arrow import normal
+from semiring.arrays.segments import bounds
 from semiring.base import Array
-from semiring.segments import bounds
 
 _EXACT = 2.0**53
 """Below it sums of integers are exact as floats."""

@@ -34,8 +34,8 @@ from lipstick.errors import NeedsSparkError
 from rewriter.blocks import GROUP, Block
 from rewriter.emit import PRESENT
 from rewriter.interpret import Resolve, aggregate_call, from_arrow, interpret
+from semiring.arrays.segments import union
 from semiring.base import Array
-from semiring.segments import union
 
 
 class GroupRows(Rows):

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from lipstick.engines.memory.keys import KeyTable, distinct
 from lipstick.errors import CaptureError
+from semiring.arrays.segments import ascending, expand
 from semiring.base import Array
-from semiring.segments import ascending, expand
 
 _LARGEST = 2**62
 

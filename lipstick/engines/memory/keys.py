@@ -1,4 +1,7 @@
-"""Tuples of column values as integers: compared as Spark groups them, see `semiring.key_index`."""
+"""Tuples of column values as integers, compared as Spark groups them.
+
+See `semiring.arrays.key_index`.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ import pyarrow as pa
 
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.errors import CaptureError, NeedsSparkError
-from semiring.arrow import decoded, normal
+from semiring.arrays.arrow import decoded, normal
+from semiring.arrays.key_index import KeyIndex, leaves
 from semiring.base import Array
-from semiring.key_index import KeyIndex, leaves
 
 
 def distinct(columns: Sequence[pa.Array], length: int) -> tuple[Array, Array]:

@@ -15,8 +15,8 @@ from lipstick.engines.memory.scenarios import Deleted, Scenarios, Updates
 from lipstick.engines.memory.state import SORT, State, sort_keys
 from lipstick.engines.memory.updates import evaluate_update
 from rewriter.blocks import Block
+from semiring.arrays.segments import union
 from semiring.base import Array
-from semiring.segments import union
 
 FIRST = 16
 """So many scenarios are evaluated first, to see how many rows they touch."""

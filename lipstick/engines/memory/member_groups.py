@@ -19,7 +19,7 @@ from lipstick.errors import NeedsSparkError
 from rewriter.analysis.may_throw import may_raise
 from rewriter.blocks import EXPANDED, MEMBER, Block
 from rewriter.interpret import Resolve, Vector, from_arrow, interpret
-from semiring.arrow import decoded, normal
+from semiring.arrays.arrow import decoded, normal
 from semiring.base import Array
 
 

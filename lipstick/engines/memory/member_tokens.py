@@ -9,8 +9,8 @@ from lipstick.engines.memory.places import pack
 from lipstick.engines.memory.scenarios import Deleted
 from lipstick.engines.memory.store import Dataset
 from rewriter.blocks import Block
+from semiring.arrays.segments import union
 from semiring.base import Array
-from semiring.segments import union
 
 
 class MemberTokens:

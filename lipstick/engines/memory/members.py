@@ -25,8 +25,8 @@ from rewriter.interpret import (
     from_arrow,
     interpret,
 )
+from semiring.arrays.segments import union
 from semiring.base import Array
-from semiring.segments import union
 
 ValueLookup: TypeAlias = Callable[[Block, Sequence[str], pa.Table], pa.Table]
 """From a block, member columns of it and members' tokens to the columns, row for row."""

@@ -24,8 +24,8 @@ from rewriter.interpret import (
     interpret,
     unify,
 )
+from semiring.arrays.segments import ascending, union
 from semiring.base import Array
-from semiring.segments import ascending, union
 
 
 class Asking(Protocol):

@@ -31,10 +31,10 @@ from lipstick.errors import CaptureError, LipstickError
 from lipstick.questions.what_if import WhatIf, WhatIfMany
 from rewriter.blocks import Block
 from semiring.base import Array, Semiring
-from semiring.budget import uncollected
+from semiring.encodings.valuation import Valuation
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
-from semiring.valuation import Valuation
+from semiring.support.budget import uncollected
 from semiring.value import Value
 
 T = TypeVar("T")

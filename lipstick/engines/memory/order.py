@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from semiring.arrays.ranks import ranked
 from semiring.base import Array
-from semiring.ranks import ranked
 
 
 @dataclass(frozen=True, slots=True)

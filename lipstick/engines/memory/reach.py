@@ -21,9 +21,9 @@ from lipstick.engines.memory.store import every
 from lipstick.engines.memory.unions import UnionRows
 from lipstick.engines.memory.window_rows import WindowRows
 from rewriter.blocks import Block
-from semiring.arrow import decoded
+from semiring.arrays.arrow import decoded
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.segments import ascending
 
 
 @dataclass(frozen=True, slots=True)

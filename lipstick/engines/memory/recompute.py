@@ -12,12 +12,12 @@ import pyarrow.compute as pc
 from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.order import Key, order
 from rewriter.interpret import Anew, UninterpretableError
-from semiring.aggregates import aggregate
+from semiring.arrays.aggregates import aggregate
+from semiring.arrays.decimals import decimal_to_integers
+from semiring.arrays.exact import magnitude
+from semiring.arrays.ranks import ranked
+from semiring.arrays.segments import bounds, lists_of, owners_of
 from semiring.base import Array
-from semiring.decimals import decimal_to_integers
-from semiring.exact import magnitude
-from semiring.ranks import ranked
-from semiring.segments import bounds, lists_of, owners_of
 
 _EXACT_INTEGER, _EXACT_POWER = 2**53, 22
 """Up to these, integers and powers of ten are doubles: the quotient of two is rounded once."""

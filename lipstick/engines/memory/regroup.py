@@ -22,8 +22,8 @@ from lipstick.engines.memory.places import (
 from lipstick.engines.memory.state import Context
 from rewriter.emit import MEMBERS
 from rewriter.interpret import Resolve
+from semiring.arrays.segments import ascending, union
 from semiring.base import Array
-from semiring.segments import ascending, union
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.groups import GroupRows

@@ -33,9 +33,9 @@ from rewriter.interpret import (
     cast,
     from_arrow,
 )
+from semiring.arrays.ranks import ranked
+from semiring.arrays.segments import ascending, expand, union
 from semiring.base import Array
-from semiring.ranks import ranked
-from semiring.segments import ascending, expand, union
 
 Take: TypeAlias = Callable[[str, Array], pa.Array]
 """From the name of a column of a block's rows, and places, to values."""

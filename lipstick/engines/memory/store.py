@@ -21,7 +21,7 @@ from lipstick.engines.memory.stored_types import (
 )
 from lipstick.errors import CaptureDamagedError, NeedsSparkError
 from rewriter.blocks import Block, Kind
-from semiring.arrow import decoded, whole
+from semiring.arrays.arrow import decoded, whole
 from semiring.base import Array
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from lipstick.engines.memory.index import argsort
+from semiring.arrays.segments import ascending, bounds, expand
 from semiring.base import Array
-from semiring.segments import ascending, bounds, expand
 
 _CHUNK = 256
 

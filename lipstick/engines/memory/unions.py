@@ -18,8 +18,8 @@ from lipstick.engines.memory.store import Dataset, every
 from rewriter.blocks import UNION, Block
 from rewriter.emit import BRANCH
 from rewriter.interpret import Resolve, cast, from_arrow, interpret, unify
+from semiring.arrays.segments import union
 from semiring.base import Array
-from semiring.segments import union
 
 
 class UnionRows(Rows):

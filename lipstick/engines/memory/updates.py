@@ -21,8 +21,8 @@ from lipstick.errors import CaptureError, NeedsSparkError
 from rewriter.analysis.value_columns import updated_columns
 from rewriter.blocks import MEMBER
 from rewriter.interpret import Resolve, Vector, from_arrow
+from semiring.arrays.segments import union
 from semiring.base import Array
-from semiring.segments import union
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from lipstick.engines.memory.many import Changes, merged_answers
 from lipstick.engines.memory.places import contains, positions_of, scenarios_of
 from lipstick.engines.memory.state import State, same, spread
 from lipstick.questions.what_if import CHANGE, SCENARIO, WhatIf, WhatIfMany
+from semiring.arrays.segments import ascending, others
 from semiring.base import Array
-from semiring.segments import ascending, others
 
 
 def what_if(engine: Engine, new: State) -> WhatIf[pa.Table]:

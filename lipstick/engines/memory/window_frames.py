@@ -13,9 +13,9 @@ from lipstick.engines.memory.index import SortedIndex
 from lipstick.engines.memory.keys import KeyTable, distinct
 from lipstick.engines.memory.order import Key, order
 from rewriter.interpret import Bounds
+from semiring.arrays.ranks import ranked
+from semiring.arrays.segments import bounds, expand
 from semiring.base import Array
-from semiring.ranks import ranked
-from semiring.segments import bounds, expand
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,8 +55,8 @@ from rewriter.interpret import (
     from_arrow,
     windowed,
 )
+from semiring.arrays.segments import ascending, expand, union
 from semiring.base import Array
-from semiring.segments import ascending, expand, union
 
 FOLLOWED = 4
 """The value of one row is computed alone where so many times as many rows would be computed."""

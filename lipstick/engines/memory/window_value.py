@@ -28,10 +28,10 @@ from lipstick.engines.memory.window_frames import Placed, Ranges
 from lipstick.engines.memory.windows import MOST_IN_FRAMES
 from rewriter.emit import MEMBERS
 from rewriter.interpret import AggregateCall, Interpreted, WindowCall
-from semiring.aggregates import aggregate_ranges
-from semiring.arrow import decoded
+from semiring.arrays.aggregates import aggregate_ranges
+from semiring.arrays.arrow import decoded
+from semiring.arrays.segments import bounds
 from semiring.base import Array
-from semiring.segments import bounds
 
 _COUNTED = ("row_number", "rank", "percent_rank", "cume_dist")
 _AGGREGATED = ("SUM", "COUNT", "AVG", "MIN", "MAX")

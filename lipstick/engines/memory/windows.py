@@ -27,11 +27,11 @@ from rewriter.interpret import (
     from_arrow,
     unify,
 )
-from semiring.aggregates import aggregate_ranges
-from semiring.arrow import decoded
+from semiring.arrays.aggregates import aggregate_ranges
+from semiring.arrays.arrow import decoded
+from semiring.arrays.ranks import ranked
 from semiring.base import Array
 from semiring.errors import ExactnessError
-from semiring.ranks import ranked
 
 MOST_IN_FRAMES = 1 << 26
 """So many rows of frames are looked at one by one."""

@@ -53,13 +53,13 @@ from rewriter.emit.statements import (
     hypothetical_sql,
     rewritten_sql,
 )
-from semiring.arrow import whole
+from semiring.arrays.arrow import whole
 from semiring.base import Semiring
+from semiring.encodings.valuation import Valuation
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
 from semiring.semirings.counting import Counting
 from semiring.semirings.expressions import Expressions
-from semiring.valuation import Valuation
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture

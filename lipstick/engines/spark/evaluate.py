@@ -43,9 +43,9 @@ from rewriter.emit.statements import answer_sql, contributions_sql, rows_sql
 from semiring.base import Semiring
 from semiring.columns import Travel
 from semiring.columns.objects import unpickled
+from semiring.encodings.valuation import Valuation
 from semiring.polynomial import Polynomial
 from semiring.token import Token
-from semiring.valuation import Valuation
 
 
 def check_difference(root: Block, semiring: Semiring[Any]) -> None:

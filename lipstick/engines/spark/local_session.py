@@ -15,7 +15,7 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any, cast
 
 from lipstick.errors import SparkStartError
-from semiring.depth import is_inside
+from semiring.support.depth import is_inside
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -17,11 +17,11 @@ from pyspark import cloudpickle
 
 import semiring as semiring_package
 from rewriter.emit import VALUE
+from semiring.arrays.segments import list_layout
 from semiring.base import Array
 from semiring.columns import Columns, Source, Travel
-from semiring.segments import list_layout
-from semiring.valuation import Valuation
-from semiring.vocabulary import TokenScan
+from semiring.encodings.valuation import Valuation
+from semiring.encodings.vocabulary import TokenScan
 
 for _module in (semiring_package, sys.modules[__name__]):
     cloudpickle.register_pickle_by_value(_module)  # type: ignore[no-untyped-call]

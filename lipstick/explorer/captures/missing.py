@@ -12,8 +12,8 @@ from lipstick.explorer.cells import cell
 from lipstick.explorer.conditions import read_condition
 from lipstick.explorer.params import Params
 from lipstick.questions.asking import forget_connection
-from semiring.budget import call_within
 from semiring.errors import ExactnessError
+from semiring.support.budget import call_within
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture

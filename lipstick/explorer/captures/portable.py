@@ -31,9 +31,9 @@ from lipstick.explorer.cells import LONGEST, cell, cells, columns, plain_value
 from lipstick.explorer.errors import ExploreError
 from rewriter.interpret import FailedError, UninterpretableError, Vector
 from rewriter.interpret import kind as kind_of
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.circuit import ArrayValues
-from semiring.circuit.evaluation import COUNTING, operand_values
+from semiring.circuit.evaluation import COUNTING, ArrayValues, operand_values
 from semiring.circuit.gates import (
     AGGREGATED,
     APPLIED,
@@ -46,7 +46,6 @@ from semiring.circuit.gates import (
 )
 from semiring.circuit.scalars import Scalars
 from semiring.errors import LipstickError
-from semiring.segments import ascending
 
 EDGES = 200_000
 """Edges of a circuit at most, and members of the blocks of a query."""

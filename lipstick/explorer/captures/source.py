@@ -23,8 +23,8 @@ from lipstick.explorer.table_windows import Windows
 from lipstick.questions.contributions.question import position_of
 from semiring import semirings
 from semiring.base import Semiring
-from semiring.budget import call_within
 from semiring.errors import LipstickError
+from semiring.support.budget import call_within
 
 GLANCE = 3.0
 """Seconds that the first rows may take in a list of captures."""

@@ -16,8 +16,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.segments import ascending
 
 SWEEPS = 6
 """The number of times that layers are gone through, forth and back."""

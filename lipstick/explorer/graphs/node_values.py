@@ -12,7 +12,7 @@ from graphquery import Kind, ProvenanceGraph, Segment, Selection, ValuesError
 from graphquery.values import current, effects
 from graphquery.view import NO_IDS
 from lipstick.explorer.cells import cell
-from semiring.array_comparison import compare_arrays
+from semiring.arrays.comparison import compare_arrays
 from semiring.base import Array
 
 if TYPE_CHECKING:

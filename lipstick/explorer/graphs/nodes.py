@@ -17,8 +17,8 @@ from lipstick.explorer.graphs.boxes import Focus, Marks, Picture, counted
 from lipstick.explorer.graphs.node_values import changed
 from lipstick.explorer.graphs.outline import Outline
 from lipstick.explorer.graphs.picture import crumbs_of, inner_name
+from semiring.arrays.segments import ascending, common, outside, union
 from semiring.base import Array
-from semiring.segments import ascending, common, outside, union
 
 NODES = 40
 """Nodes of a segment that are drawn at once."""

@@ -17,8 +17,8 @@ from graphquery import Kind, Segment
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.graphs.boxes import MOST, Focus, Marks, Picture, counted
 from lipstick.explorer.graphs.outline import NONE, Outline
+from semiring.arrays.segments import ascending, outside
 from semiring.base import Array
-from semiring.segments import ascending, outside
 
 INVOCATIONS = 36
 """Invocations of a module that are shown at once."""

@@ -18,7 +18,7 @@ from lipstick.questions.checks.deequ import DeequConstraints
 from lipstick.questions.checks.great_expectations import ExpectationSuite
 from lipstick.questions.checks.pandera import PanderaSchema
 from lipstick.questions.checks.soda import SodaChecks
-from semiring.door import checked
+from semiring.support.door import checked
 
 _READERS: Mapping[str, CheckReader] = {
     "dbt": DbtTests(),

@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from lipstick.errors import CapabilityError, CaptureError
 from rewriter.emit.templates import fill
-from semiring.door import checked
 from semiring.errors import LipstickError
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture

@@ -20,7 +20,7 @@ from lipstick.questions.why.measure import is_number
 from lipstick.questions.why.sources import SourceRows, read_sources
 from rewriter.blocks import Block
 from rewriter.interpret import interpret
-from semiring.arrow import decoded
+from semiring.arrays.arrow import decoded
 from semiring.base import Array
 
 UNITS = ("day", "month", "year")

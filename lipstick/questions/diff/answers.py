@@ -12,7 +12,7 @@ from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.state import same
 from lipstick.errors import CaptureError
 from rewriter.blocks import Block, Kind
-from semiring.arrow import decoded
+from semiring.arrays.arrow import decoded
 from semiring.base import Array
 
 

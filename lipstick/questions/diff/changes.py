@@ -14,7 +14,7 @@ from lipstick.errors import TrackingError
 from lipstick.questions.diff.answers import differing, pair_rows
 from lipstick.questions.why.sources import SourceRows
 from lipstick.tracking.naming import ROWS, free_name
-from semiring.arrow import decoded
+from semiring.arrays.arrow import decoded
 from semiring.base import Array
 
 KINDS: Final = ("removed", "added", "changed")

@@ -24,11 +24,11 @@ from lipstick.engines.memory.scenarios import Deleted, Scenarios
 from lipstick.errors import CaptureError
 from lipstick.questions.diff.answers import RowPairs
 from semiring.analysis.witnesses import extended_set
-from semiring.arrow import decoded
+from semiring.arrays.arrow import decoded
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.budget import spent
-from semiring.door import checked
-from semiring.segments import ascending
+from semiring.support.budget import spent
+from semiring.support.door import checked
 
 Tables: TypeAlias = Mapping[str, pa.Table]
 Runs: TypeAlias = Callable[[Tables], Sequence[pa.Table]]

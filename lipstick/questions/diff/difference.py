@@ -16,7 +16,7 @@ from lipstick.questions.why.answer import described
 from lipstick.questions.why.measure import column_of, is_measurable, rows_with
 from lipstick.tracking.naming import free_name
 from semiring.base import Array
-from semiring.door import checked
+from semiring.support.door import checked
 
 PartsOf: TypeAlias = Callable[[int, int | None, int | None, str], DifferenceParts]
 """From the place of a column, the rows of a pair and its name to the parts."""

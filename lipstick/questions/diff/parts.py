@@ -31,7 +31,7 @@ from lipstick.questions.why.measure import Measure
 from lipstick.questions.why.search import PredicateSearch, choose
 from lipstick.questions.why.sources import SourceRows, decided_columns
 from semiring.base import Array
-from semiring.door import checked
+from semiring.support.door import checked
 
 _SAMPLE = 50_000
 """Rows of a relation among which predicates are looked for at most."""

@@ -35,8 +35,8 @@ from lipstick.questions.diff.shares import DividedChange
 from lipstick.questions.why.measure import column_of, rows_with
 from lipstick.questions.why.sources import read_sources
 from rewriter.analysis.value_columns import read_columns
-from semiring.budget import within
 from semiring.errors import ArgumentError, CapabilityError
+from semiring.support.budget import within
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from lipstick.engines.memory.member_rows import MemberRows
 from lipstick.questions.diff.changes import ChangedRows
 from lipstick.questions.why.measure import as_numbers
 from rewriter.interpret import AggregateCall, UninterpretableError
-from semiring.arrow import decoded
+from semiring.arrays.arrow import decoded
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.segments import ascending
 
 _WHOLE = 1 << 53
 """Sums of whole numbers below it are exact as float64."""

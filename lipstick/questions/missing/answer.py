@@ -11,8 +11,8 @@ import pyarrow as pa
 from lipstick.questions.asking import question
 from lipstick.questions.why.columns import shown
 from rewriter.position import Span
-from semiring.budget import within
-from semiring.door import checked
+from semiring.support.budget import within
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from lipstick.questions.missing.changes import DataChange

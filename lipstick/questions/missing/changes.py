@@ -13,7 +13,7 @@ from rewriter.algebra import Scalar as Condition
 from rewriter.emit.edits import Edit, fitting_values
 from rewriter.emit.flow import Loss
 from rewriter.emit.patterns import column_of, least_number, own_operands
-from semiring.budget import spent
+from semiring.support.budget import spent
 
 Edits = tuple[Edit, ...]
 _RUNS = 24

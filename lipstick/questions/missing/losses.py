@@ -14,8 +14,8 @@ from rewriter.emit.losses import OperatorLoss, counted_losses, lost_examples, op
 from rewriter.emit.operators import OperatorQueries
 from rewriter.emit.patterns import ScalarTexts
 from rewriter.scalars.text import text
-from semiring.door import checked
 from semiring.errors import ArgumentError
+from semiring.support.door import checked
 
 
 @checked

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from lipstick.questions.asking import question
-from semiring.door import checked
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from lipstick.frame import AnnotatedFrame

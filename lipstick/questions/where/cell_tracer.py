@@ -57,10 +57,10 @@ from rewriter.interpret import (
 from rewriter.passes.split_generators import ARRAY
 from rewriter.scalars import windows
 from rewriter.scalars.aggregates import name_of
-from semiring.arrow import decoded
+from semiring.arrays.arrow import decoded
+from semiring.arrays.ranks import ranked
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.ranks import ranked
-from semiring.segments import ascending
 
 Cells = dict[tuple[str, str, ValueRole], list[pa.Table]]
 """By relation, column and role, the tokens of rows."""

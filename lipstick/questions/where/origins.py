@@ -25,7 +25,7 @@ from rewriter.analysis.column_lineage import (
     deciding_columns,
 )
 from semiring.base import Array
-from semiring.door import checked
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -38,7 +38,7 @@ from rewriter.interpret import (
     from_arrow,
     interpret,
 )
-from semiring.arrow import decoded
+from semiring.arrays.arrow import decoded
 from semiring.base import Array
 from semiring.errors import CapabilityError
 

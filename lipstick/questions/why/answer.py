@@ -16,7 +16,7 @@ from lipstick.errors import CaptureError
 from lipstick.questions.why.columns import Predicate, shown
 from lipstick.questions.why.measure import Measure, rows_with
 from lipstick.questions.why.sources import SourceRows, chosen_relation
-from semiring.door import checked
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from lipstick.questions.what_if import WhatIf

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from lipstick.questions.why.sources import SourceRows
 from rewriter.emit.conditions import conjunction_sql, equality_sql, membership_sql, range_sql
-from semiring.arrow import decoded
+from semiring.arrays.arrow import decoded
 from semiring.base import Array
 
 BINS = 40

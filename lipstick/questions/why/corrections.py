@@ -26,9 +26,9 @@ from lipstick.questions.why.columns import shown
 from lipstick.questions.why.measure import Measure, as_numbers, is_number
 from lipstick.questions.why.sources import SourceRows, read_columns
 from rewriter.analysis.value_columns import updated_columns
-from semiring.arrow import decoded
+from semiring.arrays.arrow import decoded
+from semiring.arrays.segments import others
 from semiring.base import Array
-from semiring.segments import others
 
 if TYPE_CHECKING:
     from lipstick.questions.what_if import WhatIf

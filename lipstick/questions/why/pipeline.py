@@ -42,8 +42,8 @@ from lipstick.questions.why.search import (
 )
 from lipstick.questions.why.sources import SourceRows, decided_columns, read_sources
 from semiring.base import Array
-from semiring.budget import free_memory, spent, within
 from semiring.errors import ArgumentError
+from semiring.support.budget import free_memory, spent, within
 
 _NO_ROWS = np.zeros(0, dtype=np.int64)
 

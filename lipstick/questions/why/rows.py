@@ -18,7 +18,7 @@ from lipstick.questions.why.measure import Measure, column_of
 from lipstick.questions.why.pipeline import measured
 from lipstick.questions.why.shares import shapley_shares
 from lipstick.questions.why.sources import SourceRows, chosen_relation, read_source
-from semiring.segments import ascending
+from semiring.arrays.segments import ascending
 
 _IN_MEMORY = 20_000_000
 """The number of captured rows up to which tuples are left out in memory."""

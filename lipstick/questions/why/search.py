@@ -29,7 +29,7 @@ from lipstick.questions.why.columns import (
 from lipstick.questions.why.deletions import SearchEffects, Without
 from lipstick.questions.why.measure import Measure
 from semiring.base import Array
-from semiring.budget import spent
+from semiring.support.budget import spent
 
 _PER_COLUMN = 4
 """Conditions of a column that are looked at further."""

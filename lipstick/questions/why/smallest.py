@@ -26,9 +26,9 @@ from lipstick.questions.why.partials import DistinctCount, PartialExtreme, Parti
 from lipstick.questions.why.sources import SourceRows
 from rewriter.blocks import GROUP
 from rewriter.interpret import Interpreted, UninterpretableError, Vector, comparison, interpret
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.budget import check_budget
-from semiring.segments import ascending
+from semiring.support.budget import check_budget
 
 _COUNTED = 100_000
 """Sets that are counted one by one at most."""

@@ -23,9 +23,9 @@ from lipstick.tracking.naming import ROW_BITS, ROWS
 from lipstick.tracking.states import local_path, local_state
 from rewriter.blocks import Kind, ScanSource, topological
 from rewriter.interpret import aggregate_call, interpret
-from semiring.arrow import decoded
+from semiring.arrays.arrow import decoded
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.segments import ascending
 
 Read: TypeAlias = Callable[[Sequence[str], Array | None], pa.Table]
 """Reads columns of a relation, of rows by sorted positions or of all."""

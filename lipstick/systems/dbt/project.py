@@ -17,7 +17,7 @@ from lipstick.systems.dbt.manifest import BEFORE, DbtManifest, DbtNode, read_man
 from lipstick.tracking.naming import free_name
 from rewriter.dialect.renames import rename_relations
 from rewriter.errors import QueryError
-from semiring.door import checked
+from semiring.support.door import checked
 
 _NAMED_QUERY = re.compile(
     r"\b(\w+)`?\s*(?:\([^()]*\))?\s+as\s*(?:materialized\s*)?\(", re.IGNORECASE

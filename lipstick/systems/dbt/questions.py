@@ -27,8 +27,8 @@ from lipstick.systems.dbt.manifest import DbtNode
 from lipstick.systems.dbt.project import DbtProject, ModelQuery, Refusal
 from lipstick.systems.dbt.schemas import NodeSchemas
 from lipstick.systems.dbt.snapshots import SnapshotLineage, SnapshotVersions, trace_versions
-from semiring.door import checked
 from semiring.errors import LipstickError
+from semiring.support.door import checked
 
 T = TypeVar("T")
 

@@ -22,7 +22,7 @@ from lipstick.systems.dbt.manifest import DbtNode
 from lipstick.systems.dbt.project import Refusal
 from lipstick.tracking.naming import free_name
 from rewriter.dialect import emit, literal_of
-from semiring.segments import ascending
+from semiring.arrays.segments import ascending
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -32,7 +32,7 @@ from lipstick.systems.declarative.errors import PipelineError
 from lipstick.tracking.views import quoted_name
 from lipstick.written_tables import Relation, TableWrite, WrittenTables
 from rewriter.dialect import name_parts
-from semiring.door import checked
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from semiring.door import checked
+from semiring.support.door import checked
 
 VERSION = 1
 _BUFFER = 1 << 16

@@ -16,7 +16,7 @@ from graphquery.store import Snapshot, Store, Writer
 from lipstick.systems.events.emit import Emitter
 from lipstick.systems.events.errors import EventsError
 from lipstick.systems.events.store import LABEL, NodeIndex, check_reduced
-from semiring.arrow import whole
+from semiring.arrays.arrow import whole
 
 if TYPE_CHECKING:
     from graphquery import ProvenanceGraph

@@ -19,7 +19,7 @@ from lipstick.systems.events.parse import DeadLetter
 from lipstick.systems.events.reduction import Outcome, Reduction, cyclic_letters, parsed_blocks
 from lipstick.systems.events.run_settings import BLOCK, Settings, described
 from lipstick.systems.events.store import ReducedWriter
-from semiring.door import checked
+from semiring.support.door import checked
 
 
 @checked

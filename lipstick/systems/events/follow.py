@@ -23,7 +23,7 @@ from lipstick.systems.events.reduction import Outcome, Reduction
 from lipstick.systems.events.run_settings import Settings, described
 from lipstick.systems.events.store import ReducedWriter
 from lipstick.systems.events.topic import Progress
-from semiring.door import checked
+from semiring.support.door import checked
 
 
 @checked

@@ -16,7 +16,7 @@ from graphquery import ProvenanceGraph
 from graphquery.store import Snapshot, Store
 from lipstick.systems.events.errors import ReducedAwayError
 from lipstick.systems.events.store import check_reduced, entities
-from semiring.door import checked
+from semiring.support.door import checked
 
 
 @checked

@@ -34,7 +34,7 @@ from lipstick.systems.events.store import ReducedWriter
 from lipstick.systems.events.topic import Progress, TopicReducer
 from lipstick.systems.events.watermark import Watermark
 from semiring.base import Semiring
-from semiring.door import checked
+from semiring.support.door import checked
 
 
 def parsed_blocks(

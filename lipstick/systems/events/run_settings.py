@@ -12,7 +12,7 @@ from lipstick.systems.events.attempts import OVERLAP
 from lipstick.systems.events.errors import EventsError
 from lipstick.systems.events.formats import FORMATS, MESSAGES
 from semiring.base import Semiring
-from semiring.door import checked
+from semiring.support.door import checked
 
 BLOCK = 8 << 20
 """Number of bytes of lines that are read at a time."""

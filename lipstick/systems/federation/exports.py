@@ -48,7 +48,7 @@ from lipstick.workflow.derivation.nodes import InvocationTrace, Nodes
 from lipstick.workflow.derivation.reading import TupleNodes
 from lipstick.workflow.derivation.value_nodes import TupleTarget as Rows
 from lipstick.workflow.derivation.value_nodes import copies, kept
-from semiring.arrow import whole
+from semiring.arrays.arrow import whole
 from semiring.base import Array
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from lipstick.tracking.states import FileState
 from lipstick.tracking.tracker import Naming
 from lipstick.workflow.derivation.nodes import Origin
 from lipstick.workflow.execution.invocation import ranges, spread
-from semiring.arrow import whole
+from semiring.arrays.arrow import whole
 from semiring.base import Array
 
 

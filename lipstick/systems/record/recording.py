@@ -17,7 +17,7 @@ from typing import Any
 from lipstick.systems.record.call_events import calls, events, traced
 from lipstick.systems.record.errors import RecordError
 from lipstick.systems.record.versions import Versions, Vertex
-from semiring.document import file_checksum
+from semiring.support.document import file_checksum
 
 FORMAT = 1
 HASHED = 1 << 30

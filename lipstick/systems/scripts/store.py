@@ -18,8 +18,8 @@ from graphquery import EdgeSet, Kind, Ordinals, ProvenanceGraph, Segment
 from lipstick.systems.scripts.graph import ScriptGraph
 from lipstick.systems.scripts.model import ScriptNode
 from lipstick.systems.scripts.script_text import Script
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.segments import ascending
 
 _VALUES = "nodes"
 _EDGES = "edges"

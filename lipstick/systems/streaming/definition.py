@@ -30,7 +30,7 @@ from rewriter import dialect
 from rewriter.algebra import Aggregate, FirstRows, Join, Scan, walk
 from rewriter.algebra.rendering import render
 from rewriter.streaming import Emission, OutputMode, Reading, Streamed, as_recorded
-from semiring.door import checked
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from lipstick.sessions import Session

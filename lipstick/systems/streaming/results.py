@@ -38,7 +38,7 @@ from rewriter.algebra import Relation
 from rewriter.emit.statements import plain_sql
 from rewriter.scalars.aggregates import name_of
 from rewriter.streaming import Emission, OutputMode
-from semiring.door import checked
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from lipstick.systems.streaming.definition import AnnotatedStream

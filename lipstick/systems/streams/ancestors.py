@@ -23,9 +23,9 @@ from lipstick.systems.streams.node import Node
 from lipstick.systems.streams.operators.merge import trigger_rank
 from lipstick.systems.streams.recorded_keys import within_reach
 from lipstick.systems.streams.recording import Recording
+from semiring.arrays.segments import expand
 from semiring.base import Array
-from semiring.door import checked
-from semiring.segments import expand
+from semiring.support.door import checked
 
 
 @dataclass(frozen=True, slots=True, eq=False)

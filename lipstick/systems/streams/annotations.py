@@ -8,9 +8,9 @@ from typing import Any
 from lipstick.systems.streams.codes import KeyCodes
 from lipstick.systems.streams.keys import Keys
 from lipstick.systems.streams.properties import JOINS, WINDOWS, Property, Step
+from semiring.arrays.segments import bounds, expand
 from semiring.base import Array, Semiring, TokenValuation, token_values
-from semiring.door import checked
-from semiring.segments import bounds, expand
+from semiring.support.door import checked
 from semiring.token import Token
 
 

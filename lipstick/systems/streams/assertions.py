@@ -18,7 +18,7 @@ from lipstick.systems.streams.keys import INFINITE
 from lipstick.systems.streams.layout import blocks, key_columns, packed, unpacked
 from lipstick.systems.streams.operator_state import StageState
 from lipstick.systems.streams.recorded_query import RecordedQuery
-from semiring.door import checked
+from semiring.support.door import checked
 
 
 @checked

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.systems.streams.keys import Keys, concat_keys
+from semiring.arrays.segments import bounds, expand
 from semiring.base import Array
-from semiring.segments import bounds, expand
 
 LIST = "events"
 """The column with a list of events, for content that is such a list."""

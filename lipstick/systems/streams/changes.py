@@ -17,9 +17,9 @@ from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.keys import INFINITE, Keys
 from lipstick.systems.streams.recording import Recording
 from lipstick.systems.streams.source import ticks_of
+from semiring.arrays.segments import others
 from semiring.base import Array
-from semiring.door import checked
-from semiring.segments import others
+from semiring.support.door import checked
 
 Name = int | tuple[Any, int]
 """An event of a source: its number, or for a stream with a key, the key's value and the number."""

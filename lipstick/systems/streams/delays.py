@@ -11,7 +11,7 @@ import numpy as np
 from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.keys import Keys, search
 from semiring.base import Array
-from semiring.door import checked
+from semiring.support.door import checked
 
 
 @checked

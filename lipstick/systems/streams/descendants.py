@@ -14,7 +14,7 @@ from lipstick.systems.streams.operators.merge import trigger_rank
 from lipstick.systems.streams.recorded_keys import within_reach
 from lipstick.systems.streams.recording import Recording
 from semiring.base import Array
-from semiring.door import checked
+from semiring.support.door import checked
 
 
 @checked

@@ -12,8 +12,8 @@ from lipstick.systems.streams.batch import Lists
 from lipstick.systems.streams.keys import Keys, search
 from lipstick.systems.streams.operators.merge import trigger_rank
 from lipstick.systems.streams.recording import InMemory, Recording
+from semiring.arrays.segments import ascending, bounds
 from semiring.base import Array
-from semiring.segments import ascending, bounds
 
 
 def matched(keys: Keys, other_keys: Keys, rank: Array | None = None) -> tuple[Array, Array]:

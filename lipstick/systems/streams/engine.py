@@ -22,7 +22,7 @@ from lipstick.systems.streams.operator_state import StageState
 from lipstick.systems.streams.operators.base import Fired, Stage
 from lipstick.systems.streams.properties import Property, Step
 from lipstick.systems.streams.source import Disorder
-from semiring.door import checked
+from semiring.support.door import checked
 
 TICK = 1_000
 """Nanoseconds per tick of measured times: microseconds."""

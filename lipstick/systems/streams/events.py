@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from lipstick.systems.streams.errors import UnknownStreamError
 from lipstick.systems.streams.keys import Keys, search
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.door import checked
-from semiring.segments import ascending
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from lipstick.systems.streams.recording import Recording

@@ -28,7 +28,7 @@ from lipstick.systems.streams.operators.aggregate import AggregateFunction
 from lipstick.systems.streams.operators.joins import Condition
 from lipstick.systems.streams.operators.mapping import MapFunction, Predicate
 from lipstick.systems.streams.source import Source
-from semiring.door import checked
+from semiring.support.door import checked
 
 
 @checked

@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from lipstick.systems.streams.keys import Keys, first_of_time
 from lipstick.systems.streams.operator_state import StageState
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.segments import ascending
 
 
 def key_columns(keys: Keys) -> tuple[pa.Table, int | None]:

@@ -19,9 +19,9 @@ from lipstick.systems.streams.operators.base import Fired
 from lipstick.systems.streams.prefix import prefix_of
 from lipstick.systems.streams.recording import InMemory, Recording
 from lipstick.systems.streams.replay import ReplayedSpan, run
+from semiring.arrays.segments import expand
 from semiring.base import Array
-from semiring.door import checked
-from semiring.segments import expand
+from semiring.support.door import checked
 
 
 @checked

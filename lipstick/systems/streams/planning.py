@@ -13,7 +13,7 @@ from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.operators import LengthJoin, LengthWindow, TimeJoin, TimeWindow
 from lipstick.systems.streams.stored import Stored
-from semiring.door import checked
+from semiring.support.door import checked
 
 
 @checked

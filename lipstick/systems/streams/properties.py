@@ -20,7 +20,7 @@ from lipstick.systems.streams.codes import KeyCodes
 from lipstick.systems.streams.keys import Keys
 from lipstick.systems.streams.operators.base import Fired, Parents
 from semiring.base import Array
-from semiring.door import checked
+from semiring.support.door import checked
 
 WINDOWS = ("time_window", "length_window")
 JOINS = ("time_join", "length_join")

@@ -17,9 +17,9 @@ from lipstick.systems.streams.keys import Keys, distinct_keys, search
 from lipstick.systems.streams.node import Node
 from lipstick.systems.streams.operators.base import Spans, at_trigger
 from lipstick.systems.streams.recording import Recording
+from semiring.arrays.segments import ascending, expand
 from semiring.base import Array
-from semiring.door import checked
-from semiring.segments import ascending, expand
+from semiring.support.door import checked
 
 _WINDOWS = ("time_window", "length_window")
 _JOINS = ("time_join", "length_join")

@@ -7,8 +7,8 @@ import numpy as np
 from lipstick.systems.streams.keys import Keys, search
 from lipstick.systems.streams.operators.base import Reach
 from lipstick.systems.streams.recording import Recording
+from semiring.arrays.segments import ascending, bounds
 from semiring.base import Array
-from semiring.segments import ascending, bounds
 
 
 def within_reach(recording: Recording, sid: str, outputs: Keys, reach: Reach) -> Keys:

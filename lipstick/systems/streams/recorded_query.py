@@ -24,7 +24,7 @@ from graphquery.store.streams import (
 from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.source import Disorder
-from semiring.door import checked as checked_arguments
+from semiring.support.door import checked as checked_arguments
 
 
 @checked_arguments

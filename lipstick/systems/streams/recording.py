@@ -18,9 +18,9 @@ from lipstick.systems.streams.keys import Keys, concat_keys, search
 from lipstick.systems.streams.layout import ranges_of
 from lipstick.systems.streams.operator_state import StageState
 from lipstick.systems.streams.source import Disorder
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.door import checked
-from semiring.segments import ascending
+from semiring.support.door import checked
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -33,7 +33,7 @@ from lipstick.systems.streams.prefix import Prefix, prefix_of, whole
 from lipstick.systems.streams.recording import InMemory, Recording
 from lipstick.systems.streams.source import Disorder, Source
 from semiring.base import Array
-from semiring.door import checked
+from semiring.support.door import checked
 
 
 class _RecordedSource(SourceStage):

@@ -51,8 +51,8 @@ from lipstick.systems.streams.operators.mapping import Absent
 from lipstick.systems.streams.recording import Parts, Recording, added, no_content
 from lipstick.systems.streams.source import Disorder, Source
 from semiring.base import Array
-from semiring.door import checked as checked_arguments
 from semiring.errors import LipstickError
+from semiring.support.door import checked as checked_arguments
 
 
 def graph_of(name: str, topology: Mapping[str, Any]) -> Graph:

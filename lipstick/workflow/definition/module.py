@@ -33,7 +33,7 @@ from lipstick.workflow.errors import (
     RelationError,
     UnknownRelationError,
 )
-from semiring.door import checked
+from semiring.support.door import checked
 
 _SYNONYMS = {
     "integer": "int",

@@ -12,7 +12,7 @@ from typing import Any
 
 from lipstick.workflow.definition.functions import check_reference, imported
 from lipstick.workflow.errors import ModuleQueryError
-from semiring.door import checked
+from semiring.support.door import checked
 
 BEFORE = "before_"
 """The prefix of state relations as they were before the invocation, for Q_out: ``before_Cars``."""

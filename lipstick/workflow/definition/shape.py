@@ -26,7 +26,7 @@ from lipstick.workflow.errors import (
     UncoveredError,
     UnknownNodeError,
 )
-from semiring.door import checked
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from networkx import DiGraph

@@ -25,7 +25,7 @@ from lipstick.workflow.definition.shape import (
     unfold,
 )
 from lipstick.workflow.errors import DocumentError
-from semiring.door import checked
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

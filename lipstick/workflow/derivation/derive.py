@@ -78,8 +78,8 @@ from lipstick.workflow.derivation.value_nodes import (
 from rewriter.algebra import Scalar
 from rewriter.blocks import GROUP, UNION
 from rewriter.interpret import Interpreted, interpret
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.segments import ascending
 
 
 def derive(

@@ -35,7 +35,7 @@ from lipstick.workflow.derivation.reading import (
 from lipstick.workflow.errors import RunError
 from rewriter.blocks import GROUP, Output
 from rewriter.interpret import AggregateCall, Interpreted, UninterpretableError, interpret
-from semiring.arrow import decoded, normal
+from semiring.arrays.arrow import decoded, normal
 from semiring.base import Array
 
 

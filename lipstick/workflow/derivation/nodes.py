@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from graphquery.model import EdgeSet, Kind, Ordinals, Port, Segment
 from lipstick.workflow.execution.tables import take
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.segments import ascending
 
 
 @dataclass(frozen=True, slots=True)

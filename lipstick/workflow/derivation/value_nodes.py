@@ -53,8 +53,8 @@ from rewriter.interpret import (
     WindowCall,
     interpret,
 )
+from semiring.arrays.segments import ascending
 from semiring.base import Array
-from semiring.segments import ascending
 
 _MOST = 1 << 20
 """Limit on pairs of a row and a row of its frame with edges of their own."""

@@ -61,7 +61,7 @@ from rewriter.blocks import (
     Source as CoreSource,
 )
 from rewriter.dialect import parse, volatile_calls
-from semiring.arrow import whole
+from semiring.arrays.arrow import whole
 from semiring.base import Array
 
 

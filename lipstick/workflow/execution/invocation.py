@@ -18,7 +18,7 @@ from lipstick.engines.memory.keys import KeyTable, distinct
 from lipstick.workflow.definition.module import Module
 from lipstick.workflow.derivation.nodes import Fragment, Origin, Values, origins
 from lipstick.workflow.execution.tables import take
-from semiring.arrow import whole
+from semiring.arrays.arrow import whole
 from semiring.base import Array
 
 CAME = ".new"

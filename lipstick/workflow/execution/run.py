@@ -35,7 +35,7 @@ from lipstick.workflow.execution.ledger import (
 )
 from lipstick.workflow.execution.runner import WorkflowRunner
 from lipstick.workflow.execution.tables import remember_structs
-from semiring.door import checked
+from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -24,7 +24,7 @@ from lipstick.engines.memory.keys import distinct
 from lipstick.tracking.source import read_source
 from lipstick.workflow.definition.module import Relation
 from lipstick.workflow.errors import InputError, RunError
-from semiring.arrow import decoded, whole
+from semiring.arrays.arrow import decoded, whole
 from semiring.base import Array
 from semiring.token import format_value
 

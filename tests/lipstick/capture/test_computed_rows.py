@@ -15,7 +15,7 @@ from lipstick.capture import local_rows as computed
 from lipstick.capture.files import Files
 from lipstick.engines.memory.store import StoredDataset
 from lipstick.stages.settings import temporary_settings
-from semiring.arrow import decoded
+from semiring.arrays.arrow import decoded
 from tests.oracle.rows import Bag, assert_same_bag, assert_same_schema, from_arrow
 
 ROWS = """

@@ -34,8 +34,8 @@ from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.page import script
 from lipstick.explorer.params import Params
 from lipstick.questions.what_if import WhatIf
-from semiring.budget import call_within
 from semiring.errors import LipstickError
+from semiring.support.budget import call_within
 from tests.oracle import conditions
 from tests.oracle.database import Database
 from tests.oracle.generator import generate

@@ -16,9 +16,9 @@ from pyspark.sql import functions as F
 from lipstick.sessions import Session, session
 from rewriter.dialect import emit, parse
 from rewriter.errors import UnsupportedError
-from semiring.budget import call_within
-from semiring.depth import CALLS, deeply
 from semiring.errors import DepthError, ExactnessError
+from semiring.support.budget import call_within
+from semiring.support.depth import CALLS, deeply
 
 pytestmark = [pytest.mark.engines("memory"), pytest.mark.classic]
 
@@ -129,8 +129,8 @@ def test_a_budget_ends_what_needs_more_room() -> None:
 
 AFTERWARDS = """
 import sys, time
-from semiring.budget import call_within
-from semiring.depth import deeply
+from semiring.support.budget import call_within
+from semiring.support.depth import deeply
 from semiring.errors import ExactnessError
 
 def asleep(depth):

@@ -34,16 +34,18 @@ from lipstick.engines.memory.store import every
 from lipstick.errors import LipstickError
 from rewriter.analysis.conditional import shown_joins
 from rewriter.blocks import Block
+from semiring.arrays.segments import others
 from semiring.base import Array, Semiring
-from semiring.circuit import AnnotationCircuit, ArrayValues, CircuitReading, evaluate
+from semiring.circuit.circuit import AnnotationCircuit
+from semiring.circuit.evaluation import ArrayValues, evaluate
+from semiring.circuit.reading import CircuitReading
 from semiring.columns import Columns
 from semiring.columns.arrays import ArrayColumns
+from semiring.encodings.valuation import Valuation
 from semiring.monoid import MAX
 from semiring.polynomial import Polynomial
-from semiring.segments import others
 from semiring.semirings.counting import Counting
 from semiring.tensor import Tensor
-from semiring.valuation import Valuation
 from semiring.value import Operand, Value
 
 __all__ = ["Annotation", "Formal", "PotentialRow"]

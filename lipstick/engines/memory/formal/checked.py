@@ -23,7 +23,7 @@ from lipstick.errors import CaptureError, LipstickError
 from lipstick.tracking.naming import stored_key
 from rewriter.analysis.conditional import shown_joins
 from semiring.base import Array, Semiring
-from semiring.possible_worlds import PossibleWorlds
+from semiring.circuit.possible_worlds import PossibleWorlds
 from semiring.token import Token, normal_value
 from semiring.value import Value
 

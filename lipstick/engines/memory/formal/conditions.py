@@ -30,8 +30,8 @@ from rewriter.interpret import (
 )
 from rewriter.scalars.text import scalar as parsed
 from semiring.base import Array
-from semiring.circuit import CircuitReading
 from semiring.circuit.gates import CHOICE, PLAIN
+from semiring.circuit.reading import CircuitReading
 from semiring.token import normal_value
 
 

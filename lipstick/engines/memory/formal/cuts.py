@@ -19,14 +19,14 @@ from lipstick.engines.memory.state import SORT
 from lipstick.engines.memory.store import every
 from rewriter.analysis.conditional import conditional
 from rewriter.blocks import Block
+from semiring.arrays.segments import bounds
 from semiring.base import Array
-from semiring.circuit import CircuitReading
 from semiring.circuit.gates import PLAIN
 from semiring.circuit.ranges import range_tensors, row_count
+from semiring.circuit.reading import CircuitReading
 from semiring.circuit.values import CircuitTensor
 from semiring.monoid import COUNT
-from semiring.render import REPR_TERMS
-from semiring.segments import bounds
+from semiring.support.render import REPR_TERMS
 from semiring.tensor import Tensor
 from semiring.value import Operand, called
 

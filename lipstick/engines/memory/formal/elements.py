@@ -16,11 +16,11 @@ from lipstick.engines.memory.formal.scopes import Column, gates_of
 from lipstick.engines.memory.store import every
 from rewriter.analysis.conditional import fixed_length
 from rewriter.passes.split_generators import ARRAY
-from semiring.analysis.most import most
+from semiring.arrays.segments import ascending, bounds, places_of
 from semiring.base import Array
+from semiring.boolean.events import most
 from semiring.circuit.gates import ONE, PLAIN
 from semiring.circuit.values import CircuitAggregated, CircuitApplied, CircuitChoice
-from semiring.segments import ascending, bounds, places_of
 from semiring.value import Operand, Value
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from rewriter.interpret import (
     steps,
 )
 from rewriter.scalars.text import scalar as parsed
+from semiring.arrays.segments import bounds
 from semiring.errors import ExactnessError
-from semiring.segments import bounds
 
 Case: TypeAlias = tuple[Any, ...]
 

@@ -12,8 +12,8 @@ from lipstick.engines.memory.formal.tuples import segments
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.memberships import Membership
 from lipstick.engines.memory.store import every
+from semiring.arrays.segments import expand
 from semiring.base import Array
-from semiring.segments import expand
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.formal import Formal

@@ -11,8 +11,9 @@ import numpy as np
 
 from lipstick.engines.memory.formal.limits import too_many
 from lipstick.engines.memory.formal.tokens import ALGEBRA, Annotation
-from semiring.analysis.most import most
 from semiring.analysis.probability import probability
+from semiring.boolean.events import most
+from semiring.circuit.possible_worlds import PossibleWorlds
 from semiring.circuit.values import (
     CircuitAggregated,
     CircuitApplied,
@@ -22,7 +23,6 @@ from semiring.circuit.values import (
 from semiring.errors import ExactnessError
 from semiring.monoid import average, exact_scale, exact_sum
 from semiring.polynomial import Polynomial
-from semiring.possible_worlds import PossibleWorlds
 from semiring.tensor import Tensor
 from semiring.token import normal_value, order_key
 from semiring.value import Operand, Value, tokens_of

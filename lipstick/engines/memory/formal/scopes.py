@@ -17,10 +17,10 @@ from lipstick.engines.memory.unions import UnionRows
 from lipstick.errors import CapabilityError
 from rewriter.blocks import EXPANDED, GROUP, MEMBER, Lookup
 from rewriter.interpret import Interpreted, UninterpretableError, unify
+from semiring.arrays.segments import bounds
 from semiring.base import Array
-from semiring.circuit import CircuitReading
 from semiring.circuit.gates import PLAIN
-from semiring.segments import bounds
+from semiring.circuit.reading import CircuitReading
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.formal import Formal

@@ -14,16 +14,16 @@ from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.reach import tokens
 from lipstick.tracking.naming import shown_key, stored_key
+from semiring.arrays.key_index import KeyIndex
+from semiring.arrays.segments import ascending, bounds
 from semiring.base import Array, Semiring
 from semiring.columns import Columns, Source, columns_of
+from semiring.encodings.valuation import Valuation
+from semiring.encodings.vocabulary import TokenScan, number_tokens
 from semiring.expression import Expression
-from semiring.key_index import KeyIndex
 from semiring.polynomial import Polynomial
-from semiring.segments import ascending, bounds
 from semiring.semirings.expressions import Expressions
 from semiring.token import Token
-from semiring.valuation import Valuation
-from semiring.vocabulary import TokenScan, number_tokens
 
 Annotation: TypeAlias = Polynomial | Expression
 
@@ -94,7 +94,8 @@ class TokenNumbers:
 
 
 class ValuedTokens:
-    """The values of tokens in a semiring, by valuations; see `semiring.circuit.TokenValues`."""
+    """The values of tokens in a semiring, by valuations; see
+    :class:`semiring.circuit.evaluation.TokenValues`."""
 
     def __init__(
         self,

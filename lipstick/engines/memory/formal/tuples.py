@@ -13,8 +13,8 @@ from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.unions import UnionRows
 from rewriter.analysis.data_flow import dependent
 from rewriter.interpret import interpret
+from semiring.arrays.segments import ascending, bounds
 from semiring.base import Array
-from semiring.segments import ascending, bounds
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.formal import Formal

@@ -21,8 +21,8 @@ from lipstick.systems.streams.operators.base import (
     each,
 )
 from lipstick.systems.streams.operators.mapping import checked_table, name_of
+from semiring.arrays.segments import bounds
 from semiring.base import Array
-from semiring.segments import bounds
 
 FUNCTIONS = ("count", "sum", "mean", "min", "max", "first", "last")
 AggregateFunction = Callable[[pa.Table], Any]

@@ -14,8 +14,8 @@ from lipstick.systems.streams.batch import Batch, Lists
 from lipstick.systems.streams.codes import KeyCodes
 from lipstick.systems.streams.keys import Keys, search
 from lipstick.systems.streams.operator_state import StageState
+from semiring.arrays.segments import bounds, expand
 from semiring.base import Array
-from semiring.segments import bounds, expand
 
 Spans = tuple[Array, Array]
 """For every output, the positions ``[low, high)`` of its ancestors among the input's events."""

@@ -37,8 +37,8 @@ from lipstick.systems.streams.operators.base import (
     within_time,
 )
 from lipstick.systems.streams.operators.mapping import checked_mask, name_of
+from semiring.arrays.segments import ascending, bounds, expand
 from semiring.base import Array
-from semiring.segments import ascending, bounds, expand
 
 Condition = Callable[[pa.Table, pa.Table], Any] | tuple[tuple[str, str], ...] | None
 """The condition of a match: a predicate of two tables with a row for each pair; pairs of columns

@@ -27,7 +27,7 @@ from lipstick.systems.streams.recording import Parts, Recording, no_content
 from lipstick.systems.streams.source import Disorder
 from lipstick.systems.streams.stored import Stored
 from semiring.base import Array
-from semiring.door import checked
+from semiring.support.door import checked
 
 for _module in (
     semiring,

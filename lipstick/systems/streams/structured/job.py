@@ -32,7 +32,7 @@ from lipstick.systems.streams.structured.joint_source import (
     slots_of,
 )
 from lipstick.systems.streams.structured.partitioned import Partitioned
-from semiring.door import checked
+from semiring.support.door import checked
 
 
 @checked

@@ -29,7 +29,7 @@ from lipstick.systems.streams.structured.batch_rows import (
     by_source,
     result_table,
 )
-from semiring.segments import ascending
+from semiring.arrays.segments import ascending
 
 REPLY = "document string, results array<binary>"
 """The columns of the one row that a worker returns: JSON, and a table for each of `results`."""

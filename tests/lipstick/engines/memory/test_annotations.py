@@ -15,8 +15,8 @@ from lipstick.capture.manifest import Manifest
 from lipstick.engines.memory.memory import Memory
 from lipstick.errors import CapabilityError, CaptureError
 from lipstick.sessions import Session
+from semiring.encodings.valuation import Valuation
 from semiring.token import Token
-from semiring.valuation import Valuation
 from tests.oracle.database import Relation
 
 pytestmark = [pytest.mark.spark, pytest.mark.classic]

@@ -15,7 +15,7 @@ from lipstick.capture.capture import Capture
 from lipstick.engines.memory.formal import tokens
 from semiring.base import Semiring
 from semiring.columns.arrays import ArrayColumns
-from semiring.quotients import Quotient
+from semiring.encodings.quotients import Quotient
 from semiring.token import Token
 from tests.oracle.database import Database, Relation
 from tests.oracle.generator import generate

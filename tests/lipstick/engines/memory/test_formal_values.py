@@ -15,8 +15,9 @@ from lipstick.engines.memory.formal import checked
 from lipstick.engines.memory.formal.checked import InconsistentError
 from lipstick.engines.memory.formal.conditions import Conditions
 from lipstick.engines.memory.formal.possible import possible
-from semiring.circuit import AnnotationCircuit, CircuitReading
+from semiring.circuit.circuit import AnnotationCircuit
 from semiring.circuit.gates import TENSOR
+from semiring.circuit.reading import CircuitReading
 from semiring.errors import ExactnessError
 from semiring.monoid import AVG, COUNT, MIN, SUM, Monoid
 from semiring.tensor import Tensor

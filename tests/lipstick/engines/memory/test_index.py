@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lipstick.engines.memory.index import SortedIndex, TokenIndex, argsort
 from lipstick.errors import CaptureError
-from semiring.segments import expand
+from semiring.arrays.segments import expand
 
 
 def test_spread_numbers_every_segment() -> None:

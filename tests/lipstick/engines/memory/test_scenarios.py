@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from lipstick.engines.memory.places import beside, contains, pack, positions_of, scenarios_of
 from lipstick.engines.memory.scenarios import Deleted, Scenarios, Updated, Updates
-from semiring.segments import union
+from semiring.arrays.segments import union
 from tests.lipstick.engines.memory.test_failures import DATABASE
 from tests.oracle.written import written
 

@@ -20,8 +20,8 @@ from lipstick.systems.streams.errors import UnknownStreamError
 from lipstick.systems.streams.events import Events
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.stored import Stored
-from semiring.document import read_json
 from semiring.errors import LipstickError
+from semiring.support.document import read_json
 from tests.lipstick.systems.streams import oracle
 from tests.lipstick.systems.streams.compared import check_questions, same_events
 from tests.lipstick.systems.streams.generated import (

@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from semiring.arrow import decoded
+from semiring.arrays.arrow import decoded
+from semiring.arrays.decimals import decimal_to_integers
+from semiring.arrays.segments import list_layout, owners_of
 from semiring.base import Array
-from semiring.decimals import decimal_to_integers
-from semiring.segments import list_layout, owners_of
 
 
 def ranked(column: pa.Array) -> Array:

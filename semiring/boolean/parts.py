@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from semiring.analysis.columns import GateColumns
+from semiring.arrays.exact import reduce_segments
+from semiring.arrays.segments import ascending, bounds, owners_of
 from semiring.base import Array
-from semiring.budget import check_budget
+from semiring.boolean.columns import GateColumns
 from semiring.circuit.gates import COMPARE, CONDITION, PLAIN, SEEDS, TOKEN, mixed
 from semiring.errors import ExactnessError
-from semiring.exact import reduce_segments
 from semiring.expression import Expression, product_of, sum_of
-from semiring.segments import ascending, bounds, owners_of
+from semiring.support.budget import check_budget
 from semiring.token import Token
 
 _DECIDED = 400

@@ -13,12 +13,12 @@ from typing import TypeAlias
 
 import numpy as np
 
+from semiring.arrays.exact import integer_array, multiply, sum_segments
+from semiring.arrays.segments import Segmented, bounds, owners_of, places_of
 from semiring.base import Array
-from semiring.exact import integer_array, multiply, sum_segments
+from semiring.encodings.vocabulary import ABSENT, Vocabulary
 from semiring.monomials import Monomial
-from semiring.segments import Segmented, bounds, owners_of, places_of
 from semiring.token import Token
-from semiring.vocabulary import ABSENT, Vocabulary
 
 Terms: TypeAlias = Iterable[tuple[Monomial, int]]
 """Monomials with coefficients, to be added."""
@@ -38,7 +38,8 @@ class Derivations(Segmented):
     exponents
         int64 of the same shape, 0 beside `ABSENT`; None: they are all 1.
     coefficients
-        The coefficient of each row, an integer array of `semiring.exact`; None: they are all 1.
+        The coefficient of each row, an integer array of `semiring.arrays.exact`; None: they
+        are all 1.
     offsets
         int64, one more than there are segments.
     """

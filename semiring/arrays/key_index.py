@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from semiring.arrow import decoded, normal
+from semiring.arrays.arrow import decoded, normal
 from semiring.base import Array
 
 _WIDEST_TABLE = 1 << 26

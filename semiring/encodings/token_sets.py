@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from semiring.arrays.exact import reduce_segments
+from semiring.arrays.segments import Segmented, bounds
 from semiring.base import Array
-from semiring.exact import reduce_segments
-from semiring.segments import Segmented, bounds
+from semiring.encodings.vocabulary import ABSENT, Vocabulary
 from semiring.token import Token
-from semiring.vocabulary import ABSENT, Vocabulary
 
 
 @dataclass(frozen=True, slots=True)

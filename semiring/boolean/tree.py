@@ -11,9 +11,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from semiring.analysis.chances import chance_column
-from semiring.analysis.circuit import Circuit, at_every
-from semiring.analysis.decomposition import (
+from semiring.arrays.exact import reduce_segments
+from semiring.arrays.segments import ascending, owners_of
+from semiring.base import Array
+from semiring.boolean.chances import chance_column
+from semiring.boolean.circuit import Circuit, at_every
+from semiring.boolean.decomposition import (
     ALL,
     ANY,
     NOT,
@@ -23,12 +26,9 @@ from semiring.analysis.decomposition import (
     Decomposition,
     TreeLevel,
 )
-from semiring.analysis.deletions import NEVER, Deleted, Deletions, unions
-from semiring.base import Array
-from semiring.budget import check_budget
+from semiring.boolean.deletions import NEVER, Deleted, Deletions, unions
 from semiring.circuit.gates import SEEDS, mixed
-from semiring.exact import reduce_segments
-from semiring.segments import ascending, owners_of
+from semiring.support.budget import check_budget
 from semiring.token import Token
 
 _HELD: Final = 1 << 24

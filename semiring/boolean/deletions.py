@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from semiring.analysis.circuit import Circuit, Gate
 from semiring.base import Array
-from semiring.budget import check_budget
+from semiring.boolean.circuit import Circuit, Gate
 from semiring.errors import ExactnessError
+from semiring.support.budget import check_budget
 from semiring.token import Token
 
 Deleted = frozenset[Token]

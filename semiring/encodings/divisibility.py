@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from semiring.arrays.segments import bounds
 from semiring.base import Array
-from semiring.derivations import Derivations, exponents_of, ordered
-from semiring.segments import bounds
-from semiring.vocabulary import ABSENT
+from semiring.encodings.derivations import Derivations, exponents_of, ordered
+from semiring.encodings.vocabulary import ABSENT
 
 _PAIRS = 1 << 18
 """Pairs of monomials that are compared at a time."""

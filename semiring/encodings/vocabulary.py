@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from semiring.arrow import decoded, normal
+from semiring.arrays.arrow import decoded, normal
 from semiring.base import Array
 from semiring.token import Token, format_relation, format_value, normal_value, order_key
 

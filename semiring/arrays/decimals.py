@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from semiring.arrays.exact import integer_array, magnitude, reduce_segments, shrink
 from semiring.base import Array
 from semiring.errors import AnnotationError, ExactnessError
-from semiring.exact import integer_array, magnitude, reduce_segments, shrink
 
 _MASK64 = 2**64 - 1
 _MASK32 = np.uint64(0xFFFFFFFF)

@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from semiring.budget import AGAIN, drop_raised, raise_in
 from semiring.errors import DepthError
+from semiring.support.budget import AGAIN, drop_raised, raise_in
 
 T = TypeVar("T")
 

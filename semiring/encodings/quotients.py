@@ -12,7 +12,7 @@ from typing import ClassVar, TypeVar
 import pyarrow as pa
 
 from semiring.base import Semiring
-from semiring.derivations import Derivations, Terms
+from semiring.encodings.derivations import Derivations, Terms
 from semiring.token import Token
 
 K = TypeVar("K")

@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from semiring.base import Array
-from semiring.decimals import decimal_to_integers, integers_to_decimal, sum_decimal_segments
-from semiring.errors import AnnotationError, ExactnessError
-from semiring.exact import (
+from semiring.arrays.decimals import decimal_to_integers, integers_to_decimal, sum_decimal_segments
+from semiring.arrays.exact import (
     INT64_MAX,
     INT64_MIN,
     multiply,
@@ -23,8 +21,10 @@ from semiring.exact import (
     subtract,
     sum_segments,
 )
-from semiring.ranks import ranked
-from semiring.segments import owners_of
+from semiring.arrays.ranks import ranked
+from semiring.arrays.segments import owners_of
+from semiring.base import Array
+from semiring.errors import AnnotationError, ExactnessError
 
 
 def counts_excluding(excluded: Array, offsets: Array) -> Array:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from semiring.arrays.segments import Segmented, bounds
 from semiring.base import Array
-from semiring.segments import Segmented, bounds
 
 Bounds = tuple[Any, Any]
 """The bounds of an interval; None: unbounded on that side."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from semiring.arrays.segments import Segmented, bounds, owners_of
 from semiring.base import Array
-from semiring.segments import Segmented, bounds, owners_of
+from semiring.encodings.vocabulary import ABSENT, Vocabulary
 from semiring.token import Token
-from semiring.vocabulary import ABSENT, Vocabulary
 
 
 @dataclass(frozen=True, slots=True)

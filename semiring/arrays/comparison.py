@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from semiring.arrays.decimals import decimal_to_integers
 from semiring.base import Array
 from semiring.comparison import FLIPPED, check_operator, compare_values, is_nan
-from semiring.decimals import decimal_to_integers
 
 UFUNCS: Final = {
     "=": np.equal,

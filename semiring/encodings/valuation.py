@@ -8,12 +8,12 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from semiring.arrow import decoded, normal
+from semiring.arrays.arrow import decoded, normal
+from semiring.arrays.key_index import KeyIndex
 from semiring.base import Array, Semiring
+from semiring.encodings.vocabulary import all_null
 from semiring.errors import ValuationError
-from semiring.key_index import KeyIndex
 from semiring.token import Token, normal_value
-from semiring.vocabulary import all_null
 
 K = TypeVar("K")
 

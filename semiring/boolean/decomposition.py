@@ -14,20 +14,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from semiring.analysis.columns import GateColumns, gate_columns
-from semiring.analysis.events import Annotation
-from semiring.analysis.parts import (
+from semiring.arrays.segments import ascending, bounds, common, others, renumbered, stable_order
+from semiring.base import Array
+from semiring.boolean.columns import GateColumns, gate_columns
+from semiring.boolean.events import Annotation
+from semiring.boolean.parts import (
     Conjunctions,
     PartClass,
     chosen_groups,
     compacted,
     part_classes,
 )
-from semiring.base import Array
-from semiring.budget import check_budget
 from semiring.circuit.gates import CONSTANT, DELTA, MONUS, PRODUCT, SUM, TOKEN
 from semiring.circuit.reading import NamedGates
-from semiring.segments import ascending, bounds, common, others, renumbered, stable_order
+from semiring.support.budget import check_budget
 
 ALL, ANY, NOT, TUPLE, TRUTH, PART = range(6)
 """The kinds of nodes: and, or, not, a token, a constant, and a part that is compiled by itself."""

@@ -24,8 +24,8 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 
-from semiring.depth import deeply
 from semiring.errors import ArgumentError, LipstickError, closest
+from semiring.support.depth import deeply
 
 T = TypeVar("T")
 
@@ -34,7 +34,7 @@ def checked(target: T) -> T:
     """Return a function that checks its arguments, or a class whose public methods do.
 
     A call that exhausts Python's recursion limit is repeated where there is more room, see
-    :func:`semiring.depth.deeply`.
+    :func:`semiring.support.depth.deeply`.
 
     Raises
     ------

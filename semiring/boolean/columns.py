@@ -6,16 +6,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from semiring.analysis.events import Annotation
+from semiring.arrays.segments import (
+    ascending,
+    bounds,
+    others,
+    outside,
+    owners_of,
+    places_in,
+    renumbered,
+)
 from semiring.base import Array
-from semiring.budget import check_budget
+from semiring.boolean.events import Annotation
 from semiring.circuit.extremes import without_extremes
 from semiring.circuit.gates import TENSOR, TOKEN, TRUTH
 from semiring.circuit.reading import CircuitReading, NamedGates
 from semiring.circuit.values import InCircuit
 from semiring.circuit.writing import CircuitWriting
 from semiring.monoid import COUNT
-from semiring.segments import ascending, bounds, others, outside, owners_of, places_in, renumbered
+from semiring.support.budget import check_budget
 from semiring.tensor import Tensor
 from semiring.value import Value
 

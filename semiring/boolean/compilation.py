@@ -15,17 +15,25 @@ from itertools import combinations
 from math import prod
 from typing import TYPE_CHECKING
 
-from semiring.analysis.circuit import Circuit, Gate
-from semiring.analysis.events import FALSE, TRUE, Annotation, Events, WeightedSum
-from semiring.analysis.independence import connected_components, disjoint, independent
-from semiring.analysis.shared_sums import too_hard
 from semiring.base import Array
-from semiring.budget import check_budget
-from semiring.possible_worlds import PossibleWorlds
+from semiring.boolean.circuit import Circuit, Gate
+from semiring.boolean.events import (
+    FALSE,
+    TRUE,
+    Annotation,
+    Events,
+    WeightedSum,
+    connected_components,
+    disjoint,
+    independent,
+    too_hard,
+)
+from semiring.circuit.possible_worlds import PossibleWorlds
+from semiring.support.budget import check_budget
 
 if TYPE_CHECKING:
-    from semiring.analysis.decomposition import Decomposition
-    from semiring.analysis.tree import Tree
+    from semiring.boolean.decomposition import Decomposition
+    from semiring.boolean.tree import Tree
 
 DECISIONS = 20_000
 """The number of tuples that compilation may decide by default."""
@@ -56,8 +64,8 @@ def compile_annotation(annotation: Annotation, decisions: int = DECISIONS) -> Ci
         When more would be needed.
     """
     # Few questions need these modules.
-    from semiring.analysis.columns import token_count
-    from semiring.analysis.decomposition import decompose
+    from semiring.boolean.columns import token_count
+    from semiring.boolean.decomposition import decompose
 
     if token_count(annotation) <= _SPLIT:
         return _compiled(annotation, decisions)
@@ -66,7 +74,7 @@ def compile_annotation(annotation: Annotation, decisions: int = DECISIONS) -> Ci
 
 def compile_parts(parts: Decomposition, decisions: int = DECISIONS) -> Tree:
     """Return a tree of parts with a circuit for each class of them; as `compile_annotation`."""
-    from semiring.analysis.tree import Tree
+    from semiring.boolean.tree import Tree
 
     circuits: list[Circuit] = []
     for part in parts.classes:

@@ -6,16 +6,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from semiring.arrays.exact import digits
+from semiring.arrays.segments import bounds
 from semiring.base import Array
-from semiring.derivations import Derivations
-from semiring.exact import digits
-from semiring.intervals import Intervals
-from semiring.render import PRINTED_TERMS, left_out, superscript
-from semiring.segments import bounds
+from semiring.encodings.derivations import Derivations
+from semiring.encodings.intervals import Intervals
+from semiring.encodings.token_sets import TokenSets
+from semiring.encodings.vocabulary import ABSENT, glue
+from semiring.encodings.weights import Weights
+from semiring.support.render import PRINTED_TERMS, left_out, superscript
 from semiring.token import format_value
-from semiring.token_sets import TokenSets
-from semiring.vocabulary import ABSENT, glue
-from semiring.weights import Weights
 
 
 def token_sets(sets: TokenSets, absent: str) -> pa.Array:

@@ -8,7 +8,7 @@ Boolean algebra. Source: Imieliński, Lipski, *Incomplete Information in Relatio
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -17,10 +17,8 @@ from itertools import groupby
 from math import gcd, lcm
 from typing import Any, TypeAlias
 
-from semiring.absorption import minimal
-from semiring.analysis.most import most
 from semiring.comparison import FLIPPED, compare_values
-from semiring.errors import CapabilityError
+from semiring.errors import CapabilityError, ExactnessError
 from semiring.expression import (
     Atom,
     Compare,
@@ -33,6 +31,7 @@ from semiring.expression import (
     Sum,
     simplify,
 )
+from semiring.monomials import minimal
 from semiring.polynomial import Polynomial
 from semiring.semirings.counting import Counting
 from semiring.semirings.expressions import Expressions
@@ -394,3 +393,66 @@ def _is_zero_or_one(expression: Expression) -> bool:
     if isinstance(expression, Monus | Product):
         return all(_is_zero_or_one(child) for child in expression.children)
     return isinstance(expression, Atom | Delta | Compare | Condition)
+
+
+def most(annotation: Annotation) -> int:
+    """Return an upper bound on the multiplicity, over all worlds."""
+    if isinstance(annotation, Polynomial):
+        return sum(n for _, n in annotation.terms)
+    if isinstance(annotation, Constant):
+        return annotation.n
+    if isinstance(annotation, Product):
+        product = 1
+        for factor, n in annotation.factors:
+            product *= most(factor) ** n
+        return product
+    if isinstance(annotation, Sum):
+        return sum(n * most(summand) for summand, n in annotation.summands)
+    return most(annotation.left) if isinstance(annotation, Monus) else 1
+
+
+def too_hard(decisions: int) -> ExactnessError:
+    """Return the error of a function that needs too many decisions."""
+    return ExactnessError(
+        f"An exact answer needs more than {decisions:,} decisions about single tuples.\n"
+        "Allow more, or ask for samples, which state their error."
+    )
+
+
+# -- independence --------------------------------------------------------------------------
+
+
+def independent(part: Iterable[int], tokens: Sequence[frozenset[Token]]) -> list[list[int]]:
+    """Return members in groups that share no token."""
+    owner: dict[Token, int] = {}
+    shared = []
+    for member in part:
+        for token in tokens[member]:
+            shared.append((member, owner.setdefault(token, member)))
+    return [sorted(group) for group in connected_components(part, shared)]
+
+
+def disjoint(groups: Iterable[frozenset[int]], tokens: Sequence[frozenset[Token]]) -> bool:
+    """Return True if groups of members share no token."""
+    sets = [frozenset().union(*(tokens[member] for member in group)) for group in groups]
+    return sum(map(len, sets)) == len(frozenset().union(*sets))
+
+
+def connected_components(
+    items: Iterable[int], pairs: Iterable[tuple[int, int]]
+) -> list[frozenset[int]]:
+    """Return the connected components of a graph."""
+    parent = {item: item for item in items}
+
+    def root(item: int) -> int:
+        while parent[item] != item:
+            parent[item] = parent[parent[item]]
+            item = parent[item]
+        return item
+
+    for a, b in pairs:
+        parent[root(a)] = root(b)
+    classes: dict[int, set[int]] = {}
+    for item in parent:
+        classes.setdefault(root(item), set()).add(item)
+    return [frozenset(group) for group in classes.values()]

@@ -1,0 +1,1 @@
+"""Support for all packages: checked arguments, deep data, budgets, documents and texts."""
