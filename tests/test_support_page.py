@@ -9,8 +9,8 @@ from tests.support_page import (
     constructs,
     functions,
     some_constructs,
-    some_functions,
     statements,
+    use_of,
 )
 from tests.support_page.functions import SPARK_FUNCTIONS
 
@@ -21,11 +21,13 @@ def test_statements_and_refusals_are_what_the_code_says() -> None:
 
 
 def test_some_functions_are_what_the_code_says() -> None:
-    text = FUNCTIONS_PAGE.read_text(encoding="utf-8")
-    lines = set(text.splitlines())
-    assert [line for line in some_functions(7) if line not in lines] == []
-    names = [name.replace("|", r"\|") for name in SPARK_FUNCTIONS]
-    assert [name for name in names if f"\n| `{name}` |" not in text] == []
+    lines = FUNCTIONS_PAGE.read_text(encoding="utf-8").splitlines()
+    said = dict(line.removeprefix("- ").rsplit(": `", 1) for line in lines if line.startswith("- "))
+    uses = {name: use for use, names in said.items() for name in names.rstrip("`").split("`, `")}
+    assert set(uses) == set(SPARK_FUNCTIONS)
+    assert {name: uses[name] for name in SPARK_FUNCTIONS[::7]} == {
+        name: use_of(name) for name in SPARK_FUNCTIONS[::7]
+    }
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ import shutil
 import statistics
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from itertools import pairwise
@@ -262,7 +262,7 @@ _WAYS = ("plain", "eager", "replayed")
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """The sizes of runs, and the number of questions.
+    """The queries, the sizes of runs, and the number of questions.
 
     Attributes
     ----------
@@ -274,15 +274,18 @@ class Sizes:
         The number of runs of each variant, in turns, after one that is not measured.
     questions
         The number of rows that are asked about one by one.
+    queries
+        The titles of the queries that are run, all of a workload by default.
     """
 
     events: int
     batches: int
     repetitions: int
     questions: int
+    queries: Sequence[str] = ()
 
 
-def measured(**sizes: int) -> Iterator[dict[str, Any]]:
+def measured(**sizes: Any) -> Iterator[dict[str, Any]]:
     """Yield a row per query of every workload; see :func:`compared`."""
     folder = Path(tempfile.mkdtemp(prefix="workloads-"))
     try:
@@ -300,10 +303,17 @@ def compared(
 ) -> Iterator[dict[str, Any]]:
     """Yield a row per query of one of `WORKLOADS`; all that is written is in a folder."""
     workload, seconds = WORKLOADS[name]
+    queries = {
+        title: query
+        for title, query in workload.queries.items()
+        if not sizes.queries or title in sizes.queries
+    }
+    if not queries:
+        return
     _write(workload, folder / "in", sizes, seconds)
     with lipstick.session(spark, store=folder / "store") as ls:
         _track(ls, workload, folder / "in")
-        for number, (title, query) in enumerate(workload.queries.items()):
+        for number, (title, query) in enumerate(queries.items()):
             yield {"query": title} | _run_in_turns(ls, query, folder / str(number), sizes)
 
 

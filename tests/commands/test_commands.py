@@ -206,6 +206,7 @@ events = 500
 batches = 2
 repetitions = 1
 questions = 1
+queries = ["views of campaigns", "8, new sellers"]
 """
 """The parameters of `streams`, on as little as it takes."""
 

@@ -12,8 +12,8 @@ from tests.support_page.page import (
     functions,
     page,
     some_constructs,
-    some_functions,
     statements,
+    use_of,
 )
 
 PAGE = Path(__file__).parents[2] / "docs" / "support.md"
@@ -26,6 +26,6 @@ __all__ = [
     "functions",
     "page",
     "some_constructs",
-    "some_functions",
     "statements",
+    "use_of",
 ]

@@ -47,9 +47,9 @@ _FUNCTIONS_LINK = """\
 _FUNCTIONS = """\
 # Functions
 
-Every function that Spark 4.3 lists. *In memory*: a value that a deletion changes is computed
-without Spark; values that it does not change are stored. Functions that the session has registered
-are black boxes over a row.
+Every function that Spark 4.3 lists, by its use. *In memory*: a value that a deletion changes is
+computed without Spark; values that it does not change are stored. Functions that the session has
+registered are black boxes over a row.
 
 """
 
@@ -113,14 +113,20 @@ def some_constructs(spark: SparkSession, every: int) -> Iterator[str]:
 
 
 def functions() -> str:
-    """Return the page of functions, in Markdown: 15 s."""
-    rows = map(_function, sorted(SPARK_FUNCTIONS))
-    return _FUNCTIONS + _table(("function", "is", "in memory"), rows)
+    """Return the page of functions, in Markdown, a line for each way of use: 15 s."""
+    lines: dict[str, list[str]] = {}
+    for name in sorted(SPARK_FUNCTIONS):
+        lines.setdefault(use_of(name), []).append(_code(name))
+    longest_first = sorted(lines.items(), key=lambda line: (-len(line[1]), line[0]))
+    return _FUNCTIONS + "".join(f"- {use}: {', '.join(names)}\n" for use, names in longest_first)
 
 
-def some_functions(every: int) -> Iterator[str]:
-    """Yield the lines of every so manieth function."""
-    yield from map(_row, map(_function, sorted(SPARK_FUNCTIONS)[::every]))
+def use_of(name: str) -> str:
+    """Return how a function may be used, as the page says it."""
+    kind, why = use(name)
+    if kind == REFUSED:
+        return f"refused: {why.rstrip('.')}"
+    return f"{kind}, in memory" if in_memory(name, kind) else kind
 
 
 def statements() -> str:
@@ -143,13 +149,6 @@ def _construct(ls: lipstick.Session, sql: str) -> tuple[str, ...]:
         polynomial = _code(polynomial)
     answers = (polynomial, told.probability or "–", told.evaluate, memory)
     return _code(sql), _code(told.annotation), *answers
-
-
-def _function(name: str) -> tuple[str, str, str]:
-    kind, why = use(name)
-    if kind == REFUSED:
-        return _code(name), f"refused: {why}", ""
-    return _code(name), kind, "yes" if in_memory(name, kind) else ""
 
 
 def _statement(case: Case) -> tuple[str, str]:

@@ -223,9 +223,9 @@ def _behind(memory: Memory) -> Iterator[tuple[str, set[SourceColumn]]]:
 
 def lineage_facet(memory: Memory, namespace: str) -> dict[str, Any]:
     """Return the facet; see :meth:`lipstick.Capture.column_lineage_facet`."""
-
-    from openlineage.client.serde import Serde
-
     engine = memory.engine
     output = output_lineage(engine.root, engine.manifest.names, engine.manifest.relations, {})
-    return Serde.to_dict(column_facet(output, namespace))
+    facet = column_facet(output, namespace)
+    from openlineage.client.serde import Serde
+
+    return Serde.to_dict(facet)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,11 @@ def test_events_are_sent(capture: Path, tmp_path: Path, monkeypatch: pytest.Monk
     assert "--output or --send" in run(str(capture), "--send", "--output", "x", code=2)
 
 
-def test_without_the_package(capture: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "openlineage.client.generated.lineage", None)
-    assert "Install lipstick-spark[openlineage]" in run(str(capture), code=2)
+@pytest.mark.parametrize("command", [["openlineage"], ["where", "--openlineage", "lake"]])
+def test_without_the_package(
+    command: list[str], capture: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "openlineage", None)
+    done = CliRunner().invoke(main, [*command, str(capture)])
+    assert done.exit_code == 2
+    assert "Install lipstick-spark[openlineage]" in done.output
