@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 
@@ -18,14 +17,11 @@ from semiring.analysis.presence import WORD, Presence
 from semiring.analysis.sampling import Estimate, batches, hoeffding, words_needed
 from semiring.arrays.segments import others
 from semiring.base import Array
-from semiring.boolean.circuit import Circuit, at_every, quadrature
+from semiring.boolean.circuit import quadrature
 from semiring.boolean.compilation import DECISIONS, compile_annotation
 from semiring.boolean.events import Annotation
 from semiring.support.budget import remaining, within
 from semiring.token import Token
-
-_TOGETHER = 1024
-"""Number of points of an integral evaluated together."""
 
 _LOOKS = 20
 """Limit on the checks of a sample's errors, each after twice the worlds of the last."""
@@ -48,24 +44,11 @@ def shapley(annotation: Annotation, decisions: int = DECISIONS) -> dict[Token, E
     that look alike are evaluated once.
     """
     circuit = compile_annotation(annotation, decisions)
-    points, weights = quadrature(len(circuit.tokens))
-    if not isinstance(circuit, Circuit):
-        return _exact(circuit.influences(points, weights))
-    values: dict[Token, float] = dict.fromkeys(circuit.tokens, 0.0)
-    for start in range(0, len(points), _TOGETHER):
-        there, share = points[start : start + _TOGETHER], weights[start : start + _TOGETHER]
-        influences = circuit.influences(at_every(circuit.tokens, there), partial(_integral, share))
-        for token, value in influences.items():
-            values[token] += value
-    return _exact(values)
+    return _exact(circuit.integrals(*quadrature(len(circuit.tokens))))
 
 
 def _exact(values: Mapping[Token, float]) -> dict[Token, Estimate]:
     return {token: Estimate(float(value)) for token, value in values.items()}
-
-
-def _integral(weights: Array, values: Array | float) -> float:
-    return float((weights * values).sum())
 
 
 def banzhaf(annotation: Annotation, decisions: int = DECISIONS) -> dict[Token, Estimate]:
@@ -78,9 +61,7 @@ def banzhaf(annotation: Annotation, decisions: int = DECISIONS) -> dict[Token, E
         As `shapley`.
     """
     circuit = compile_annotation(annotation, decisions)
-    if not isinstance(circuit, Circuit):
-        return _exact(circuit.influences(np.array([0.5]), np.ones(1)))
-    return _exact(circuit.influences(at_every(circuit.tokens, 0.5)))
+    return _exact(circuit.integrals(np.array([0.5]), np.ones(1)))
 
 
 def sampled_banzhaf(

@@ -10,22 +10,18 @@ Answers*, PVLDB 4(1), 2010.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from semiring.base import Array
 from semiring.boolean.circuit import Circuit, Gate
 from semiring.boolean.compilation import compile_annotation, compile_event
-from semiring.boolean.deletions import NEVER, Deletions, least_sums
+from semiring.boolean.deletions import NEVER, Deletions, least_sums, with_times
 from semiring.boolean.events import Annotation, Events
 from semiring.circuit.possible_worlds import PossibleWorlds
 from semiring.errors import ExactnessError
 from semiring.support.budget import check_budget, remaining, spent, within
 from semiring.token import Token
-
-if TYPE_CHECKING:
-    from semiring.boolean.tree import Tree
 
 STEPS = 100_000
 """The number of decisions about single tuples that the search may take by default."""
@@ -72,12 +68,9 @@ def responsibility(annotation: Annotation, steps: int = STEPS) -> Responsibiliti
     if len(annotation.tokens) <= _ENUMERATED:
         return Responsibilities(_of_worlds(annotation), {})
     try:
-        compiled = compile_annotation(annotation, steps)
-        found, deletions = (
-            (_of_circuit(compiled), Deletions(compiled))
-            if isinstance(compiled, Circuit)
-            else (_of_tree(compiled), compiled.deletions())
-        )
+        compiled = compile_annotation(annotation, steps).alike()
+        deletions = Deletions(compiled)
+        found = _Contexts(compiled, deletions).costs()
         smallest = deletions.smallest(1)
     except ExactnessError:
         check_budget()
@@ -152,53 +145,41 @@ class _Flips:
             return None
 
 
-# -- circuits --------------------------------------------------------------------------------------
-
-
-def _of_circuit(circuit: Circuit, *, holds: bool = True) -> dict[Token, int | None]:
-    """Return, by token, the least deletions that make it decisive; None: the structure does not
-    show it.
-
-    Parameters
-    ----------
-    holds
-        The value of the function with the token.
-    """
-    return _Contexts(circuit).costs(holds=holds)
-
-
 class _Contexts:
     """The least deletions, by gate, after which the output equals the gate or its negation."""
 
-    def __init__(self, circuit: Circuit) -> None:
+    def __init__(self, circuit: Circuit, least: Deletions) -> None:
+        self._circuit = circuit
         self._gates = circuit.gates
-        self._tokens = circuit.tokens
-        self._least = Deletions(circuit)
+        self._least = least
 
-    def costs(self, *, holds: bool) -> dict[Token, int | None]:
-        """See :func:`_of_circuit`."""
+    def costs(self) -> dict[Token, int | None]:
+        """Return, by token, the least deletions that make it decisive; None: the structure does
+        not show it.
+        """
         same = np.full(len(self._gates), NEVER, dtype=np.int64)
         opposite = same.copy()
-        (same if holds else opposite)[-1] = 0
-        costs = dict.fromkeys(self._tokens, NEVER)
-        unknown: set[Token] = set()
+        same[-1] = 0
+        costs = [NEVER] * self._circuit.slot_count
+        unknown: set[int] = set()
         hidden = np.zeros(len(self._gates), dtype=np.bool_)
         for number in range(len(self._gates) - 1, -1, -1):
             check_budget()
             gate = self._gates[number]
-            if gate.token is not None and (gate.kind != "token" or hidden[number]):
-                unknown.add(gate.token)
+            if gate.slot is not None and (gate.kind != "token" or hidden[number]):
+                unknown.add(gate.slot)
             own = (int(same[number]), int(opposite[number]))
             if hidden[number] or (gate.kind == "compare" and not self._is_sum_of_parts(gate)):
                 hidden[list(gate.children)] = True
             elif gate.kind == "token":
-                assert gate.token is not None
-                costs[gate.token] = min(costs[gate.token], own[0])
+                assert gate.slot is not None
+                costs[gate.slot] = min(costs[gate.slot], own[0])
             elif min(own) < NEVER:
                 for child, cost in self._below(gate, own):
                     same[child] = min(same[child], cost[0])
                     opposite[child] = min(opposite[child], cost[1])
-        return {token: None if token in unknown else cost for token, cost in costs.items()}
+        known = [None if slot in unknown else cost for slot, cost in enumerate(costs)]
+        return self._circuit.of_tokens(known, NEVER)
 
     def _is_sum_of_parts(self, gate: Gate) -> bool:
         """Return True for a condition on a weighted sum of functions that share no token."""
@@ -218,7 +199,9 @@ class _Contexts:
             yield gate.children[0], (own[1], own[0])
         elif gate.kind in ("and", "or"):
             sizes = [(least.true if gate.kind == "and" else least.false)[c] for c in gate.children]
-            total, never = sum(s for s in sizes if s < NEVER), sum(s >= NEVER for s in sizes)
+            counted = [(n, s) for (_, n), s in zip(with_times(gate), sizes, strict=True)]
+            total = sum(n * s for n, s in counted if s < NEVER)
+            never = sum(n for n, s in counted if s >= NEVER)
             for child, size in zip(gate.children, sizes, strict=True):
                 if never - (size >= NEVER):
                     continue
@@ -264,29 +247,3 @@ class _Contexts:
         sums = self._least.sums[part]
         assert sums is not None
         return sums
-
-
-# -- trees -----------------------------------------------------------------------------------------
-
-
-def _of_tree(tree: Tree) -> dict[Token, int | None]:
-    """Return, by token, the least deletions that make it decisive; None: the structure does not
-    show it.
-    """
-    of_parts: dict[tuple[int, bool], list[int | None]] = {}
-    costs: list[int | None] = [NEVER] * len(tree.tokens)
-    for number, rows, cost, holds in tree.contexts():
-        check_budget()
-        if number is None:
-            if holds:
-                for token, least in zip(rows[:, 0].tolist(), cost.tolist(), strict=True):
-                    costs[token] = least
-            continue
-        key = (number, holds)
-        if key not in of_parts:
-            found = _of_circuit(tree.circuits[number], holds=holds)
-            of_parts[key] = [found.get(token, NEVER) for token in tree.classes[number].tokens]
-        for place, own in enumerate(of_parts[key]):
-            for token, least in zip(rows[:, place].tolist(), cost.tolist(), strict=True):
-                costs[token] = None if own is None else min(own + least, NEVER)
-    return dict(zip(tree.tokens, costs, strict=True))

@@ -14,7 +14,6 @@ import numpy as np
 
 from semiring.analysis.presence import WORD, Presence
 from semiring.base import Array, Semiring
-from semiring.boolean.circuit import Circuit
 from semiring.boolean.compilation import compile_annotation
 from semiring.boolean.deletions import Deletions
 from semiring.boolean.events import Annotation, connected_components
@@ -245,8 +244,7 @@ def repairs(annotation: Annotation, steps: int = STEPS) -> Repairs:
     Of more than a thousand sets, or large ones, some are returned, and ``complete`` is False.
     """
     try:
-        compiled = compile_annotation(annotation)
-        deletions = Deletions(compiled) if isinstance(compiled, Circuit) else compiled.deletions()
+        deletions = Deletions(compile_annotation(annotation).alike())
         listed = max(1, min(_LISTED, _LISTED_TUPLES // (deletions.least or 1)))
         smallest = deletions.smallest(listed)
         return Repairs(smallest[:listed], complete=len(smallest) <= listed)

@@ -45,9 +45,12 @@ PROBABILITIES = Probabilities()
 
 
 class EqualChances(Mapping[Token, float]):
-    """One probability for all tokens that occur in some annotations or values."""
+    """One probability for all tokens that occur in some annotations or values.
 
-    def __init__(self, of: Sequence[HasTokens], chance: float) -> None:
+    It can be an array, to evaluate many at once.
+    """
+
+    def __init__(self, of: Sequence[HasTokens], chance: Any) -> None:
         self._of = of
         self.chance = chance
 
@@ -55,7 +58,7 @@ class EqualChances(Mapping[Token, float]):
     def _tokens(self) -> frozenset[Token]:
         return all_tokens(self._of)
 
-    def __getitem__(self, token: Token) -> float:
+    def __getitem__(self, token: Token) -> Any:
         return self.chance
 
     def __iter__(self) -> Iterator[Token]:

@@ -1,7 +1,9 @@
 """Circuits: Boolean functions in a form for counting and optimising in one pass.
 
 Gates that look alike are evaluated once. If all tuples have one weight, as for Shapley values, most
-gates do: orders of a customer, customers with as many orders. Sources: Darwiche, *Decomposable
+gates do: orders of a customer, customers with as many orders. A gate of a circuit can stand for
+many such functions, whose tokens are in its slots: a child that a gate has n times stands for n
+functions of each of the gate's own, in their order. Sources: Darwiche, *Decomposable
 Negation Normal Form*, JACM 2001; Ré, Suciu, *The Trichotomy of HAVING Queries on a Probabilistic
 Database*, VLDB Journal 18, 2009 (distributions of sums).
 """
@@ -10,16 +12,30 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from math import prod
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from semiring.base import Array
+from semiring.boolean.chances import EqualChances
+from semiring.support.budget import check_budget
 from semiring.token import Token
+
+if TYPE_CHECKING:
+    from semiring.circuit.reading import NamedGates
+
+T = TypeVar("T")
+
+_COUNTED = frozenset(("and", "or", "convolution"))
+"""The kinds of gates whose children have no order."""
+
+_HELD = 1 << 24
+"""Number of values held at a time: of gates at points of an integral."""
 
 _FEW = 8
 """Number of parts up to which distributions are convolved directly."""
@@ -43,6 +59,10 @@ class Gate:
         Of distributions of sums: ``point``, a sum without chance; ``step``, a weight that counts
         where the child holds; ``convolution``, of children that share no token; ``mixture``, the
         first child if the token is there, else the second.
+    times
+        How often the gate has each of its children; (): once.
+    slot
+        Of a token or a decision, the slot of its token.
     value
         Of a constant.
     sums
@@ -56,7 +76,8 @@ class Gate:
 
     kind: str
     children: tuple[int, ...] = ()
-    token: Token | None = None
+    times: tuple[int, ...] = ()
+    slot: int | None = None
     value: float = 0.0
     sums: tuple[bool, ...] = ()
     at: int = 0
@@ -66,11 +87,22 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Circuit:
-    """A compiled function: gates, children before parents, the last one the output."""
+    """A compiled function: gates, children before parents, the last one the output.
+
+    Attributes
+    ----------
+    tokens
+        The tokens, by number.
+    decisions
+        The number of decisions about single tuples.
+    slots
+        Of each slot, the numbers of the tokens that its gates stand for; None: its own number.
+    """
 
     gates: tuple[Gate, ...]
-    tokens: tuple[Token, ...]
+    tokens: tuple[Token, ...] | NamedGates
     decisions: int
+    slots: Sequence[Array] | None = None
 
     def probability(self, weights: Mapping[Token, Any]) -> Any:
         """Return the probability of the function, of independent tokens.
@@ -85,19 +117,60 @@ class Circuit:
         classes = _Classes(self, weights)
         return classes.forward()[classes.of_gate[-1]]
 
-    def influences(
-        self, weights: Mapping[Token, Any], fold: Callable[[Any], Any] = lambda slope: slope
-    ) -> dict[Token, Any]:
+    def influences(self, weights: Mapping[Token, Any]) -> dict[Token, Any]:
         """Return, for each token, the probability with it less the probability without it.
 
         These are the derivatives of the probability, found in one backward pass over the gates.
+        """
+        return self.of_tokens(_Classes(self, weights).influences(lambda slope: slope), 0.0)
+
+    def integrals(self, points: Array, shares: Array) -> dict[Token, float]:
+        """Return, for each token, an integral of its influence.
 
         Parameters
         ----------
-        fold
-            A linear function of an influence, such as an integral of an array of them.
+        points, shares
+            The weights that all tokens have, and the shares of these in the integral.
         """
-        return _Classes(self, weights).influences(fold)
+        together = max(256, _HELD // (4 * len(self.gates)))
+        found = [0.0] * self.slot_count
+        for start in range(0, len(points), together):
+            check_budget()
+            at, share = points[start : start + together], shares[start : start + together]
+            classes = _Classes(self, EqualChances((), at))
+            more = classes.influences(partial(_integral, share))
+            found = list(map(operator.add, found, more))
+        return self.of_tokens(found, 0.0)
+
+    def alike(self) -> Circuit:
+        """Return the circuit in which tuples that look alike share a gate."""
+        return self
+
+    def of_tokens(self, by_slot: Sequence[T], other: T) -> dict[Token, T]:
+        """Return the values of slots by token; tokens without a slot have another value."""
+        if self.slots is None:
+            return dict(zip(self.tokens, by_slot, strict=True))
+        values = [other] * len(self.tokens)
+        for value, numbers in zip(by_slot, self.slots, strict=True):
+            for number in numbers.tolist():
+                values[number] = value
+        return dict(zip(self.tokens, values, strict=True))
+
+    @property
+    def slot_count(self) -> int:
+        """The number of slots."""
+        return len(self.tokens if self.slots is None else self.slots)
+
+    def named(self, slot: int, places: slice = slice(1)) -> list[Token]:
+        """Return the tokens at some places of a slot."""
+        if isinstance(self.tokens, tuple):
+            return [self.tokens[slot]]
+        assert self.slots is not None
+        return self.tokens.at(self.slots[slot][places])
+
+
+def _integral(shares: Array, influence: Any) -> float:
+    return float((shares * influence).sum())
 
 
 class _Classes:
@@ -109,16 +182,23 @@ class _Classes:
         self._gates: list[Gate] = []
         self._shapes: list[Shape] = []
         self._weights: list[Any] = []
+        equal = weights.chance if isinstance(weights, EqualChances) else None
         numbers: dict[Hashable, int] = {}
         for gate in circuit.gates:
             children = [self.of_gate[child] for child in gate.children]
-            weight = None if gate.token is None else weights[gate.token]
-            counted = gate.kind in ("and", "or", "convolution")
-            shape: Shape = (
-                tuple(sorted(Counter(children).items()))
-                if counted
-                else tuple((child, 1) for child in children)
-            )
+            weight = None
+            if gate.slot is not None:
+                weight = weights[circuit.named(gate.slot)[0]] if equal is None else equal
+            shape: Shape
+            if gate.kind in _COUNTED:
+                counts = Counter(children)
+                if gate.times:
+                    counts = Counter()
+                    for child, n in zip(children, gate.times, strict=True):
+                        counts[child] += n
+                shape = tuple(sorted(counts.items()))
+            else:
+                shape = tuple((child, 1) for child in children)
             known = weight if isinstance(weight, (int, float)) else id(weight)
             data = (gate.value, gate.sums, gate.at, gate.complement, gate.cap)
             key = (gate.kind, shape, known, data)
@@ -137,8 +217,8 @@ class _Classes:
             values.append(_value(gate, inner, weight))
         return values
 
-    def influences(self, fold: Callable[[Any], Any]) -> dict[Token, Any]:
-        """See :meth:`Circuit.influences`."""
+    def influences(self, fold: Callable[[Any], Any]) -> list[Any]:
+        """Return a linear function of the influences, by slot; see :meth:`Circuit.influences`."""
         values = self.forward()
         gates, of_gate = self._circuit.gates, self.of_gate
         # The slope of a gate follows from its class and its relation to its parents.
@@ -148,7 +228,7 @@ class _Classes:
         passed: dict[tuple[int, int, int], Any] = {}
         owners: list[int] = []
         folded: dict[int, Any] = {}
-        influences: dict[Token, Any] = dict.fromkeys(self._circuit.tokens, 0.0)
+        influences: list[Any] = [0.0] * self._circuit.slot_count
         for number in range(len(gates) - 1, -1, -1):
             gate, own = gates[number], of_gate[number]
             root = number == len(gates) - 1
@@ -157,21 +237,21 @@ class _Classes:
             key = (own, root, tuple(sorted(received[number])))
             context = contexts.setdefault(key, len(contexts))
             if context == len(slopes):
-                slope: Any = 1.0 if root else 0.0
+                slope: Any = 1.0 if root else None
                 for above, role in received[number]:
                     step = (above, role, own)
                     if step not in passed:
                         passed.update(
                             self._slopes(owners[above], above, slopes[above], own, values)
                         )
-                    slope = _plus(slope, passed[step])
+                    slope = passed[step] if slope is None else _plus(slope, passed[step])
                 slopes.append(slope)
                 owners.append(own)
-            if gate.token is not None:
+            if gate.slot is not None:
                 if context not in folded:
                     folded[context] = fold(self._influence(own, slopes[context], values))
-                influences[gate.token] = influences[gate.token] + folded[context]
-            ordered = gate.kind not in ("and", "or", "convolution")
+                influences[gate.slot] = influences[gate.slot] + folded[context]
+            ordered = gate.kind not in _COUNTED
             for place, child in enumerate(gate.children):
                 received[child].append((context, place if ordered else 0))
         return influences
@@ -191,26 +271,26 @@ class _Classes:
     def _slopes(
         self, own: int, context: int, slope: Any, child: int, values: Sequence[Any]
     ) -> dict[tuple[int, int, int], Any]:
-        """Return the slopes that a class passes to a child, or to all children of a convolution."""
+        """Return the slopes that a class passes to a child, or to all children if they count."""
         gate, shape = self._gates[own], self._shapes[own]
-        if gate.kind == "convolution":
+        if gate.kind in _COUNTED:
             parts = [(values[c], n) for c, n in shape]
-            slopes = _slopes_of_parts(slope, parts, gate.cap)
+            if gate.kind == "convolution":
+                slopes = _slopes_of_parts(slope, parts, gate.cap)
+            else:
+                factors = [(v if gate.kind == "and" else 1 - v, n) for v, n in parts]
+                slopes = [slope * product for product in _products_of_others(factors)]
             return {(context, 0, c): s for (c, _), s in zip(shape, slopes, strict=True)}
         roles = {role for role, (c, _) in enumerate(shape) if c == child}
-        if gate.kind in ("and", "or"):
-            roles = {0}
         return {
             (context, role, child): self._slope(own, slope, role, child, values) for role in roles
         }
 
     def _slope(self, own: int, slope: Any, role: int, child: int, values: Sequence[Any]) -> Any:
         """Return the slope that a class passes to one of its children."""
-        gate, shape = self._gates[own], self._shapes[own]
+        gate = self._gates[own]
         if gate.kind == "not":
             return -slope
-        if gate.kind in ("and", "or"):
-            return slope * _cofactor(gate.kind, [(c, values[c], n) for c, n in shape], child)
         if gate.kind in ("decision", "mixture"):
             weight = self._weights[own]
             passed = slope * (weight if role == 0 else 1 - weight)
@@ -264,14 +344,20 @@ def _joined(kind: str, inner: Sequence[tuple[Any, int]]) -> Any:
     return product if kind == "and" else 1 - product
 
 
-def _cofactor(kind: str, inner: Sequence[tuple[int, Any, int]], child: int) -> Any:
-    """Return the product of the values of a class's children with one child left out."""
-    product: Any = 1.0
-    for number, value, n in inner:
-        times = n - (number == child)
-        if times:
-            product = product * (value if kind == "and" else 1 - value) ** times
-    return product
+def _products_of_others(factors: Sequence[tuple[Any, int]]) -> Iterator[Any]:
+    """Yield for each of some powers the product of all factors but one of its own."""
+    powers = [factor**n if n > 1 else factor for factor, n in factors]
+    after = list(accumulate(powers[:0:-1], operator.mul))
+    before: Any = None
+    for (factor, n), power in zip(factors, powers, strict=True):
+        others = after.pop() if after else None
+        if before is not None:
+            others = before if others is None else before * others
+        if n > 1:
+            rest = factor ** (n - 1)
+            others = rest if others is None else others * rest
+        yield 1.0 if others is None else others
+        before = power if before is None else before * power
 
 
 # -- distributions of sums -----------------------------------------------------------------------
@@ -343,15 +429,11 @@ def _slopes_of_parts(slope: Array, parts: Sequence[tuple[Array, int]], cap: int)
         s.reshape(s.shape + (1,) * (axes - s.ndim))
         for s in (np.fft.rfft(reached, axis=0), *spectra)
     )
-    powers = [s**n for s, (_, n) in zip(spectra, parts, strict=True)]
-    one = np.ones((1,) * axes, dtype=np.complex128)
-    before = list(accumulate(powers[:-1], operator.mul, initial=one))
-    after = list(accumulate(powers[:0:-1], operator.mul, initial=one))
-    slopes = []
-    for number, (sums, n) in enumerate(parts):
-        others = before[number] * after[len(parts) - 1 - number] * spectra[number] ** (n - 1)
-        slopes.append(_first(whole * np.conj(others), length, len(sums)))
-    return slopes
+    others = _products_of_others([(s, n) for s, (_, n) in zip(spectra, parts, strict=True)])
+    return [
+        _first(whole * np.conj(rest), length, len(sums))
+        for rest, (sums, _) in zip(others, parts, strict=True)
+    ]
 
 
 def _first(spectrum: Array, length: int, count: int) -> Array:
@@ -399,12 +481,7 @@ def _capped(sums: Array, cap: int) -> Array:
     return capped
 
 
-# -- weights -------------------------------------------------------------------------------------
-
-
-def at_every(tokens: Iterable[Token], weights: Array | float) -> dict[Token, Array | float]:
-    """Return a function that gives every token the same probability or array of probabilities."""
-    return dict.fromkeys(tokens, weights)
+# -- integrals -------------------------------------------------------------------------------------
 
 
 def quadrature(degree: int) -> tuple[Array, Array]:

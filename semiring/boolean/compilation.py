@@ -11,6 +11,7 @@ Queries*, JACM 2012 (hierarchical queries, whose annotations have common factors
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import combinations
 from math import prod
 from typing import TYPE_CHECKING
@@ -30,6 +31,7 @@ from semiring.boolean.events import (
 )
 from semiring.circuit.possible_worlds import PossibleWorlds
 from semiring.support.budget import check_budget
+from semiring.token import Token
 
 if TYPE_CHECKING:
     from semiring.boolean.decomposition import Decomposition
@@ -89,24 +91,27 @@ def _compiled(annotation: Annotation, decisions: int) -> Circuit:
         event = events.of(annotation)
     except RecursionError as error:
         raise too_hard(decisions) from error
-    circuit = compile_event(events, event, decisions)
-    return Circuit(circuit.gates, tuple(sorted(annotation.tokens)), circuit.decisions)
+    return compile_event(events, event, decisions, annotation.tokens)
 
 
-def compile_event(events: Events, event: int, decisions: int) -> Circuit:
-    """Return the circuit of an event; parameters and errors as of `compile_annotation`."""
-    compiler = _Compiler(events, decisions)
+def compile_event(
+    events: Events, event: int, decisions: int, tokens: frozenset[Token] | None = None
+) -> Circuit:
+    """Return the circuit of an event over some tokens; as `compile_annotation`."""
+    of = tuple(sorted(events.tokens[event] if tokens is None else tokens))
+    compiler = _Compiler(events, decisions, of)
     try:
         compiler.compiled(event)
     except RecursionError as error:
         raise too_hard(decisions) from error
-    return Circuit(tuple(compiler.gates), tuple(sorted(events.tokens[event])), compiler.used)
+    return Circuit(tuple(compiler.gates), of, compiler.used)
 
 
 class _Compiler:
-    def __init__(self, events: Events, most: int) -> None:
+    def __init__(self, events: Events, most: int, tokens: Sequence[Token]) -> None:
         self.gates: list[Gate] = []
         self.used = 0
+        self._slot = {token: slot for slot, token in enumerate(tokens)}
         self._events = events
         self._most = most
         self._known: dict[int, int] = {}
@@ -129,7 +134,7 @@ class _Compiler:
         if event in (FALSE, TRUE):
             return self._add(Gate("constant", value=float(event == TRUE)))
         if kind == "token":
-            return self._add(Gate("token", token=part))
+            return self._add(Gate("token", slot=self._slot[part]))
         if kind == "not":
             return self._add(Gate("not", (self.compiled(part),)))
         if kind == "sum":
@@ -268,7 +273,7 @@ class _Compiler:
             if certain or not parts:
                 parts.append(self._add(Gate("point", at=min(certain, cap), cap=cap)))
             children.append(self._convolution(parts, cap))
-        return self._add(Gate("mixture", tuple(children), token, cap=cap))
+        return self._add(Gate("mixture", tuple(children), slot=self._slot[token], cap=cap))
 
     def _decided(self) -> None:
         self.used += 1
@@ -296,7 +301,9 @@ class _Compiler:
                         known[key] = gate(low, level - 1)
                     else:
                         children = (gate(high, level - 1), gate(low, level - 1))
-                        known[key] = self._add(Gate("decision", children, tokens[level]))
+                        known[key] = self._add(
+                            Gate("decision", children, slot=self._slot[tokens[level]])
+                        )
             return known[key]
 
         return gate(holds, len(tokens) - 1)
@@ -311,4 +318,4 @@ class _Compiler:
         counts = Counter(token for member in inner for token in events.tokens[member])
         token = max(counts, key=lambda token: (counts[token], token.sort_key))
         high, low = (self.compiled(events.given(event, token, there)) for there in (True, False))
-        return self._add(Gate("decision", (high, low), token))
+        return self._add(Gate("decision", (high, low), slot=self._slot[token]))

@@ -7,8 +7,7 @@ models); Kimelfeld, Ré, *Deletion Propagation* (PODS 2012), here in the case of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -31,6 +30,8 @@ _CELLS = 1 << 27
 
 class Deletions:
     """The least number of deletions that give each gate each of its values.
+
+    Functions that share a gate are told apart by their place among them.
 
     Attributes
     ----------
@@ -61,7 +62,7 @@ class Deletions:
     def sets(self, limit: int, *, holds: bool) -> list[Deleted]:
         """Return smallest sets of deletions that give the function a value; see `smallest`."""
         self._limit = limit
-        return self._some(self._sets(len(self._circuit.gates) - 1, holds=holds))
+        return self._some(self._sets(len(self._circuit.gates) - 1, 0, holds=holds))
 
     def _some(self, sets: Iterable[Deleted]) -> list[Deleted]:
         return list(dict.fromkeys(islice(sets, self._limit + 1)))
@@ -79,9 +80,9 @@ class Deletions:
         elif gate.kind == "not":
             false, true = self.true[inner[0]], self.false[inner[0]]
         elif gate.kind == "and":
-            false, true = min(self.false[c] for c in inner), sum(self.true[c] for c in inner)
+            false, true = min(self.false[c] for c in inner), _total(self.true, gate)
         elif gate.kind == "or":
-            false, true = sum(self.false[c] for c in inner), min(self.true[c] for c in inner)
+            false, true = _total(self.false, gate), min(self.true[c] for c in inner)
         elif gate.kind == "decision":
             high, low = inner
             false = min(self.false[high], 1 + self.false[low])
@@ -131,44 +132,64 @@ class Deletions:
 
     # -- sets --------------------------------------------------------------------------------
 
-    def _sets(self, number: int, *, holds: bool) -> Iterator[Deleted]:
+    def _sets(self, number: int, place: int, *, holds: bool) -> Iterator[Deleted]:
         """Yield smallest sets that give a gate a value."""
         check_budget()
         gate = self._circuit.gates[number]
         inner = gate.children
-        if gate.kind in ("constant", "token"):
-            yield frozenset() if holds or gate.token is None else frozenset((gate.token,))
+        if gate.kind == "constant":
+            yield frozenset()
+        elif gate.kind == "token":
+            yield frozenset() if holds else self._tokens(gate, place)
         elif gate.kind == "not":
-            yield from self._sets(inner[0], holds=not holds)
+            yield from self._sets(inner[0], place, holds=not holds)
         elif gate.kind in ("and", "or"):
+            below = [(child, range(place * n, (place + 1) * n)) for child, n in with_times(gate)]
             if holds == (gate.kind == "and"):
-                yield from self._products([partial(self._sets, c, holds=holds) for c in inner])
+                yield from unions(
+                    [s for c, places in below for s in self._of_all(c, places, holds)]
+                )
                 return
             sizes = self.true if holds else self.false
             least = min(sizes[child] for child in inner)
-            for child in inner:
-                if sizes[child] == least:
-                    yield from self._sets(child, holds=holds)
+            for child, places in below:
+                for at in places if sizes[child] == least else ():
+                    yield from self._sets(child, at, holds=holds)
         elif gate.kind == "decision":
             sizes = self.true if holds else self.false
             high, low = inner
             if sizes[high] == sizes[number]:
-                yield from self._sets(high, holds=holds)
+                yield from self._sets(high, place, holds=holds)
             if sizes[low] + 1 == sizes[number]:
-                yield from _with(gate, self._sets(low, holds=holds))
+                yield from map(self._tokens(gate, place).union, self._sets(low, place, holds=holds))
         else:
-            yield from self._comparing(number, gate, holds=holds)
+            yield from self._comparing(number, place, holds=holds)
 
-    def _comparing(self, number: int, gate: Gate, *, holds: bool) -> Iterator[Deleted]:
+    def _tokens(self, gate: Gate, place: int, count: int = 1) -> Deleted:
+        assert gate.slot is not None
+        return frozenset(self._circuit.named(gate.slot, slice(place, place + count)))
+
+    def _of_all(self, number: int, places: range, holds: bool) -> Iterator[list[Deleted]]:
+        """Yield, for each of the functions, smallest sets that give it a value."""
+        gate = self._circuit.gates[number]
+        if gate.kind == "token":
+            none = frozenset[Token]()
+            yield [none if holds else self._tokens(gate, places.start, len(places))]
+            return
+        for place in places:
+            yield self._some(self._sets(number, place, holds=holds))
+
+    def _comparing(self, number: int, place: int, *, holds: bool) -> Iterator[Deleted]:
+        gate = self._circuit.gates[number]
         least = self.true[number] if holds else self.false[number]
         sums = self._of(gate.children[0])
         for total in np.flatnonzero(sums == least).tolist():
             if gate.sums[total] == holds:
-                yield from self._summing(gate.children[0], total)
+                yield from self._summing(gate.children[0], place, total)
         if len(gate.children) > 1 and not holds and self.false[gate.children[1]] == least:
-            yield from self._sets(gate.children[1], holds=False)
+            yield from self._sets(gate.children[1], place, holds=False)
 
-    def _summing(self, number: int, total: int) -> Iterator[Deleted]:
+    def _summing(self, number: int, place: int, total: int) -> Iterator[Deleted]:
         """Yield smallest sets that give a sum a value."""
         check_budget()
         gate = self._circuit.gates[number]
@@ -180,19 +201,21 @@ class Deletions:
             for holds in (True, False):
                 size = self.true[inner[0]] if holds else self.false[inner[0]]
                 if size == least and (not gate.at or (total > 0) == (holds != gate.complement)):
-                    yield from self._sets(inner[0], holds=holds)
+                    yield from self._sets(inner[0], place, holds=holds)
         elif gate.kind == "mixture":
             high, low = self._of(inner[0]), self._of(inner[1])
             least = int(self._of(number)[total])
             if total < len(high) and high[total] == least:
-                yield from self._summing(inner[0], total)
+                yield from self._summing(inner[0], place, total)
             if total < len(low) and low[total] + 1 == least:
-                yield from _with(gate, self._summing(inner[1], total))
+                yield from map(
+                    self._tokens(gate, place).union, self._summing(inner[1], place, total)
+                )
         else:
             prefixes = self._prefixes(gate)
             for ways in self._ways(gate, prefixes, total):
                 parts = zip(inner, ways, strict=True)
-                yield from self._products([partial(self._summing, *part) for part in parts])
+                yield from unions([self._some(self._summing(c, place, n)) for c, n in parts])
 
     def _prefixes(self, gate: Gate) -> list[Array]:
         """Return, for each prefix of the children, the least deletions by their sum."""
@@ -232,9 +255,14 @@ class Deletions:
                 for rest in rests[before[rests] + own[at] == least].tolist():
                     stack.append((place - 1, rest, (at, after)))
 
-    def _products(self, parts: Sequence[Callable[[], Iterator[Deleted]]]) -> Iterator[Deleted]:
-        """Yield unions of one set from each part, starting with the first sets."""
-        yield from unions([self._some(part()) for part in parts])
+
+def with_times(gate: Gate) -> Iterable[tuple[int, int]]:
+    """Return the children of a gate, and how often it has each."""
+    return zip(gate.children, gate.times or (1,) * len(gate.children), strict=True)
+
+
+def _total(sizes: Sequence[int], gate: Gate) -> int:
+    return sum(n * sizes[child] for child, n in with_times(gate))
 
 
 def unions(lists: Sequence[Sequence[Deleted]]) -> Iterator[Deleted]:
@@ -253,12 +281,6 @@ def unions(lists: Sequence[Sequence[Deleted]]) -> Iterator[Deleted]:
             places[number] = 0
         else:
             return
-
-
-def _with(gate: Gate, sets: Iterable[Deleted]) -> Iterator[Deleted]:
-    assert gate.token is not None
-    for deleted in sets:
-        yield deleted | {gate.token}
 
 
 def _at(sizes: dict[int, int], length: int) -> Array:

@@ -124,6 +124,17 @@ def test_a_tree_answers_as_all_worlds_do(seed, monkeypatch):
         assert shares[token] == pytest.approx(share) or shares[token] < share <= shares.upper[token]
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_influences_in_a_tree_are_those_in_a_circuit(seed, monkeypatch):
+    formal = annotation(seed, parts=4)
+    weights = {token: random.Random(str(token)).choice((0.2, 0.7)) for token in formal.tokens}
+    circuit = compile_annotation(formal)
+    monkeypatch.setattr(COMPILATION, 0)
+    tree = compile_annotation(formal)
+    assert isinstance(tree, Tree)
+    assert tree.influences(weights) == pytest.approx(circuit.influences(weights), abs=1e-12)
+
+
 def test_comparisons_of_comparisons_are_attributed_as_in_all_worlds():
     """Sums that a decided tuple leaves known are of no tuple's chance, and aligned with others."""
     for seed in range(60):
