@@ -226,7 +226,7 @@ def test_the_documented_graph_runs(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What the page on streams says needs a classic session; other pages run in any."""
-    page = Path(__file__).parents[5] / "docs" / "streams.md"
+    page = Path(__file__).parents[5] / "docs" / "systems" / "streams.md"
     (code,) = re.findall(r"^```py\n(.*?)^```$", page.read_text(), re.M | re.S)
     for given, put in (  # Spark was started in another folder
         ('parquet("readings")', f'parquet("{tmp_path}/readings")'),

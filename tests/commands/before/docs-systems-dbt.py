@@ -15,6 +15,8 @@ document = json.loads(manifest.read_text())
 events = {
     "unique_id": "source.shop.raw.events",
     "resource_type": "source",
+    "package_name": "shop",
+    "original_file_path": "models/sources.yml",
     "source_name": "raw",
     "name": "events",
     "relation_name": "shop.events",
