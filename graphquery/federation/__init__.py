@@ -1,8 +1,8 @@
 """Queries over many stores at once: datasets exported from store to store, and their lineage.
 
 A federation answers as the merged graph of its stores would, or lists what is missing; see
-``docs/systems/federation.md``. The model is that of Gehani, Kim, Malik, *Efficient Querying of Distributed
-Provenance Stores* (CLADE 2010), with boundary graphs beside its sketches.
+``docs/systems/federation.md``. The model is that of Gehani, Kim, Malik, *Efficient Querying of
+Distributed Provenance Stores* (CLADE 2010), with boundary graphs beside its sketches.
 """
 
 from __future__ import annotations

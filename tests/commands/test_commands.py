@@ -150,24 +150,20 @@ EXPERIMENTS = {
     "list": "",
     "report": "ran",
     "run": "--preset smoke --output ran",
-    "cluster": "--output clustered",
     "inference": "--runs 1 --units 100",
     "inference-scale": "--outputs 100 --folder tables --partitions 2 --memory 1g",
     "federation": "--stores 2 --nodes 2000 --questions 1 --naive 1",
     "graph-cost": "--nodes 20000 --modules 2 --executions 2 --networkx 1000 --repetitions 1",
     "script-cost": "script.py --lines 200 --runs 1",
-    "capture-cost": "--data tpch --queries 6 --repetitions 1 --scratch cost --memory 1g",
-    "semiring-cost": "--data tpch --captures kept --queries 6 --repetitions 1 --memory 1g",
     "worker-cost": "--data tpch --repetitions 1 --limit 10 --memory 1g",
-    "short-queries": "--rows 500 --repetitions 1 --memory 1g",
     "explanations": "--rows 20000 --repetitions 1 --data explained --memory 1g",
     "questions": "--data tpch --output asked.json --bound 20 --load 4 --queries Q1",
     "release": "--output release.json --rows 500 --repetitions 1",
-    "streaming-cost": "--events 1000 --batches 2 --repetitions 1 --scratch streamed",
+    "streaming-cost": "--events 1000 --batches 2 --repetitions 1 --scratch streamed --only window",
     "events": "--tweets 100 --master local[2]",
     "streams": "--parameters streams.toml",
 }
-"""The commands of the benchmark, each on as little as it takes."""
+"""The commands of the benchmark that no page runs, each on as little as it takes."""
 
 SMALL = {"cars": 24, "executions": 1, "stations": 2, "nodes": 20_000, "graph_repetitions": 1}
 """The smallest values of parameters of grids."""
@@ -211,6 +207,7 @@ queries = ["views of campaigns", "8, new sellers"]
 """The parameters of `streams`, on as little as it takes."""
 
 ELSEWHERE = {
+    "python -m benchmark_workflowgen cluster": "tests/benchmark_workflowgen/test_cluster.py",
     "lipstick federation serve": "tests/lipstick/systems/federation/test_command.py",
     "python -m benchmark_workflowgen erasure": "tests/table_formats/test_experiments.py",
     "python -m benchmark_workflowgen statements": "tests/table_formats/test_experiments.py",

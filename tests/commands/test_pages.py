@@ -39,6 +39,7 @@ NOT_RUN = {
     r"mkdir tpcds && python": _CHECKOUT,
     r"tpcgen-cli tpcds ": "makes the tables of the next command, which is of a checkout",
     r"dbt test$": "needs dbt Core, which is not required",
+    r"python -m benchmark_workflowgen cluster ": "run by benchmark_workflowgen/test_cluster.py",
     r"lipstick dbt why shop customers_snapshot": "needs a table format with versions: ./dev tables",
     r"lipstick erase ": "needs tables of Delta: ./dev tables",
     r"PYTHONPATH=\.cache/table-formats/site ": "needs tables of Delta and Iceberg: ./dev tables",
@@ -51,7 +52,7 @@ NOT_RUN = {
 SMALLER = {
     "semiring-cost --data tpch-1 --captures captures --limit 30": "semiring-cost --data tpch-1 "
     "--captures captures --queries 6 --repetitions 1 --limit 30",
-    "short-queries": "short-queries --rows 1000 --repetitions 1",
+    "short-queries": "short-queries --rows 1000 --repetitions 1 --queries SUM,LIMIT,window",
     "capture-cost --data tpch-1 --repetitions 3 --queries "
     + ",".join(map(str, range(1, 23))): "capture-cost --data tpch-1 --repetitions 1 --queries 6",
 }
