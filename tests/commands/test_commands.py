@@ -15,6 +15,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -38,6 +39,7 @@ from tests.lipstick.cli.test_cli_captures import SQL, cars
 from tests.lipstick.cli.test_cli_workflow import REMEMBER
 from tests.lipstick.stored import store_graph
 from tests.oracle.written import write_capture
+from tests.table_formats.postgres import running_postgres, server_folder
 
 GROUPS = {
     "lipstick": lipstick.cli.main,
@@ -211,12 +213,9 @@ ELSEWHERE = {
     "lipstick federation serve": "tests/lipstick/systems/federation/test_command.py",
     "python -m benchmark_workflowgen erasure": "tests/table_formats/test_experiments.py",
     "python -m benchmark_workflowgen statements": "tests/table_formats/test_experiments.py",
-    "python -m benchmark_workflowgen provsql": "",
+    "python -m benchmark_workflowgen provsql": "tests/commands/test_commands.py",
 }
-"""Commands that need more than a journey has, and the tests that run them.
-
-ProvSQL is an extension of PostgreSQL, which is built by hand.
-"""
+"""Commands that need more than a journey has, and the tests that run them."""
 
 
 def commands_of(command: click.Command, path: str) -> Iterator[str]:
@@ -255,9 +254,8 @@ def test_every_command_is_run_by_a_test() -> None:
     assert sorted(ALL - run - set(ELSEWHERE)) == []
     assert not set(ELSEWHERE) & run
     for command, file in ELSEWHERE.items():
-        if file:
-            words = command.replace("python -m benchmark_workflowgen", "").split()
-            assert words[-1] in (ROOT / file).read_text("utf-8"), f"{file} does not run {command}"
+        words = command.replace("python -m benchmark_workflowgen", "").split()
+        assert words[-1] in (ROOT / file).read_text("utf-8"), f"{file} does not run {command}"
 
 
 def test_every_command_in_a_page_is_a_command() -> None:
@@ -348,6 +346,28 @@ def test_an_experiment(
         assert experiment("report")
         page = (folder / "ran" / "report.html").read_text("utf-8")
         assert "<img" in page
+
+
+@pytest.mark.slow
+def test_provsql(tpch: Callable[[float], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """With PostgreSQL and its extension ProvSQL, which is built by hand."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    programs = server_folder()
+    if programs is None or not list(
+        Path("/usr/share/postgresql").glob("*/extension/provsql.control")
+    ):
+        pytest.skip("needs PostgreSQL with ProvSQL")
+    preloaded = "-c shared_preload_libraries=provsql"
+    with (
+        TemporaryDirectory() as home,
+        running_postgres(programs, Path(home), preloaded) as url,
+    ):
+        database = url.replace("jdbc:", "").replace("127.0.0.1", "test@127.0.0.1").split("?")[0]
+        made = ["psql", database, "-c", "CREATE EXTENSION provsql CASCADE"]
+        subprocess.run(made, check=True, capture_output=True)
+        data = f"--data {tpch(0.01)} --database {database} --limit 20"
+        printed = experiment("provsql", f"{data} --queries running_total,sole_suppliers")
+    assert re.search(r'running_total polynomials: \{"seconds": [\d.]+, "said"', printed), printed
 
 
 @pytest.mark.slow

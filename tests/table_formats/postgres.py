@@ -23,7 +23,7 @@ def server_folder() -> Path | None:
 
 
 @contextmanager
-def running_postgres(programs: Path, home: Path) -> Iterator[str]:
+def running_postgres(programs: Path, home: Path, settings: str = "") -> Iterator[str]:
     """Start a server on a free port of this machine; yield the URL of its database for JDBC."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -39,7 +39,7 @@ def running_postgres(programs: Path, home: Path) -> Iterator[str]:
         subprocess.run(command, cwd=home, check=True, stdout=subprocess.DEVNULL, timeout=60)
 
     run("initdb", "-U", "test", "-A", "trust", "--no-sync", "-E", "UTF8")
-    options = f"-F -h 127.0.0.1 -p {port} -k {home}"
+    options = f"-F -h 127.0.0.1 -p {port} -k {home} {settings}"
     run("pg_ctl", "-w", "-l", str(home / "log"), "-o", options, "start")
     try:
         yield f"jdbc:postgresql://127.0.0.1:{port}/postgres?user=test"
