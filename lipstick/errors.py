@@ -41,7 +41,7 @@ _OF_SPARK = re.compile(
 """Parts of an error that Spark adds to its sentence: the condition, the state, and the place."""
 
 
-def first_line(error: Exception) -> str:
+def first_line(error: Exception | str) -> str:
     """Return the first line of an error's message, without the marks that Spark adds."""
     return _OF_SPARK.sub("", str(error).strip().partition("\n")[0])
 

@@ -34,8 +34,10 @@ from lipstick.dataframes.jvm import (
     kind,
     node_at,
     sizes,
+    subqueries_of,
     untracked,
     with_parameters,
+    with_plans,
     with_subqueries,
 )
 from lipstick.dataframes.streaming import name_first_rows
@@ -182,31 +184,52 @@ def with_tables(
     chosen
         Returns the rows that a leaf shall read; None: it stays as it is.
     """
-    nodes = described(plan)
+    return _with_tables(spark, plan, described(plan), chosen)
+
+
+def _with_tables(
+    spark: SparkSession, plan: Plan, nodes: Json, chosen: Callable[[Plan], DataFrame | None]
+) -> Plan:
     size = sizes(nodes)
-    replaced: dict[int, Plan] = {}
+    leaves: dict[str, Plan] = {}
+    inner: dict[int, Plan] = {}
+    positions: list[int] = []
     for position, node in enumerate(nodes):
-        if kind(node) not in _TABLES:
+        if kind(node) in _TABLES:
+            leaf = node_at(plan, nodes, size, position)
+            rows = chosen(leaf)
+            if rows is not None:
+                own = analysed(rows).collectLeaves().apply(0)
+                places = set(range(own.productArity())) - {_OUTPUT}
+                changes = {place: own.productElement(place) for place in places}
+                leaves[str(leaf.output())] = with_parameters(spark, leaf, changes)
+                positions.append(position)
             continue
-        leaf = node_at(plan, nodes, size, position)
-        rows = chosen(leaf)
-        if rows is None:
-            continue
-        own = analysed(rows).collectLeaves().apply(0)
-        places = set(range(own.productArity())) - {_OUTPUT}
-        changes = {place: own.productElement(place) for place in places}
-        replaced[position] = with_parameters(spark, leaf, changes)
-    if not replaced:
+        plans = {}
+        for subquery, description in subqueries_of(plan, nodes, size, position):
+            before = subquery.plan()
+            other = _with_tables(spark, before, description, chosen)
+            if other is not before:
+                plans[int(subquery.exprId().id())] = other
+        if plans:
+            inner |= plans
+            positions.append(position)
+    if not positions:
         return plan
-    by_leaf = {str(node_at(plan, nodes, size, at).output()): new for at, new in replaced.items()}
-    return changed(spark, plan, nodes, replaced, lambda leaf: by_leaf[str(leaf.output())])
+
+    def change(node: Plan) -> Plan:
+        if node.children().size() == 0 and str(node.output()) in leaves:
+            return leaves[str(node.output())]
+        return with_plans(spark, node, inner)
+
+    return changed(spark, plan, nodes, positions, change)
 
 
 def _is_of(tracked: Tracked, leaf: Leaf) -> bool:
     known = tracked.source.version
     return known is not None and (known.format, known.identity) == (
         leaf.table.format,
-        leaf.table.identity,
+        leaf.identity or leaf.table.identity,
     )
 
 

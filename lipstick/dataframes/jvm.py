@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import atexit
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
@@ -209,17 +209,59 @@ def with_subqueries(plan: Plan, nodes: Json) -> Iterator[tuple[Plan, Json]]:
     """Yield a plan and the plans of all subqueries in it, with their descriptions."""
     yield plan, nodes
     size = sizes(nodes)
-    for position, node in untracked(nodes, size):
-        subqueries = {
-            subquery["exprId"]["id"]: subquery
-            for subquery in described_expressions(node, _SUBQUERIES)
-        }
-        if not subqueries:
-            continue
-        for subquery in expressions(node_at(plan, nodes, size, position), _SUBQUERIES):
-            description = subqueries.get(int(subquery.exprId().id()))
-            if description is not None:
-                yield from with_subqueries(subquery.plan(), description["plan"])
+    for position, _ in untracked(nodes, size):
+        for subquery, description in subqueries_of(plan, nodes, size, position):
+            yield from with_subqueries(subquery.plan(), description)
+
+
+def subqueries_of(
+    plan: Plan, nodes: Json, size: Sequence[int], position: int
+) -> Iterator[tuple[Plan, Json]]:
+    """Yield the subqueries in an operator's expressions, with the descriptions of their plans."""
+    described_plans = {
+        subquery["exprId"]["id"]: subquery["plan"]
+        for subquery in described_expressions(nodes[position], _SUBQUERIES)
+    }
+    if not described_plans:
+        return
+    for subquery in expressions(node_at(plan, nodes, size, position), _SUBQUERIES):
+        description = described_plans.get(int(subquery.exprId().id()))
+        if description is not None:
+            yield subquery, description
+
+
+def with_plans(spark: SparkSession, node: Plan, plans: Mapping[int, Plan]) -> Plan:
+    """Return an operator whose subqueries have other plans, by the numbers of these subqueries."""
+
+    def visit(part: Any) -> Any:
+        name = part.getClass().getName() if hasattr(part, "getClass") else ""
+        if name.startswith("scala.Some"):
+            before = part.get()
+            after = visit(before)
+            return part if after is before else jvm_of(spark).scala.Option.apply(after)
+        if name.startswith("scala.collection"):
+            before = elements(part)
+            after = [visit(each) for each in before]
+            return part if _same(before, after) else sequence(spark, after)
+        return expression(part) if ".expressions." in name else part
+
+    def expression(part: Plan) -> Plan:
+        before = elements(part.children())
+        after = [expression(each) for each in before]
+        if not _same(before, after):
+            part = part.withNewChildren(sequence(spark, after))
+        if part.getClass().getSimpleName() in _SUBQUERIES:
+            other = plans.get(int(part.exprId().id()))
+            return part if other is None else part.withNewPlan(other)
+        return part
+
+    arity = range(node.productArity())
+    parameters = {number: node.productElement(number) for number in arity}
+    return with_parameters(spark, node, {n: visit(part) for n, part in parameters.items()})
+
+
+def _same(before: Sequence[Any], after: Sequence[Any]) -> bool:
+    return all(one is other for one, other in zip(before, after, strict=True))
 
 
 def changed(

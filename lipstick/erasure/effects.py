@@ -15,6 +15,7 @@ from lipstick.erasure.parquet import FORMAT as PARQUET
 from lipstick.erasure.tables import ErasureHost, PlannedTable
 from lipstick.errors import ErasureError
 from lipstick.histories.engine import shape_of
+from lipstick.stages.reading import own_sql
 from lipstick.tracking.states import FileState
 from lipstick.tracking.views import column_of, quoted_name
 from rewriter.statements import Bags, changes_of, hypothetical, merge_changes, rewrite_table
@@ -122,7 +123,7 @@ def put_views(host: ErasureHost, table: PlannedTable, bags: Bags, made: str) -> 
             host.add_view(spark.table(view), name)
     columns = spark.table(bags.real).columns
     if table.key:
-        changes = spark.sql(changes_of(bags, columns, table.key))
+        changes = own_sql(spark, changes_of(bags, columns, table.key))
     elif bags.gone is not None:
         changes = spark.table(bags.gone).distinct()
     else:

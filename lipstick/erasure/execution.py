@@ -22,6 +22,7 @@ from lipstick.erasure.plan import ErasurePlan, Steps, planned_tables
 from lipstick.erasure.tables import CurrentTable, ErasedTables, PlannedTable, current_table
 from lipstick.errors import ErasureError
 from lipstick.histories.differences import differing_rows
+from lipstick.stages.reading import own_sql
 from rewriter.statements import Bags, hypothetical, rows_of
 
 _OVERWRITE = "spark.sql.sources.partitionOverwriteMode"
@@ -64,12 +65,12 @@ def _write_tables(plan: ErasurePlan, on_step: Steps) -> None:
             effect = entries[table.name]["effect"]
             opened, bags = tables.opened[table.name], differences[table.name]
             if isinstance(opened, ParquetFolder):
-                opened.write(host.spark.sql(hypothetical(bags, table.key)), plan.id, on_step)
+                opened.write(own_sql(host.spark, hypothetical(bags, table.key)), plan.id, on_step)
             else:
                 put_views(host, table, bags, plan.id)
                 for statement in effect["statements"]:
                     on_step(statement)
-                    host.spark.sql(statement)
+                    own_sql(host.spark, statement)
             on_step(f"{effect['target']} is written")
 
 

@@ -38,6 +38,8 @@ class HistoryStep:
         It changed no row and made no version: `version` is also the one before it.
     columns
         The columns that the table had then, where no version has them; None: as of `version`.
+    accepted
+        Spark has run its text here: an error of Spark's is one of a text of ours.
     """
 
     name: str
@@ -48,6 +50,7 @@ class HistoryStep:
     dynamic: bool = False
     unchanged: bool = False
     columns: TableShape | None = None
+    accepted: bool = False
 
 
 class VersionValues(Mapping[int, T]):

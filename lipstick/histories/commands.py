@@ -244,6 +244,10 @@ class _CommandReader:
         if self._kind in CREATES:
             return f"CREATE OR REPLACE TABLE {name} AS {self._query(plan.query())}"
         if self._kind == _APPENDS:
+            given = _names(plan.query())
+            if plan.isByName() and len(given) < len(_names(relation_of(plan))):
+                columns = ", ".join(quoted_name([column]) for column in given)
+                return f"INSERT INTO {name} ({columns}) {self._query(plan.query())}"
             return f"INSERT INTO {name} {self._rows(plan.query())}"
         if self._kind in DYNAMIC:
             return f"INSERT OVERWRITE {name} {self._rows(plan.query())}"

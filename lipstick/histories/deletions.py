@@ -10,7 +10,7 @@ from pyspark.sql import Column
 
 from lipstick.errors import TrackingError
 from lipstick.histories.steps import KnownHistory
-from lipstick.questions.deletion import resolve_deletion
+from lipstick.questions.deletion import resolve_deletion, rows_of_keys, where
 from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.views import column_of, quoted_name
 from rewriter.statements import Bags, rows_of
@@ -56,13 +56,13 @@ def _first_rows(history: KnownHistory, table: str, what: Any) -> str | None:
     """Return a view of rows of the first version; None: none are selected."""
     chain = history.chains[table]
     rows = history.spark.table(chain.versions[chain.first])
+    name = f"{table}@{chain.first}"
     if isinstance(what, str | Column):
-        selected = rows.where(what)
+        selected = where(rows, name, what)
     else:
         columns = history.key_columns(table)
-        keys = [key if isinstance(key, tuple) else (key,) for key in what]
         schema = rows.select(*map(column_of, columns)).schema
-        wanted = history.spark.createDataFrame(keys, schema)
+        wanted = history.spark.createDataFrame(rows_of_keys(history.spark, name, schema, what))
         match = [rows[quoted_name([c])].eqNullSafe(wanted[quoted_name([c])]) for c in columns]
         selected = rows.join(wanted, match, "left_semi")
     return history.engine.store(rows_of(history.engine.named(selected)))

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lipstick.errors import StatementError
+from lipstick.stages.reading import own_sql
 from lipstick.tables.comparison import keyed, paired, with_change
 from lipstick.tracking.source import Source
 from lipstick.tracking.tracker import Naming, Tracked, name_rows
@@ -36,7 +37,7 @@ class HypotheticalTables:
     def table(self, name: str) -> DataFrame:
         """Return the rows of a table."""
         bags = self._states[self._history.name_of(name)]
-        return self._history.spark.sql(hypothetical(bags))
+        return own_sql(self._history.spark, hypothetical(bags))
 
     def changes(self, name: str) -> DataFrame:
         """Return the rows that would be others: ``_change``, ``old``, ``new``.
@@ -70,9 +71,11 @@ class HypotheticalTables:
                 gone: pa.Table = spark.table(bags.gone).select(*key).distinct().toArrow()
                 return gone
             self._check_keys(table, bags, tracked.token)
-            frame = spark.sql(hypothetical(bags, tracked.token))
+            frame = own_sql(spark, hypothetical(bags, tracked.token))
         else:
-            source = Source(spark.sql(hypothetical(bags)), tracked.source.description, None, ())
+            source = Source(
+                own_sql(spark, hypothetical(bags)), tracked.source.description, None, ()
+            )
             frame = name_rows(tracked.name, source, "*", True)[0]
         return self._history.engine.named(frame)
 
@@ -91,7 +94,7 @@ class HypotheticalTables:
         if keys is None:
             return
         near = history.known.near(table, chain, chain.last, expressions, keys)
-        rows = spark.sql(hypothetical(Bags(engine.view(near), bags.gone, bags.came), key))
+        rows = own_sql(spark, hypothetical(Bags(engine.view(near), bags.gone, bags.came), key))
         counts = rows.groupBy(*map(column_of, key)).count()
         found = counts.where("count > 1").limit(1).collect()
         if found:

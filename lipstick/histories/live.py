@@ -463,7 +463,9 @@ def _new_step(
     }
     number = sum(not step.name.startswith("_") for step in history.steps) + 1
     before = history.chains[table].last
-    step = HistoryStep(f"s{number}", statement, table, before, reads, dynamic, unchanged=True)
+    step = HistoryStep(
+        f"s{number}", statement, table, before, reads, dynamic, unchanged=True, accepted=True
+    )
     evolves = isinstance(statement, MergeInto) and statement.evolves
     if not (evolves or isinstance(statement, Replace)):
         history.check_reenactable(step, columns)

@@ -14,6 +14,7 @@ from functools import partial
 
 from lipstick.errors import StatementError
 from lipstick.histories.chain import Chain, HistoryStep
+from lipstick.histories.engine import reading_versions
 from lipstick.histories.lookups import KnownRows
 from lipstick.histories.real_versions import RealVersions
 from lipstick.histories.sql_engine import (
@@ -23,6 +24,7 @@ from lipstick.histories.sql_engine import (
     SqlEngine,
     stored,
 )
+from lipstick.stages.reading import reading
 from lipstick.tracking.views import quoted_name
 from rewriter.statements import (
     ROWS,
@@ -107,7 +109,11 @@ class Replay(RealVersions):
     def run(self) -> Mapping[str, Bags]:
         """Return the difference of the last version of each table."""
         for step in self._events:
-            self.state[step.table] = self._after(step)
+            replaced = self._replaced.get(step.name)
+            text = (replaced or step.statement).text
+            accepted = step.accepted and replaced is None
+            with reading(text, accepted=accepted, written=True), reading_versions():
+                self.state[step.table] = self._after(step)
             self._versions[step.table] = step.version
         for table, chain in self._chains.items():
             version, bags = self._versions[table], self._settled(table)

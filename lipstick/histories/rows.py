@@ -16,6 +16,8 @@ from lipstick.histories.chain import Chain
 from lipstick.histories.engine import SparkReplayEngine, reading_versions
 from lipstick.histories.sql_engine import rows_of_versions
 from lipstick.questions.asking import question
+from lipstick.questions.deletion import rows_of_keys
+from lipstick.stages.reading import reading
 from lipstick.tracking.views import column_of
 from rewriter.statements import TableShape, rows_of
 from semiring.support.door import checked
@@ -107,12 +109,9 @@ class RowQuestions(ABC):
         """
         name, chain = self.name_of(table), self.chain(table)
         columns = self.key_columns(name)
+        rows = self.spark.table(chain.versions[chain.last])
+        rows_of_keys(self.spark, table, rows.select(*map(column_of, columns)).schema, [key])
         values = key if isinstance(key, tuple) else (key,)
-        if len(values) != len(columns):
-            raise TrackingError(
-                f"A key of {table!r} has {len(columns)} values ({', '.join(columns)}), "
-                f"not {len(values)}."
-            )
         pairs = zip(columns, values, strict=True)
         key_is = reduce(
             Column.__and__, (column_of(c).eqNullSafe(F.lit(value)) for c, value in pairs)
@@ -205,13 +204,16 @@ class RowQuestions(ABC):
         return RowVersion(number, made_by.get(number), "became true", old, new)
 
     def _ask(self, table: str, view: str, condition: str) -> Row:
-        query, read = self.over_tables(condition, lambda name: view if name == table else None)
+        with reading(condition, written=True):
+            query, read = self.over_tables(condition, lambda name: view if name == table else None)
+            answer = self.spark.sql(query)
+            answer.schema  # noqa: B018 - Connect analyses here
         if table not in read:
             raise TrackingError(
                 f"The condition of since() does not read {table}.\n"
                 f"Write a query over it, such as SELECT sum(amount) > 100 FROM {table}."
             )
-        rows = self.spark.sql(query).limit(2).collect()
+        rows = answer.limit(2).collect()
         if len(rows) != 1 or len(rows[0]) != 1:
             raise TrackingError(
                 "The condition of since() is a query of one row with one value, such as "

@@ -12,9 +12,10 @@ from pyspark.sql import DataFrame, SparkSession
 from lipstick.errors import StatementError, TrackingError, UnsupportedError
 from lipstick.histories.chain import Chain, HistoryStep
 from lipstick.histories.differences import differing_rows
-from lipstick.histories.engine import SparkReplayEngine
+from lipstick.histories.engine import SparkReplayEngine, reading_versions
 from lipstick.histories.names import chain_named
 from lipstick.histories.replay import Replay
+from lipstick.stages.reading import reading
 from lipstick.stages.settings import is_case_sensitive
 from lipstick.tracking.formats.probe import versioned_table
 from lipstick.tracking.formats.versions import VersionedTable
@@ -355,17 +356,18 @@ def check_step(
             f"{step.name!r}, which were renamed or got other types: this is not reenacted.\n"
             "Give the versions from there on."
         )
-    replay.stand_before(step)
-    files = chain.changed(engine, before, step.version) if same_columns else None
-    effect = None if files is None else replay.effect(step)
-    if files is None or effect is None:
-        written = replay.reenacted(step)
-        ambiguous, real, computed = written.ambiguous, chain.versions[step.version], written.rows
-        real = rows_of(real)
-    else:
-        ambiguous = effect.ambiguous
-        real = union_all([effect.touched, rows_of(files[1])])
-        computed = union_all([effect.became, rows_of(files[0])])
+    with reading(step.statement.text, accepted=step.accepted, written=True), reading_versions():
+        replay.stand_before(step)
+        files = chain.changed(engine, before, step.version) if same_columns else None
+        effect = None if files is None else replay.effect(step)
+        if files is None or effect is None:
+            written = replay.reenacted(step)
+            ambiguous, real = written.ambiguous, rows_of(chain.versions[step.version])
+            computed = rows_of(engine.view(written.rows))
+        else:
+            ambiguous = effect.ambiguous
+            real = union_all([effect.touched, rows_of(files[1])])
+            computed = rows_of(engine.view(union_all([effect.became, rows_of(files[0])])))
     if ambiguous is not None and engine.store(ambiguous) is not None:
         raise StatementError(
             f"Several rows of the source of {step.name!r} match one row of {step.table}: "
@@ -376,7 +378,7 @@ def check_step(
         spark,
         chain.shapes[step.version].names,
         real,
-        rows_of(engine.view(computed)),
+        computed,
         f"Version {step.version} of {step.table} is not what {step.name!r} makes of the "
         "version before",
         "Give the statement that made this version, and the sources as they were then (reads=...).",

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
     BinaryType,
@@ -189,21 +189,43 @@ def _tokens(
         return what.select(*_columns(record.token)).distinct()
     if isinstance(what, Sequence) and not isinstance(what, str):
         schema = StructType([rows.schema[column] for column in record.token])
-        try:
-            if all(isinstance(field.dataType, _ALIKE) for field in schema) and in_arrow(schema):
-                return _of_keys(record, what, arrow_of(schema))
-            keys = [_key(record, key) for key in what]
-            return spark.createDataFrame(keys, schema)
-        except (PySparkException, pa.ArrowException, OverflowError, TypeError, ValueError) as error:
-            raise TrackingError(f"Keys to delete from {record.name!r}: {error}") from error
+        return rows_of_keys(spark, record.name, schema, what)
+    return where(rows, record.name, what).select(*_columns(record.token))
+
+
+def rows_of_keys(
+    spark: SparkSession, name: str, schema: StructType, keys: Sequence[Any]
+) -> DataFrame | pa.Table:
+    """Return the keys of rows of a relation as rows with the key's columns.
+
+    Raises
+    ------
+    TrackingError
+        For keys that are not of the key's type.
+    """
     try:
-        condition = F.expr(what) if isinstance(what, str) else what
-        frame = rows.where(condition).select(*_columns(record.token))
+        if all(isinstance(field.dataType, _ALIKE) for field in schema) and in_arrow(schema):
+            return _of_keys(name, keys, arrow_of(schema))
+        return spark.createDataFrame([_key(name, schema.names, key) for key in keys], schema)
+    except (PySparkException, pa.ArrowException, OverflowError, TypeError, ValueError) as error:
+        raise TrackingError(f"Keys of {name!r}: {error}") from error
+
+
+def where(rows: DataFrame, name: str, predicate: str | Column) -> DataFrame:
+    """Return the rows of a relation for which a predicate is true.
+
+    Raises
+    ------
+    TrackingError
+        When Spark refuses the predicate.
+    """
+    try:
+        frame = rows.where(predicate)
         frame.schema  # noqa: B018 - Connect analyses here
     except PySparkException as error:
         raise TrackingError(
-            f"The predicate {what!r} cannot be applied to {record.name!r}: {first_line(error)}"
-            + _key_advice(what)
+            f"The predicate {predicate!r} cannot be applied to {name!r}: {first_line(error)}"
+            + _key_advice(predicate)
         ) from error
     return frame
 
@@ -257,22 +279,22 @@ def _of_table_or_keys(
     try:
         if isinstance(what, pa.Table):
             return what.select(list(record.token)).cast(schema)
-        return _of_keys(record, what, schema)
+        return _of_keys(record.name, what, schema)
     except (pa.ArrowException, KeyError, OverflowError, TypeError, ValueError) as error:
-        raise TrackingError(f"Keys to delete from {record.name!r}: {error}") from error
+        raise TrackingError(f"Keys of {record.name!r}: {error}") from error
 
 
-def _of_keys(record: RelationRecord, keys: Sequence[Any], schema: pa.Schema) -> pa.Table:
-    rows = [_key(record, key) for key in keys]
+def _of_keys(name: str, keys: Sequence[Any], schema: pa.Schema) -> pa.Table:
+    rows = [_key(name, schema.names, key) for key in keys]
     columns = [pa.array([row[i] for row in rows], field.type) for i, field in enumerate(schema)]
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def _key(record: RelationRecord, key: Any) -> tuple[Any, ...]:
+def _key(name: str, columns: Sequence[str], key: Any) -> tuple[Any, ...]:
     values = key if isinstance(key, tuple) else (key,)
-    if len(values) != len(record.token):
+    if len(values) != len(columns):
         raise TrackingError(
-            f"A key of {record.name!r} has {len(record.token)} values "
-            f"({', '.join(record.token)}), not {len(values)}: {key!r}."
+            f"A key of {name!r} has {len(columns)} values ({', '.join(columns)}), "
+            f"not {len(values)}: {key!r}."
         )
     return values

@@ -23,7 +23,9 @@ _PACKAGES = ("pyspark", "sqlglot", "pyarrow")
 
 
 @contextmanager
-def reading(query: str, *, accepted: bool = False, names: Iterable[str] = ()) -> Iterator[None]:
+def reading(
+    query: str, *, accepted: bool = False, written: bool = False, names: Iterable[str] = ()
+) -> Iterator[None]:
     """Turn what goes wrong in reading a query into a refusal of it, and log what a report needs.
 
     Parameters
@@ -33,6 +35,8 @@ def reading(query: str, *, accepted: bool = False, names: Iterable[str] = ()) ->
     accepted
         Spark has accepted the text, so that an error of Spark's is one of a text of ours. Else it
         is the user's.
+    written
+        Spark reads a text that was written for the user's.
     names
         Of relations that the text may mean.
 
@@ -58,7 +62,7 @@ def reading(query: str, *, accepted: bool = False, names: Iterable[str] = ()) ->
             if not isinstance(error, AnalysisException):
                 raise  # of no text
             if not accepted:
-                raise invalid(error, query, names) from error
+                raise invalid(error, query, names, written=written) from error
         frames = traceback.extract_tb(error.__traceback__)
         where = next(filter(_is_ours, reversed(frames)), frames[-1])
         versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)

@@ -23,6 +23,7 @@ from pyspark.sql import types as T
 from pyspark.sql.types import StructType
 
 from lipstick.errors import NeedsSparkError, UnsupportedError
+from lipstick.stages.reading import own_sql
 from lipstick.stages.surroundings import Surroundings
 from rewriter import Recursion, lower_query
 from rewriter.algebra import Iterated
@@ -150,7 +151,7 @@ class _Iteration:
         UnsupportedError
             The recursion has more levels, rows or tokens than it may have.
         """
-        frame = self._spark.sql(self._first.sql)
+        frame = own_sql(self._spark, self._first.sql)
         fields = frame.schema.fields
         if not all(_is_readable(field.dataType) for field in fields):
             return None
@@ -207,7 +208,7 @@ class _Iteration:
 
     def _from_spark(self, before: pa.Table) -> DataFrame:
         self._spark.createDataFrame(before).createOrReplaceTempView(self._view)
-        return self._spark.sql(self._step.sql.replace(f"`{LEVEL_VIEW}`", f"`{self._view}`"))
+        return own_sql(self._spark, self._step.sql.replace(f"`{LEVEL_VIEW}`", f"`{self._view}`"))
 
     def _extend(self, schema: StructType, number: int) -> None:
         """Add the tokens of a level to a schema."""
@@ -360,7 +361,7 @@ class _Levels:
         sql = potential_sql(lower_query(self.recursion.levels[level], self._tokens, self._sql))
         if sql is None:
             raise self.refusal(f"recursion of {self.recursion.name} over aggregated values")
-        return self._spark.sql(sql).head() is None
+        return own_sql(self._spark, sql).head() is None
 
     def check_types(self) -> None:
         """Refuse a level whose columns differ in type from the first level's."""

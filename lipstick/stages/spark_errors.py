@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import functions
 
@@ -41,31 +42,49 @@ def analysed(sql: str, names: Iterable[str]) -> Iterator[None]:
         yield
     except AnalysisException as error:
         raise invalid(error, sql, names) from error
+    except Py4JJavaError as error:
+        original = error.__context__  # of a format, whose conditions PySpark does not know
+        if isinstance(original, Py4JJavaError) and "AnalysisException" in str(original):
+            raise invalid(original, sql, names) from error
+        raise
 
 
-def invalid(error: PySparkException, sql: str, names: Iterable[str] = ()) -> InvalidQueryError:
+def invalid(
+    error: PySparkException | Py4JJavaError,
+    sql: str,
+    names: Iterable[str] = (),
+    *,
+    written: bool = False,
+) -> InvalidQueryError:
     """Return the error of a text that Spark does not accept: what, where, and the nearest names.
 
     Parameters
     ----------
     names
         Of tracked relations, which may be meant by a name that Spark does not know.
+    written
+        Spark has read a text that was written for this one.
     """
-    text = str(error)
+    java = None if isinstance(error, PySparkException) else error.java_exception
+    text = str(error) if java is None else str(java.getMessage())
     found = _CONDITION.match(text)
-    condition = found[1] if found else error.getCondition() or ""
+    condition = found[1] if found else ""
+    if not found and java is None:
+        condition = error.getCondition() or ""
     kind = _KINDS.get(condition.partition(".")[0])
     unknown = _NAME.search(text)
     advice = "Spark does not accept this text"
     advice += f": its error condition is {condition}." if condition else "."
-    problem = first_line(error).rstrip(".")
+    problem = first_line(text).rstrip(".")
+    place = None if written else _place(text, sql)
     if kind is not None and unknown is not None:
         name = _plain(unknown[0])
         problem = f"There is no {kind} {name!r}"
         known = {"table or view": names, "function": functions.__all__}
         others = known.get(kind) or _suggested(text)
         advice = closest(name, others) if others else f"Check the name of the {kind}."
-    refusal = InvalidQueryError(problem, advice, sql, _place(text, sql))
+        place = _place_of_name(name, sql) if written else place
+    refusal = InvalidQueryError(problem, advice, sql, place)
     refusal.condition = condition or None
     return refusal
 
@@ -93,3 +112,11 @@ def _place(text: str, sql: str) -> Span | None:
     start = sum(len(line) + 1 for line in lines[:above]) + int(found[2])
     word = _WORD.match(sql, start)
     return span_at(sql, start, word.end() if word else start + 1)
+
+
+def _place_of_name(name: str, sql: str) -> Span | None:
+    """Return the first place of a name, or of its last part, in a text; None: it has none."""
+    parts = (rf"`?{re.escape(part)}`?" for part in name.split("."))
+    whole = r"\s*\.\s*".join(parts)
+    found = re.search(rf"(?<![\w`'\"]){whole}(?![\w`'\"])", sql, re.IGNORECASE)
+    return span_at(sql, *found.span()) if found else None

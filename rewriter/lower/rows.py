@@ -323,6 +323,7 @@ def _check_order(context: LoweringContext, relation: Windows) -> None:
     if open_ and is_sorted(relation.input, within_tasks=True):
         context.refuse(
             "a window without ORDER BY that follows the order of a derived table is not supported",
-            "Write the order in the window: OVER (PARTITION BY ... ORDER BY ...).",
+            "Write the order in the window, and the frame if it has all rows: OVER (PARTITION BY "
+            "... ORDER BY ... ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING).",
             relation.span,
         )

@@ -12,6 +12,7 @@ from lipstick.questions.missing.changes import Edits, changes, edits_by_relation
 from lipstick.questions.missing.losses import DroppedRows, dropped
 from lipstick.questions.missing.why_not import Run, Tracer
 from lipstick.questions.why.answer import described
+from lipstick.stages.reading import own_sql
 from rewriter.algebra import Relation
 from rewriter.algebra import Scalar as Condition
 from rewriter.analysis.pattern_origins import paths, trace
@@ -76,7 +77,7 @@ class _EditedSpark:
     def _registered(self, sql: str) -> str:
         query = self.frame._prepared
         name = f"_lipstick_edited_{uuid.uuid4().hex[:8]}"
-        query.surroundings.add_view(query.spark.sql(sql), name)
+        query.surroundings.add_view(own_sql(query.spark, sql), name)
         return name
 
     def tracer(self, edits: Edits) -> Tracer:
@@ -106,7 +107,7 @@ def _plan(frame: AnnotatedFrame) -> tuple[Relation, ScalarTexts, Run]:
     frame._check_sources()
     root = place_conditions(query.bound.root)
     spark = query.spark
-    return root, ScalarTexts(root, query.sql), lambda sql: spark.sql(sql).toArrow()
+    return root, ScalarTexts(root, query.sql), lambda sql: own_sql(spark, sql).toArrow()
 
 
 def _assumed(root: Relation, pattern: Sequence[Condition], texts: ScalarTexts) -> list[str]:

@@ -22,6 +22,7 @@ from lipstick.questions.deletion import Cascade, Deletion, resolve_deletion, wit
 from lipstick.questions.scenarios import Given
 from lipstick.questions.updates import updated_rows
 from lipstick.questions.what_if import WhatIf
+from lipstick.stages.reading import own_sql
 from lipstick.systems.streaming.checkpoint import MicroBatch
 from lipstick.systems.streaming.leaves import numbers_of_sources
 from lipstick.systems.streaming.periods import check_computed_alike
@@ -104,7 +105,7 @@ class StreamResults(AnnotatedFrame):
     def df(self) -> DataFrame:
         """The plain rows."""
         self._check_sources()
-        return self._named(self._session.spark.sql(plain_sql(self.root)))
+        return self._named(own_sql(self._session.spark, plain_sql(self.root)))
 
     # -- what if ---------------------------------------------------------------------------
 
@@ -226,7 +227,7 @@ class StreamResults(AnnotatedFrame):
         """
         for groups, call in self._reading.ties:
             root = _lowered(self._stream, groups, self._recorded)
-            group = self._stream.session.spark.sql(plain_sql(root, replaced)).head()
+            group = own_sql(self._stream.session.spark, plain_sql(root, replaced)).head()
             if group is not None:
                 shown = ", ".join(map(str, group[:-1]))
                 raise UnsupportedError(
@@ -284,7 +285,7 @@ class StreamResults(AnnotatedFrame):
         capture = self._with_watermarks(batches)
         streams = self._reruns.with_late(batches, views)
         replaced = {self._known[name].view: view for name, view in {**views, **streams}.items()}
-        new = spark.sql(plain_sql(capture.manifest.root, replaced, identity=True))
+        new = own_sql(spark, plain_sql(capture.manifest.root, replaced, identity=True))
         drop_once_read(new, {**views, **streams}.values())
         return self._compared(new)
 
@@ -296,7 +297,7 @@ class StreamResults(AnnotatedFrame):
 
     def _compared(self, new: DataFrame) -> WhatIf[DataFrame]:
         spark = self._session.spark
-        old = spark.sql(plain_sql(self.root, identity=True))
+        old = own_sql(spark, plain_sql(self.root, identity=True))
         return compared_answers(self._manifest("copy"), new, old, "rerun")
 
 
@@ -323,7 +324,7 @@ def _check_sessions(
     stream: AnnotatedStream, late: Relation, relations: Mapping[str, Tracked]
 ) -> None:
     """Refuse session windows that Spark may have emitted before another of their rows arrived."""
-    split = stream.session.spark.sql(plain_sql(_lowered(stream, late, relations))).head()
+    split = own_sql(stream.session.spark, plain_sql(_lowered(stream, late, relations))).head()
     if split is not None:
         raise UnsupportedError(
             f"a row came after the watermark had passed its time ({split[0]}), so that a session "
@@ -337,7 +338,7 @@ def _check_order(
     stream: AnnotatedStream, undecided: Relation, relations: Mapping[str, Tracked]
 ) -> None:
     """Refuse deduplicated rows if only Spark knows which row of a batch came first."""
-    groups = stream.session.spark.sql(plain_sql(_lowered(stream, undecided, relations)))
+    groups = own_sql(stream.session.spark, plain_sql(_lowered(stream, undecided, relations)))
     group = groups.head()
     if group is not None:
         raise UnsupportedError(

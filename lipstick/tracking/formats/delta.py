@@ -283,8 +283,11 @@ def delta_leaf(spark: SparkSession, leaf: Any) -> Leaf | None:
             "(materialize=True)."
         )
     pinned = bool(index.isTimeTravelQuery())
-    version = int((index.snapshotAtAnalysis() if pinned else index.getSnapshot()).version())
-    return Leaf(delta_of_name(spark, delta_name(leaf)), version, pinned=pinned)
+    then = index.snapshotAtAnalysis()
+    version = int((then if pinned else index.getSnapshot()).version())
+    return Leaf(
+        delta_of_name(spark, delta_name(leaf)), version, pinned, identity=str(then.metadata().id())
+    )
 
 
 def delta_name(leaf: Any) -> str:

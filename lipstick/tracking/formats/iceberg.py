@@ -84,7 +84,11 @@ class VersionedIceberg:
         return None if row is None else int(row["snapshot_id"])
 
     def history(self) -> list[TableVersion]:
-        """Return the ancestors of the current snapshot that are not expired, and itself."""
+        """Return the current snapshot and those before it that are not expired.
+
+        Before the first snapshot of CREATE OR REPLACE TABLE, which has no parent, is the one that
+        was current then.
+        """
         rows = {row["snapshot_id"]: row for row in self._metadata("snapshots").collect()}
         found, version = list[TableVersion](), self.current()
         while version in rows:
@@ -99,7 +103,20 @@ class VersionedIceberg:
                 )
             )
             version = row["parent_id"]
+            if version is None:
+                version = self._replaced_by(row["snapshot_id"])
         return found[::-1]
+
+    def _replaced_by(self, version: int) -> int | None:
+        """Return the snapshot that was current before another; None: it is the first."""
+        table = self._loaded()
+        if table is not None:
+            log = [int(entry.snapshotId()) for entry in table.history()]
+        else:
+            entries = self._metadata("history").orderBy("made_current_at")
+            log = [row["snapshot_id"] for row in entries.collect()]
+        place = log.index(version) if version in log else 0
+        return log[place - 1] if place else None
 
     def at(self, moment: Moment) -> int:
         """Return the snapshot of a branch, of a tag, or that was current at a moment."""

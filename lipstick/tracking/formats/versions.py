@@ -185,3 +185,5 @@ class Leaf:
     version: int | None
     pinned: bool
     """True if the leaf reads this version for ever; False: the current one when it runs."""
+    identity: str | None = None
+    """The identity of the table when Spark analysed the leaf; None: the same as now."""

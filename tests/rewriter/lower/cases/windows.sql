@@ -524,9 +524,9 @@ SELECT model, last(price) OVER (PARTITION BY model) AS p FROM (SELECT model, pri
 UnsupportedError: a window without ORDER BY that follows the order of a derived table is not supported at 1:27
   SELECT model, last(price) OVER (PARTITION BY model) AS p FRO
                             ^^^^
-Write the order in the window: OVER (PARTITION BY ... ORDER BY ...).
+Write the order in the window, and the frame if it has all rows: OVER (PARTITION BY ... ORDER BY ... ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING).
 -- advised
-SELECT model, last(price) OVER (PARTITION BY model ORDER BY dealer) AS p FROM cars
+SELECT model, last(price) OVER (PARTITION BY model ORDER BY dealer ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS p FROM cars
 
 -- title: window with a constant order over rows sorted within tasks
 SELECT row_number() OVER (PARTITION BY model ORDER BY 1) AS n FROM (SELECT * FROM cars DISTRIBUTE BY model SORT BY price) t
@@ -534,6 +534,6 @@ SELECT row_number() OVER (PARTITION BY model ORDER BY 1) AS n FROM (SELECT * FRO
 UnsupportedError: a window without ORDER BY that follows the order of a derived table is not supported at 1:21
   SELECT row_number() OVER (PARTITION BY model ORDER BY 1) AS 
                       ^^^^
-Write the order in the window: OVER (PARTITION BY ... ORDER BY ...).
+Write the order in the window, and the frame if it has all rows: OVER (PARTITION BY ... ORDER BY ... ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING).
 -- advised
 SELECT row_number() OVER (PARTITION BY model ORDER BY price) AS n FROM cars
