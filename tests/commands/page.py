@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _BLOCK = re.compile(
-    r"^(?P<indent> *)```(?P<language>\w+)[^\n]*\n(?P<code>.*?)^(?P=indent)```$", re.M | re.S
+    r"^(?P<indent> *)```(?P<language>\w*)[^\n]*\n(?P<code>.*?)^(?P=indent)```$", re.M | re.S
 )
 _SHELLS = ("sh", "bash", "shell", "console")
 SERVING = re.compile(r"^lipstick (explore(?!.*--output)|events serve)")
@@ -66,7 +66,7 @@ def _complete(text: str) -> bool:
 
 
 def blocks(page: Path) -> Iterator[Block]:
-    """Yield the fenced blocks of a page."""
+    """Yield the fenced blocks of a page; one may name no language."""
     text = page.read_text("utf-8")
     for found in _BLOCK.finditer(text):
         line = text.count("\n", 0, found.start("code")) + 1

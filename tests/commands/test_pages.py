@@ -7,12 +7,14 @@ not make are made by `before/PAGE.py`.
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
+import textwrap
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -167,6 +169,8 @@ def test_a_page_runs_as_it_is_typed(
     found = list(blocks(page))
     if not any(runnable(command) for block in found for command in block.commands):
         pytest.skip("no command of it is run here")
+    if page.name == "recording.md" and shutil.which("strace") is None:
+        pytest.skip("needs strace")
     do(page, environment(requirements(found)), tmp_path, tpch)
 
 
@@ -179,6 +183,24 @@ def test_what_is_not_run_is_there_and_has_a_reason() -> None:
     assert {path.stem for path in BEFORE.iterdir() if path.suffix == ".py"} <= {
         "-".join(page.relative_to(ROOT).with_suffix("").parts) for page in PAGES
     }
+
+
+def test_commands_are_in_blocks_of_a_shell() -> None:
+    """Else they would not be run."""
+    for page in (ROOT / "docs").rglob("*.md"):
+        for block in blocks(page):
+            if not block.commands:
+                assert not re.search(r"^(\$ )?(lipstick|\./dev|pip) [\w-]", block.code, re.M), page
+
+
+def test_python_that_is_not_run_reads_and_imports_what_there_is() -> None:
+    """Blocks of `py` need what a page has not: Delta, Kafka, a graph of one's own."""
+    for page in (ROOT / "docs").rglob("*.md"):
+        for block in blocks(page):
+            if block.language == "py":
+                parsed = ast.parse(textwrap.dedent(block.code))
+                imports = [n for n in parsed.body if isinstance(n, ast.Import | ast.ImportFrom)]
+                exec(compile(ast.Module(imports, []), str(page), "exec"), {})
 
 
 def test_commands_of_a_checkout_name_files_that_are_there() -> None:
