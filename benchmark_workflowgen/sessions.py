@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -76,7 +77,7 @@ class Sparks:
             return SparkSession.builder.remote(self._remote).getOrCreate()
         logs = self._folder / f"events-{self.generation}"
         logs.mkdir()
-        settings = {
+        settings: dict[str, Any] = {
             "spark.driver.memory": self._memory,
             "spark.eventLog.dir": logs.as_uri(),
             "spark.log.level": "ERROR",
@@ -88,10 +89,7 @@ class Sparks:
             master = f"local[{'*' if cores is None else cores}]"
             count = cores or os.cpu_count() or 2
             settings["spark.sql.shuffle.partitions"] = str(max(2, count))
-        builder = local_builder("workflowgen", master)
-        for name, value in settings.items():
-            builder = builder.config(name, value)
-        session: SparkSession = builder.getOrCreate()
+        session = local_builder("workflowgen", master).config(map=settings).getOrCreate()
         self.log = EventLog(logs)
         return session
 

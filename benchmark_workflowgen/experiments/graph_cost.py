@@ -31,7 +31,6 @@ import networkx as nx
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import SparkSession
 from rich.console import Console
 from rich.table import Table
 
@@ -39,11 +38,11 @@ from benchmark_workflowgen.environment import environment
 from benchmark_workflowgen.generated_graphs import generate
 from benchmark_workflowgen.harness import Row, output_option, timed, write_results
 from benchmark_workflowgen.measure.graphs import questions
+from benchmark_workflowgen.sessions import Sparks
 from graphquery import EdgeSet, GraphEngine, ProvenanceGraph, Segment
 from graphquery import csr as adjacency
 from graphquery.distributed.graph import SparkGraph
 from graphquery.protocol import Nodes
-from lipstick.engines.spark.local_session import local_builder
 from semiring.base import Array
 from semiring.semirings import Counting
 
@@ -330,18 +329,6 @@ def _mega(size: int) -> str:
 # -- on Spark ----------------------------------------------------------------------------------
 
 
-def spark_session(folder: Path, memory: str) -> SparkSession:
-    """Start a local Spark whose temporary files are in a folder."""
-    settings: dict[str, Any] = {
-        "spark.driver.memory": memory,
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "8",
-        "spark.local.dir": str(folder / "local"),
-        "spark.log.level": "ERROR",
-    }
-    return local_builder("graph").config(map=settings).getOrCreate()
-
-
 def spark_times(
     memory: ProvenanceGraph, edge_sets: Iterable[EdgeSet], folder: Path, driver_memory: str
 ) -> dict[str, Any]:
@@ -352,8 +339,8 @@ def spark_times(
     memory, edge_sets
         The graph, whose files are in the folder, and its edges as they are stored.
     """
-    spark = spark_session(folder, driver_memory)
-    try:
+    with Sparks(None, None, driver_memory) as sparks:
+        spark = sparks.get(None, 8)
         where = (lambda file: str(folder / file), str(folder / "work"))
         built, graph = timed(lambda: SparkGraph.build(spark, memory.segments, edge_sets, *where))
         rows: Row = {"read and store by level": {"seconds": built}}
@@ -362,8 +349,6 @@ def spark_times(
             if size != _size(ask(memory)):
                 raise click.ClickException(f"{name}: the engines disagree")
             rows[name] = {"seconds": taken, "nodes": size}
-    finally:
-        spark.stop()
     return {
         "nodes": memory.node_count,
         "edges": memory.edge_count,

@@ -303,11 +303,8 @@ def compared(
 ) -> Iterator[dict[str, Any]]:
     """Yield a row per query of one of `WORKLOADS`; all that is written is in a folder."""
     workload, seconds = WORKLOADS[name]
-    queries = {
-        title: query
-        for title, query in workload.queries.items()
-        if not sizes.queries or title in sizes.queries
-    }
+    chosen = sizes.queries or workload.queries
+    queries = {title: query for title, query in workload.queries.items() if title in chosen}
     if not queries:
         return
     _write(workload, folder / "in", sizes, seconds)

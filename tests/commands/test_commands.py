@@ -156,6 +156,7 @@ EXPERIMENTS = {
     "inference-scale": "--outputs 100 --folder tables --partitions 2 --memory 1g",
     "federation": "--stores 2 --nodes 2000 --questions 1 --naive 1",
     "graph-cost": "--nodes 20000 --modules 2 --executions 2 --networkx 1000 --repetitions 1",
+    "graph-cost --engine spark": "--nodes 3000 --modules 2 --executions 2 --driver-memory 1g",
     "script-cost": "script.py --lines 200 --runs 1",
     "worker-cost": "--data tpch --repetitions 1 --limit 10 --memory 1g",
     "explanations": "--rows 20000 --repetitions 1 --data explained --memory 1g",
@@ -248,7 +249,7 @@ def lines(journey: str) -> list[str]:
 
 def test_every_command_is_run_by_a_test() -> None:
     journeys = {command_in(line) for journey in JOURNEYS.values() for line in lines(journey)}
-    experiments = {f"python -m benchmark_workflowgen {name}" for name in EXPERIMENTS}
+    experiments = {command_in(f"python -m benchmark_workflowgen {name}") for name in EXPERIMENTS}
     pages = {command_in(runnable(line)) for line in LINES}
     run = {*journeys, *experiments, *pages}
     assert sorted(ALL - run - set(ELSEWHERE)) == []
@@ -404,7 +405,7 @@ def smallest(given: dict[str, Any]) -> dict[str, Any]:
 def experiment(name: str, options: str = "") -> str:
     """Run a command of the benchmark, and return what it printed."""
     words = shlex.split(options or EXPERIMENTS[name])
-    command = [sys.executable, "-m", "benchmark_workflowgen", name, *words]
+    command = [sys.executable, "-m", "benchmark_workflowgen", *name.split(), *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -34,11 +34,13 @@ def demo(keep: Path | None) -> None:
 
     with contextlib.ExitStack() as stack:
         folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        servers = {}
+        servers = {
+            alias: stack.enter_context(served(store))
+            for alias, store in make_stores(folder).items()
+        }
         lines = ["format = 1"]
-        for alias, store in make_stores(folder).items():
-            servers[alias] = stack.enter_context(served(store))
-            output = servers[alias].stdout
+        for alias, server in servers.items():
+            output = server.stdout
             assert output is not None  # a pipe
             address = output.readline().split()[-1]
             click.echo(f"{alias:10} is served at {address}")
@@ -69,8 +71,10 @@ def tell(federation: Federation) -> None:
     for source in ("sales::orders:o1", "sales::orders:o4"):
         verdict = federation.flow(source, QUESTION)
         click.echo(f"Could {source} have flowed into it? {verdict.verdict.value}")
-    cost = federation.paths("sales::orders:o1", QUESTION).cost
-    click.echo(f"All paths took {cost.requests} requests in {cost.rounds} rounds.")
+    paths = federation.paths("sales::orders:o1", QUESTION)
+    found = "All paths" if paths.complete else "What is known of the paths"
+    cost = paths.cost
+    click.echo(f"{found} took {cost.requests} requests in {cost.rounds} rounds.")
 
 
 def make_stores(folder: Path) -> dict[str, Path]:
