@@ -25,7 +25,13 @@ from lipstick.histories.engine import shape_of
 from lipstick.histories.growing import GrowingHistory
 from lipstick.histories.logs import changes_columns, keeps_rows
 from lipstick.histories.names import resolved
-from lipstick.histories.steps import check_fragments, check_session, is_dynamic, read_statement
+from lipstick.histories.steps import (
+    check_fragments,
+    check_session,
+    is_dynamic,
+    parsed,
+    read_statement,
+)
 from lipstick.tracking.catalog import SessionCatalog
 from lipstick.tracking.formats.probe import reopened, table_identity, versioned_table
 from lipstick.tracking.formats.versions import TableVersion, VersionedTable
@@ -84,7 +90,7 @@ def target_of(spark: SparkSession, text: str, catalog: SessionCatalog) -> Statem
     if word not in _CHANGES | _WRITES:
         return None
     try:
-        statement = parse_statement(text)
+        statement = parsed(spark, text)
     except QueryError:
         if word in _WRITES:
             return None  # a query, or read as one that writes a table

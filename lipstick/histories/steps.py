@@ -9,14 +9,16 @@ from typing import Protocol, TypeAlias, cast
 
 from pyspark.sql import DataFrame, SparkSession
 
-from lipstick.errors import StatementError, TrackingError, UnsupportedError
+from lipstick.errors import QueryError, StatementError, TrackingError, UnsupportedError
 from lipstick.histories.chain import Chain, HistoryStep
 from lipstick.histories.differences import differing_rows
 from lipstick.histories.engine import SparkReplayEngine, reading_versions
 from lipstick.histories.names import chain_named
 from lipstick.histories.replay import Replay
+from lipstick.stages.guard import parse_by_spark
 from lipstick.stages.reading import reading
 from lipstick.stages.settings import is_case_sensitive
+from lipstick.stages.spark_errors import analysed
 from lipstick.tracking.formats.probe import versioned_table
 from lipstick.tracking.formats.versions import VersionedTable
 from lipstick.tracking.tracker import Tracked
@@ -204,7 +206,7 @@ def read_statement(
     NotUnderstoodError
         Where Spark reads another meaning.
     """
-    statement = parse_statement(text)
+    statement = parsed(spark, text)
     check_fragments(spark, text)
     check_drawn(statement)
     missing = [name for name in moments_of(statement) if name not in (moments or {})]
@@ -218,6 +220,19 @@ def read_statement(
     if not moments_of(statement):
         return statement
     return replace(parse_statement(statement_to_run(text, moments or {})), text=text)
+
+
+def parsed(spark: SparkSession, text: str) -> Statement:
+    """Read a statement, or say what Spark's parser says where it does not accept the text.
+
+    A client of Spark Connect has no parser to ask.
+    """
+    try:
+        return parse_statement(text)
+    except QueryError:
+        with analysed(text, ()):
+            parse_by_spark(spark, text)
+        raise
 
 
 def check_fragments(spark: SparkSession, text: str) -> None:

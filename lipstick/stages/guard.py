@@ -140,7 +140,7 @@ def understand(spark: SparkSession, sql: str, args: Arguments = None) -> Underst
             _explain(spark, sql, args)
         except PySparkException:
             if not _QUERY.match(sql):
-                _parse_by_spark(spark, sql)
+                parse_by_spark(spark, sql)
                 raise
             _sql(spark, sql, args)  # fails too, with the places of the user's text
         raise
@@ -211,7 +211,7 @@ def constant_bounds(spark: SparkSession, expression: dialect.Query) -> dialect.Q
     return dialect.with_bounds(expression, [int(value) for value in row or ()])
 
 
-def _parse_by_spark(spark: SparkSession, sql: str) -> None:
+def parse_by_spark(spark: SparkSession, sql: str) -> None:
     """Have Spark parse a text that may be a command, which running it would execute.
 
     Raises

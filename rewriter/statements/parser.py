@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from rewriter.dialect import emit, parse, tokenize, volatile_calls, with_literals
-from rewriter.errors import NotUnderstoodError, UnsupportedError
+from rewriter.errors import NotUnderstoodError, QueryError, UnsupportedError
 from rewriter.position import span_at
 from rewriter.statements.model import (
     Assignment,
@@ -404,7 +404,7 @@ class _Parser:
         """Return the query of the tokens between some numbers, one part after the other."""
         parts = [(start, end) for start, end in tokens if start < end]
         text = " ".join(self._slice(*part) for part in parts)
-        query = parse(text)
+        query = self._read(text, parts[0][0])
         places = [self._place(*part) for part in reversed(parts)]
         self.fragments.append(_Fragment(text, query, places))
         return query
@@ -416,7 +416,7 @@ class _Parser:
         text = self._slice(start, self._at)
         if not text:
             self._fail()
-        query = parse(f"SELECT {text}")
+        query = self._read(text, start, "SELECT ")
         plain = isinstance(query, exp.Select) and set(_clauses(query)) == {"expressions"}
         if not plain or len(query.expressions) != 1 or isinstance(query.expressions[0], exp.Alias):
             self._fail()
@@ -425,6 +425,17 @@ class _Parser:
             self.fragments.append(_Fragment(f"SELECT {text}", query, [place], of_expression=True))
         expression: exp.Expr = query.expressions[0].copy()
         return expression
+
+    def _read(self, text: str, start: int, before: str = "") -> exp.Query:
+        """Read a part of the text from a token on; an error has its place in the text."""
+        try:
+            return parse(f"{before}{text}")
+        except QueryError as error:
+            at = max(0, (error.span.start if error.span else 0) - len(before))
+            at += self._place(start, self._at)[0]
+            raise type(error)(
+                error.problem, error.advice, self._sql, span_at(self._sql, at, at + 1)
+            ) from error
 
     def _skip(self, *stops: str) -> None:
         """Move to a word outside of brackets and CASE, or to the end."""

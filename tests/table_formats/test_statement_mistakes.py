@@ -16,6 +16,7 @@ MISTAKES = {
     "MERGE INTO {t} AS t USING (SELECT 1 AS id) AS s ON t.id = s.idd WHEN MATCHED THEN DELETE": (
         "s.idd"
     ),
+    "UPDATE {t} SET v = v + WHERE id = 2": "Syntax error at or near",
 }
 
 

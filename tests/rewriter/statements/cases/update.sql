@@ -192,9 +192,9 @@ Write it by Spark's grammar; if Spark accepts the text, please report it.
 -- title: two values for a column
 UPDATE orders SET a = 1 2
 -- error
-NotUnderstoodError: This text is not understood (Invalid expression / Unexpected token) at 1:10
-  SELECT 1 2
-           ^
+NotUnderstoodError: This text is not understood (Invalid expression / Unexpected token) at 1:25
+  UPDATE orders SET a = 1 2
+                          ^
 Simplify or reword this part; if Spark accepts the text, please report it.
 
 -- title: an assignment by another sign
