@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, TimestampType
+from pyspark.sql.types import DataType, StructType, TimestampType
 
 import lipstick
 from lipstick.errors import LipstickError, NeedsSparkError
@@ -40,7 +40,7 @@ from semiring.token import Token
 from tests.local_spark import local_spark
 from tests.oracle.bag import PROVENANCE
 from tests.oracle.duck import loosened
-from tests.oracle.plain import few_rows
+from tests.oracle.plain import FOR_FEW_ROWS, few_rows
 from tests.oracle.rows import (
     Bag,
     assert_same_bag,
@@ -59,6 +59,10 @@ _PLACE: Final = "_place"
 """The number of a row in its relation, which no query sees."""
 _TAG: Final = "tag"
 """The column with the token's value where ``id`` stays a number, for what only numbers can do."""
+
+_ORDERED: Final = re.compile(r"LIMIT|OVER|WITHIN GROUP|max_by|collect_list")
+"""What the order among rows that tie may decide."""
+_SAMPLE: Final = re.compile(r" TABLESAMPLE \(.*?\)")
 
 QUERIES: Final = tuple(
     sql for title, group in CONSTRUCTS.items() for sql in group if title != "Other statements"
@@ -136,6 +140,42 @@ FORMATS: Final = {
 """Ways that need real tables."""
 
 
+class Plain:
+    """Plain Spark in a session of its own, and its answers, for all ways whose rows are the same.
+
+    Attributes
+    ----------
+    answers
+        By the rows that a query reads of its relations, its text and the places of what is gone;
+        None where ties decide the answer, an error where Spark refuses the query.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        from lipstick.workflow.execution.benches import new_session
+
+        self.spark = new_session(spark)
+        for name in ("spark.sql.session.timeZone", *FOR_FEW_ROWS):
+            self.spark.conf.set(name, str(spark.conf.get(name)))
+        self.answers: dict[Any, Bag | PySparkException | None] = {}
+        self._views: dict[str, DataFrame] = {}
+
+    def run(self, sql: str, views: Mapping[str, DataFrame]) -> Bag:
+        """Return the rows of a query over frames by their names."""
+        for name, frame in views.items():
+            if self._views.get(name) is not frame:
+                frame.createOrReplaceTempView(name)
+                self._views[name] = frame
+        return from_spark(self.spark.sql(sql))
+
+    def close(self) -> None:
+        """End the session."""
+        from lipstick.workflow.execution.benches import leave
+
+        for name in self._views:
+            self.spark.catalog.dropTempView(name)
+        leave(self.spark)
+
+
 class Answers:
     """What a query answers in some worlds, by plain Spark."""
 
@@ -169,6 +209,7 @@ REFUSED: Final = "refused"
 UNKNOWN: Final = "refused by Spark"
 WRONG: Final = "wrong"
 CRASHED: Final = "crashed"
+FAILED: Final = (WRONG, CRASHED)
 
 
 class Relations:
@@ -187,27 +228,23 @@ class Relations:
         spark: SparkSession,
         way: Way,
         home: Path,
+        plain: Plain,
         *,
         tagged: bool = False,
         made: Callable[[str], str] | None = None,
     ) -> None:
-        from lipstick.workflow.execution.benches import new_session
-
-        self._way, self._tagged = way, tagged
+        self._way, self._tagged, self._plain = way, tagged, plain
         self._home = Path(tempfile.mkdtemp(dir=home))
         self._tables = {name: made(way.stored or "") for name in DATABASE.relations} if made else {}
         self.ls = lipstick.session(spark)
-        self._plain = new_session(spark)
-        self._plain.conf.set(
-            "spark.sql.session.timeZone", spark.conf.get("spark.sql.session.timeZone")
-        )
-        self._whole: dict[str, DataFrame] = {}
-        self._views: dict[str, str] = {}
+        self._whole: dict[str, _Rows] = {}
         self._tokens: dict[str, list[tuple[Any, ...]]] = {}
+        self._places: dict[tuple[str, str], list[int]] = {}
         self.condition: dict[str, str] = {}
         for name in DATABASE.relations:
             frame = self._frame(spark, name)
-            source: Any = frame.drop(_PLACE)
+            rows = _Rows(frame, plain.spark)
+            source: Any = frame.drop(_PLACE) if way.stored == "range" else rows.all_in(spark)
             if way.stored == "parquet":
                 source = str(self._home / f"{name}.parquet")
                 frame.coalesce(1).drop(_PLACE).write.parquet(source)
@@ -216,8 +253,8 @@ class Relations:
                 _write_table(spark, source, frame.drop(_PLACE), way.stored)
             key = way.key if way.key in (None, "*") else self._key
             tracked = self.ls.track(name, source, key=key)
-            self._whole[name] = self._frame(self._plain, name)
-            self._tokens[name] = _tokens_of(spark, tracked, frame)
+            self._whole[name] = rows
+            self._tokens[name] = _tokens_of(spark, tracked, rows.placed)
             self.condition[name] = f"{self._key_column} = {self._value('2')}"
 
     @property
@@ -233,22 +270,21 @@ class Relations:
         return re.sub(r"\bid\b", number, self._way.value)
 
     def _frame(self, spark: SparkSession, name: str) -> DataFrame:
-        """Return a relation with the places of its rows."""
+        """Return a relation with the places of its rows, in their order."""
         way, base = self._way, DATABASE.relations[name]
         columns = [column for column in base.data.column_names if column != "id"]
-        rows = base.frame(spark).select("*", F.col("id").alias(_PLACE)).orderBy("id")
+        rows = base.frame(spark).select("*", F.col("id").alias(_PLACE))
         if way.stored == "range":
             numbers = spark.range(1, base.data.num_rows + 1)
             rows = numbers.join(rows.withColumnRenamed("id", "_id"), F.col("id") == F.col("_id"))
         if way.twice:
-            again = rows.where("id = 1").withColumn(_PLACE, F.lit(0))
-            rows = again.unionAll(rows).orderBy(_PLACE)
+            rows = rows.where("id = 1").withColumn(_PLACE, F.lit(0)).unionAll(rows)
         more = [F.expr(sql).alias(column) for column, sql in way.more.items()]
         value = F.expr(way.value)
         ids = [value.alias("id")]
         if self._tagged:
             ids = [F.col("id"), value.alias(_TAG)]
-        frame = rows.select(*ids, *more, *columns, _PLACE)
+        frame = rows.orderBy(_PLACE).select(*ids, *more, *columns, _PLACE)
         if way.value == _UNIQUE["char"]:
             mark = {"__CHAR_VARCHAR_TYPE_STRING": "char(4)"}
             frame = frame.withMetadata(self._key_column, mark)
@@ -263,38 +299,115 @@ class Relations:
         return self._tokens[name][place]
 
     def answer(self, sql: str, gone: Mapping[str, Sequence[int]]) -> Bag | None:
-        """Return the rows of a query over what is left, by plain Spark; None: ties decide them."""
-        first = self._answer(sql, gone, F.col(_PLACE))
-        if "LIMIT" in sql:
-            others = [self._answer(sql, gone, -F.col(_PLACE))]
-            texts = [sql.replace("ORDER BY x", f"ORDER BY x, k {word}") for word in ("ASC", "DESC")]
-            others += [self._answer(text, gone, F.col(_PLACE)) for text in texts]
-            if any(difference(first.rows, other.rows) for other in others):
-                return None
-        return first
+        """Return the rows of a query over what is left, by plain Spark; None: ties decide them.
 
-    def _answer(self, sql: str, gone: Mapping[str, Sequence[int]], order: Column) -> Bag:
-        for name, frame in self._whole.items():
-            view = str((gone.get(name), order))
-            if self._views.get(name) != view:
-                left = frame.where(~F.col(_PLACE).isin(*gone.get(name, ()))).orderBy(order)
-                left.drop(_PLACE).createOrReplaceTempView(name)
-                self._views[name] = view
-        return from_spark(self._plain.sql(sql))
+        Raises
+        ------
+        PySparkException
+            Spark refuses the query.
+        """
+        left = frozenset((name, tuple(places)) for name, places in gone.items() if places)
+        known, case = self._plain.answers, (self._read_by(sql), sql, left)
+        if case not in known:
+            try:
+                known[case] = self._answer(sql, gone)
+            except PySparkException as error:
+                known[case] = error
+        answer = known[case]
+        if isinstance(answer, PySparkException):
+            raise answer
+        return answer
+
+    def _read_by(self, sql: str) -> tuple[Any, ...]:
+        """Return what the rows that a query reads are, of all that differs among ways."""
+        way, text = self._way, sql.replace("count(*)", "")
+        rows: tuple[Any, ...] = (way.twice,)
+        if re.search(r"\bid\b", text):
+            rows = (*rows, way.stored == "range", "id" if self._tagged else way.value)
+        if re.search(r"\*|\bTABLE\b|\bNATURAL\b", text):
+            rows = (*rows, way.stored == "range", way.value, self._tagged, *way.more.items())
+        if _ORDERED.search(sql):
+            rows = (*rows, *self._key)
+        return rows
+
+    def _answer(self, sql: str, gone: Mapping[str, Sequence[int]]) -> Bag | None:
+        first = self._plain.run(sql, self._left(gone))
+        if not _ORDERED.search(sql):
+            return first
+        limited = ("ASC", "DESC") if "LIMIT" in sql else ()
+        texts = [sql.replace("ORDER BY x", f"ORDER BY x, k {word}") for word in limited]
+        others = [
+            self._backwards(sql, gone),
+            *(self._plain.run(t, self._left(gone)) for t in texts),
+        ]
+        if not any(difference(first.rows, other.rows) for other in others):
+            return first
+        # Rows that tie are in the order of their keys.
+        text = re.sub(r"ORDER BY (id|x)\b", rf"ORDER BY \1, {', '.join(self._key)}", sql)
+        if self._way.key in (None, "*") or text == sql:
+            return None
+        by_key = self._plain.run(text, self._left(gone))
+        return None if difference(by_key.rows, self._backwards(text, gone).rows) else by_key
+
+    def _backwards(self, sql: str, gone: Mapping[str, Sequence[int]]) -> Bag:
+        return self._plain.run(sql, self._left(gone, backwards=True))
+
+    def _left(
+        self, gone: Mapping[str, Sequence[int]], *, backwards: bool = False
+    ) -> dict[str, DataFrame]:
+        return {
+            name: rows.left(tuple(gone.get(name, ())), backwards=backwards)
+            for name, rows in self._whole.items()
+        }
 
     def places(self, name: str, condition: str) -> list[int]:
         """Return the places of the rows that a condition is true of."""
-        rows = self._whole[name].where(condition).select(_PLACE).collect()
-        return sorted(row[0] for row in rows)
+        case = (name, condition)
+        if case not in self._places:
+            rows = self._whole[name].frame.where(condition).select(_PLACE).collect()
+            self._places[case] = sorted(row[0] for row in rows)
+        return self._places[case]
 
     def close(self) -> None:
-        """End both sessions."""
-        from lipstick.workflow.execution.benches import leave
-
+        """End the session."""
         self.ls.close()
-        for name in self._whole:
-            self._plain.catalog.dropTempView(name)
-        leave(self._plain)
+
+
+class _Rows:
+    """The rows of a relation with their places: read once, and frames of some of them.
+
+    In a classic session a frame has its rows in its plan, and Spark reads them without a job.
+    """
+
+    def __init__(self, frame: DataFrame, plain: SparkSession) -> None:
+        self.placed = frame.collect()
+        self.frame, self._plain = frame, plain
+        self._lefts: dict[tuple[tuple[int, ...], bool], DataFrame] = {}
+        self._in_jvm = hasattr(plain, "_jsparkSession")
+        self._listed = frame._jdf.collectAsList() if self._in_jvm else None
+
+    def all_in(self, spark: SparkSession) -> DataFrame:
+        """Return all rows in a session."""
+        return self._some(spark, range(len(self.placed)))
+
+    def left(self, gone: tuple[int, ...], *, backwards: bool) -> DataFrame:
+        """Return the rows that are not gone, in their order or in the other one."""
+        case = (gone, backwards)
+        if case not in self._lefts:
+            there = [n for n, row in enumerate(self.placed) if row[_PLACE] not in gone]
+            self._lefts[case] = self._some(self._plain, there[::-1] if backwards else there)
+        return self._lefts[case]
+
+    def _some(self, spark: SparkSession, numbers: Sequence[int]) -> DataFrame:
+        """Return rows without their places."""
+        if not self._in_jvm:
+            rows = [self.placed[number][:-1] for number in numbers]
+            return spark.createDataFrame(rows, StructType(self.frame.schema.fields[:-1]))
+        some = spark._jvm.java.util.ArrayList()
+        for number in numbers:
+            some.add(self._listed.get(number))
+        frame = spark._jsparkSession.createDataFrame(some, self.frame._jdf.schema())
+        return DataFrame(frame, spark).drop(_PLACE)
 
 
 def _write_table(spark: SparkSession, name: str, rows: DataFrame, format: str) -> None:
@@ -308,7 +421,7 @@ def _write_table(spark: SparkSession, name: str, rows: DataFrame, format: str) -
     rows.coalesce(1).writeTo(name).append()
 
 
-def _tokens_of(spark: SparkSession, tracked: Any, frame: DataFrame) -> list[tuple[Any, ...]]:
+def _tokens_of(spark: SparkSession, tracked: Any, placed: Sequence[Any]) -> list[tuple[Any, ...]]:
     """Return the tokens of rows by their places: of equal rows each has one."""
     rows = spark.table(tracked.view).collect()
     columns = tracked.columns
@@ -316,7 +429,6 @@ def _tokens_of(spark: SparkSession, tracked: Any, frame: DataFrame) -> list[tupl
     for row in rows:
         values = repr([normal(row[name]) for name in columns])
         free.setdefault(values, []).append(tuple(row[name] for name in tracked.token))
-    placed = sorted(frame.collect(), key=lambda row: row[_PLACE])
     first = placed[0][_PLACE]
     found = [()] * first if first else []
     for row in placed:
@@ -335,9 +447,10 @@ def check(relations: Relations, sql: str, counts: Counter[str]) -> None:
         The query is refused.
     """
     ls = relations.ls
-    before = relations.answer(sql, {})
     q = ls.sql(sql)
     answer = from_spark(q.df)
+    undrawn, plain = _undrawn(relations, q, sql), _SAMPLE.sub("", sql)
+    before = relations.answer(plain, undrawn)
     if before is None:
         counts["answers that ties decide"] += 1
         before = answer
@@ -352,7 +465,10 @@ def check(relations: Relations, sql: str, counts: Counter[str]) -> None:
     by_world = {frozenset[Token](): before}
     capture = lipstick.open(q.capture.directory)
     for gone, delete in _deletions(relations, read):
-        expected = relations.answer(sql, gone)
+        expected = relations.answer(
+            plain,
+            {name: sorted({*undrawn.get(name, ()), *gone.get(name, ())}) for name in read},
+        )
         what = f"deleting {delete}\n{sql}"
         actual = from_spark(q.what_if(delete=delete).df)
         if expected is None:
@@ -374,6 +490,22 @@ def check(relations: Relations, sql: str, counts: Counter[str]) -> None:
     _check_annotations(q, capture, sql, by_world, counts)
 
 
+def _undrawn(relations: Relations, q: AnnotatedFrame, sql: str) -> dict[str, list[int]]:
+    """Return the places of rows that a sample left out: chance draws, and a capture keeps it.
+
+    Plain Spark answers the query without its sample over the rows that were drawn.
+    """
+    if not _SAMPLE.search(sql):
+        return {}
+    drawn = {token for _, given in q.polynomials(limit=None) for token in given.tokens}
+    return {
+        name: [
+            n for n in relations.places(name, "TRUE") if _token(relations, q, name, n) not in drawn
+        ]
+        for name in q.relations
+    }
+
+
 def _deletions(
     relations: Relations, read: Sequence[str]
 ) -> Iterator[tuple[dict[str, list[int]], dict[str, Any]]]:
@@ -392,16 +524,18 @@ def _key(token: tuple[Any, ...]) -> Any:
 
 def _world(relations: Relations, q: AnnotatedFrame, gone: Mapping[str, Sequence[int]]) -> World:
     """Return deleted rows as the tokens that annotations have."""
-    world = set()
-    for name, places in gone.items():
-        tracked = q.relations[name]
-        schema = relations.ls.spark.table(tracked.view).schema
-        kinds = [schema[column].dataType for column in tracked.token]
-        for place in places:
-            pairs = zip(relations.token(name, place), kinds, strict=True)
-            key = tuple(_in_annotations(part, kind) for part, kind in pairs)
-            world.add(Token(name, shown_key(tracked.naming.value, key)))
-    return frozenset(world)
+    return frozenset(
+        _token(relations, q, name, place) for name, places in gone.items() for place in places
+    )
+
+
+def _token(relations: Relations, q: AnnotatedFrame, name: str, place: int) -> Token:
+    tracked = q.relations[name]
+    schema = relations.ls.spark.table(tracked.view).schema
+    kinds = [schema[column].dataType for column in tracked.token]
+    pairs = zip(relations.token(name, place), kinds, strict=True)
+    key = tuple(_in_annotations(part, kind) for part, kind in pairs)
+    return Token(name, shown_key(tracked.naming.value, key))
 
 
 def _in_annotations(part: Any, kind: DataType) -> Any:
@@ -433,8 +567,23 @@ def _check_annotations(
 
 
 @contextmanager
+def plain_beside(spark: SparkSession) -> Iterator[Plain]:
+    """Yield plain Spark beside a session, which is set to many small queries meanwhile."""
+    with few_rows(spark):
+        plain = Plain(spark)
+        try:
+            yield plain
+        finally:
+            plain.close()
+
+
+@contextmanager
 def relations_of(
-    spark: SparkSession, way: Way, home: Path, made: Callable[[str], str] | None = None
+    spark: SparkSession,
+    way: Way,
+    home: Path,
+    plain: Plain,
+    made: Callable[[str], str] | None = None,
 ) -> Iterator[Callable[..., Relations]]:
     """Yield what makes the relations of a way, with the key in ``id`` or beside it, each once."""
     known: dict[bool, Relations] = {}
@@ -443,15 +592,14 @@ def relations_of(
         if tagged not in known:
             if other := known.pop(not tagged, None):
                 other.close()
-            known[tagged] = Relations(spark, way, home, tagged=tagged, made=made)
+            known[tagged] = Relations(spark, way, home, plain, tagged=tagged, made=made)
         return known[tagged]
 
-    with few_rows(spark):
-        try:
-            yield get
-        finally:
-            for relations in known.values():
-                relations.close()
+    try:
+        yield get
+    finally:
+        for relations in known.values():
+            relations.close()
 
 
 def is_answered(get: Callable[..., Relations], sql: str, *, tagged: bool) -> bool:
@@ -483,28 +631,19 @@ def held(get: Callable[..., Relations], way: str, sql: str, *, tagged: bool) -> 
 
 
 def found_of(
-    spark: SparkSession,
-    ways: Mapping[str, Way],
-    queries: Sequence[str],
-    home: Path,
-    known: frozenset[tuple[str, str]] = frozenset(),
-    made: Callable[[str], str] | None = None,
+    spark: SparkSession, name: str, queries: Sequence[str], home: Path, plain: Plain
 ) -> Iterator[Found]:
-    """Yield what becomes of queries, way by way; those that Spark refuses come over tags."""
-    for name, way in ways.items():
-        left = [sql for sql in queries if (name, sql) not in known]
-        if not left:
-            continue
-        with relations_of(spark, way, home, made) as get:
-            again = []
-            for sql in left:
-                result = held(get, name, sql, tagged=False)
-                if result.outcome == UNKNOWN and way.value != "id":
-                    again.append(sql)
-                else:
-                    yield result
-            for sql in again:
-                yield held(get, name, sql, tagged=True)
+    """Yield what becomes of queries over a way; those that Spark refuses come over tags."""
+    way, again = WAYS[name], []
+    with relations_of(spark, way, home, plain) as get:
+        for sql in queries:
+            result = held(get, name, sql, tagged=False)
+            if result.outcome == UNKNOWN and way.value != "id":
+                again.append(sql)
+            else:
+                yield result
+        for sql in again:
+            yield held(get, name, sql, tagged=True)
 
 
 def _chosen(way: str, sql: str, every: int) -> bool:
@@ -531,14 +670,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     stop = time.monotonic() + options.seconds if options.seconds else None
     with tempfile.TemporaryDirectory(prefix="names-") as folder:
         home = Path(folder)
-        with local_spark(home, connect=options.connect, interpreted=True) as spark:
+        with (
+            local_spark(home, connect=options.connect, interpreted=True) as spark,
+            plain_beside(spark) as plain,
+        ):
             for name in options.ways or WAYS:
                 chosen = [
                     sql
                     for sql in QUERIES
-                    if options.query in sql and _chosen(name, sql, options.every)
+                    if options.query in sql
+                    and (name, sql) not in known
+                    and _chosen(name, sql, options.every)
                 ]
-                for result in found_of(spark, {name: WAYS[name]}, chosen, home, known):
+                for result in found_of(spark, name, chosen, home, plain) if chosen else ():
                     results.append(result)
                     _report(result, options.output)
                     if stop is not None and time.monotonic() > stop:
@@ -548,7 +692,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 print("stopped before the end: no time is left")
                 break
     print(tally(results))
-    sys.exit(any(each.outcome in (WRONG, CRASHED) for each in results))
+    sys.exit(any(each.outcome in FAILED for each in results))
 
 
 def _report(result: Found, output: Path | None) -> None:
@@ -556,13 +700,13 @@ def _report(result: Found, output: Path | None) -> None:
         output.parent.mkdir(parents=True, exist_ok=True)
         with output.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(result)) + "\n")
-    if result.outcome in (WRONG, CRASHED):
+    if result.outcome in FAILED:
         print(f"{result.way}: {result.outcome}\n{result.sql}\n{result.detail}\n", flush=True)
 
 
 def tally(results: Sequence[Found]) -> str:
     """Return what became of cells: by way, and what was compared."""
-    lines = [f"{len(results)} cells"]
+    lines = [f"{len(results)} cells in {sum(each.seconds for each in results):.0f} s"]
     for name in dict.fromkeys(each.way for each in results):
         outcomes = Counter(each.outcome for each in results if each.way == name)
         shown = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())

@@ -26,7 +26,7 @@ _COPIED = (
     "spark.sql.codegen.wholeStage",
 )
 
-_FOR_FEW_ROWS = {
+FOR_FEW_ROWS = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
@@ -39,9 +39,9 @@ _ROWS_IN_PLAN = 1_000
 @contextmanager
 def few_rows(spark: SparkSession) -> Iterator[None]:
     """Set a session to many small queries: no compilation, one task where there is a shuffle."""
-    before = {name: str(spark.conf.get(name)) for name in _FOR_FEW_ROWS}
+    before = {name: str(spark.conf.get(name)) for name in FOR_FEW_ROWS}
     try:
-        for name, value in _FOR_FEW_ROWS.items():
+        for name, value in FOR_FEW_ROWS.items():
             spark.conf.set(name, value)
         yield
     finally:

@@ -28,13 +28,13 @@ def test_numbers_without_inputs_are_those_of_what_if(seed: int) -> None:
     assert compared.numbers.total() > 0 or compared.outcomes["held"], compared
 
 
-@pytest.mark.many(15)
-@pytest.mark.parametrize("seed", range(len(ROOTS)))
+@pytest.mark.many(30)
+@pytest.mark.parametrize("seed", range(2 * len(ROOTS)))
 def test_numbers_of_a_live_frame_are_those_that_spark_computes(
     seed: int, spark: SparkSession, tmp_path: Path
 ) -> None:
     with lipstick.session(spark) as ls:
-        compared = held_live(case_of(seed), ls, tmp_path)
+        compared = held_live(case_of(seed, by_spark=True), ls, tmp_path)
     assert not compared.wrong, compared
 
 
