@@ -16,7 +16,7 @@ from lipstick.histories.chain import Chain
 from lipstick.histories.engine import SparkReplayEngine, reading_versions
 from lipstick.histories.sql_engine import rows_of_versions
 from lipstick.questions.asking import question
-from lipstick.questions.deletion import rows_of_keys
+from lipstick.questions.deletion import key_values, rows_of_keys
 from lipstick.stages.reading import reading
 from lipstick.tracking.views import column_of
 from rewriter.statements import TableShape, rows_of
@@ -105,13 +105,14 @@ class RowQuestions(ABC):
         Parameters
         ----------
         key
-            The value of the table's key; a tuple where it has several columns.
+            The value of the table's key; where it has several columns, a tuple or the values by
+            column.
         """
         name, chain = self.name_of(table), self.chain(table)
         columns = self.key_columns(name)
         rows = self.spark.table(chain.versions[chain.last])
         rows_of_keys(self.spark, table, rows.select(*map(column_of, columns)).schema, [key])
-        values = key if isinstance(key, tuple) else (key,)
+        values = key_values(table, columns, key)
         pairs = zip(columns, values, strict=True)
         key_is = reduce(
             Column.__and__, (column_of(c).eqNullSafe(F.lit(value)) for c, value in pairs)

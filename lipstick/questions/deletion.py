@@ -206,7 +206,7 @@ def rows_of_keys(
     try:
         if all(isinstance(field.dataType, _ALIKE) for field in schema) and in_arrow(schema):
             return _of_keys(name, keys, arrow_of(schema))
-        return spark.createDataFrame([_key(name, schema.names, key) for key in keys], schema)
+        return spark.createDataFrame([key_values(name, schema.names, key) for key in keys], schema)
     except (PySparkException, pa.ArrowException, OverflowError, TypeError, ValueError) as error:
         raise TrackingError(f"Keys of {name!r}: {error}") from error
 
@@ -285,13 +285,29 @@ def _of_table_or_keys(
 
 
 def _of_keys(name: str, keys: Sequence[Any], schema: pa.Schema) -> pa.Table:
-    rows = [_key(name, schema.names, key) for key in keys]
+    rows = [key_values(name, schema.names, key) for key in keys]
     columns = [pa.array([row[i] for row in rows], field.type) for i, field in enumerate(schema)]
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def _key(name: str, columns: Sequence[str], key: Any) -> tuple[Any, ...]:
+def key_values(name: str, columns: Sequence[str], key: Any) -> tuple[Any, ...]:
+    """Return the values of a key in the order of its columns.
+
+    Parameters
+    ----------
+    key
+        A value, a tuple where the key has several columns, or the values by column.
+
+    Raises
+    ------
+    TrackingError
+        When it has another number of values.
+    """
     values = key if isinstance(key, tuple) else (key,)
+    if isinstance(key, Mapping):  # or a value of a struct
+        given = {str(column).lower(): value for column, value in key.items()}
+        if given.keys() == {column.lower() for column in columns}:
+            values = tuple(given[column.lower()] for column in columns)
     if len(values) != len(columns):
         raise TrackingError(
             f"A key of {name!r} has {len(columns)} values ({', '.join(columns)}), "

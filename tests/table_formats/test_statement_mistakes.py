@@ -65,6 +65,9 @@ def test_conditions_and_keys_that_no_row_can_have_are_named(
             ask()
     with pytest.raises(TrackingError, match=r"has 1 values \(id\), not 2"):
         history.rows("own", (1, 2))
+    with pytest.raises(TrackingError, match="Keys of 'own'"):
+        history.rows("own", {"v": 1})
+    assert history.rows("own", {"ID": 3}) == history.rows("own", 3)
     with pytest.raises(InvalidQueryError, match="no column 'w' at 1:12"):
         history.since("own", f"SELECT max(w) > 1 FROM {table}")
 
