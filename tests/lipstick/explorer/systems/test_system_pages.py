@@ -23,6 +23,7 @@ from graphquery import ProvenanceGraph
 from graphquery.federation import open_federation
 from graphquery.store import Store
 from lipstick.explorer import Explorer, Served
+from lipstick.explorer.budget import Budget
 from lipstick.explorer.explorer import open_source, open_sources
 from lipstick.explorer.saved import save
 from lipstick.systems.events import ReducedGraph
@@ -421,6 +422,7 @@ def test_ten_million_nodes_are_looked_at(browser: Any, tmp_path: Path) -> None:
             screen.wait_for_selector(".box.whole.module")
             screen.get_by_role("button", name="All", exact=True).click()
             expect(screen.locator(".shown")).to_contain_text("36 of 1,000 invocations shown")
+            source.graph(Budget(600))  # is being read beside the page, however long that takes
             screen.get_by_label("Search in all sources").fill("module3#700")
             screen.locator('.findings button:has-text("group")').first.click()
             screen.wait_for_selector(".box.whole.invocation")
