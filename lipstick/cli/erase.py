@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from lipstick.sessions import Session
 
 _KEYS = {"sources", "derived", "search", "drop", "spark"}
+_PARTS = {"sources": ("table", "key"), "derived": ("query", "key", "path")}
 
 
 @click.group()
@@ -162,10 +163,16 @@ def _described(path: Path) -> dict[str, Any]:
         raise Failure(f"{path} is not YAML: {error}") from error
     if not isinstance(described, dict) or not described.keys() <= _KEYS:
         raise Failure(f"{path} has sections other than {', '.join(sorted(_KEYS))}.")
-    for section in ("sources", "derived"):
+    for section, parts in _PARTS.items():
         entries = described.get(section, {})
         if not isinstance(entries, dict) or not all(isinstance(e, dict) for e in entries.values()):
             raise Failure(f"{section!r} in {path} is not a mapping of names to mappings.")
+        for name, entry in entries.items():
+            for other in entry.keys() - set(parts):
+                raise Failure(
+                    f"{name!r} in {path} has {other!r}, which is none of {', '.join(parts)}.\n"
+                    "In braces, put a query with commas in quotes."
+                )
     without = [n for n, e in described.get("derived", {}).items() if "query" not in e]
     if without:
         raise Failure(f"{without[0]!r} in {path} has no query.")

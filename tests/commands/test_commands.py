@@ -319,7 +319,7 @@ def test_a_journey_on_spark(journey: str, folder: Path, spark: SparkSession) -> 
 sources:
   cars: {{table: {folder}/cars, key: car}}
 derived:
-  models: {{query: {SQL}, key: model, path: {folder}/models}}
+  models: {{query: "{SQL}", key: model, path: {folder}/models}}
 """
     )
     table = spark.read.parquet(f"{folder}/cars.parquet")

@@ -247,6 +247,10 @@ def test_a_pipeline_that_is_none_is_refused(tmp_path: Path) -> None:
     for text, problem in (
         ("tables: {}", "has sections other than derived, drop, search, sources, spark"),
         ("derived: {t: {key: id}}", "'t' in .* has no query"),
+        (
+            "derived: {t: {query: SELECT a, b FROM c, key: id}}",
+            "'t' in .* has 'b FROM c', which is ",
+        ),
         ("sources: [a]", "'sources' in .* is not a mapping"),
         ("a: [", "is not YAML"),
     ):
