@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.explorer import Explorer
 from lipstick.explorer.page import script, style
+from lipstick.explorer.server import missing
 
 _RENDER = "\nexport default { render: renderWidget };\n"
 
@@ -27,10 +27,7 @@ def widget(explorer: Explorer, still: str = "") -> Any:
     try:
         from anywidget import AnyWidget
     except ImportError as error:
-        raise ExploreError(
-            "The explorer in a notebook needs anywidget, which is not installed.\n"
-            "Install it: pip install 'lipstick-spark[explore]'"
-        ) from error
+        raise missing(error) from error
 
     class ExplorerWidget(AnyWidget):  # type: ignore[misc, unused-ignore]
         """See :func:`widget`."""

@@ -23,7 +23,7 @@ from tests.commands.environment import ROOT
 COMMANDS = {
     "setup": "",
     "demo": "--scale 0.001",
-    "test": "--quick -k test_every_locked_package_has_hashes",
+    "test": "--quick -k lock",
     "check": "",
     "tables": "--collect-only -q",
     "coverage": "tests/test_lock.py",
