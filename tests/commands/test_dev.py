@@ -102,3 +102,18 @@ def test_a_command_on_other_lines(
         assert subprocess.run(words, cwd=ROOT, capture_output=True, check=False).returncode == 0
         for word in step:
             assert not word.startswith("tests/") or (ROOT / word).exists(), word
+
+
+def test_a_whole_run_goes_on_where_it_was(dev: ModuleType, tmp_path: Path) -> None:
+    """Pytest finds its options although the file of what has passed is there."""
+    dev.ROOT, root = tmp_path, dev.ROOT
+    try:
+        [option] = dev.resumed("tests without Spark", ["--all"])
+    finally:
+        dev.ROOT = root
+    file = Path(option.partition("=")[2])
+    assert file == tmp_path / ".cache" / "all" / "tests-without-Spark.txt"
+    file.write_text("", "utf-8")
+    words = [sys.executable, "-m", "pytest", "--all", option, "--markers"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
