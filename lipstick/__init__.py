@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from lipstick.errors import LipstickError
     from lipstick.explorer.opening import explore
     from lipstick.frame import AnnotatedFrame
+    from lipstick.histories import ReenactingSession as Session
+    from lipstick.histories import session
     from lipstick.histories.history import TableHistory
     from lipstick.histories.steps import ExecutedStatement
     from lipstick.questions.checks import read_checks
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from lipstick.questions.valuation import of_row
     from lipstick.questions.what_if import WhatIf, WhatIfMany
     from lipstick.session_watch import SessionWatch, WatchedWrite, watch
-    from lipstick.sessions import Session, session
     from lipstick.workflow import (
         Edge,
         Loop,
@@ -95,7 +96,7 @@ _ORIGINS = {
     "Module": ("lipstick.workflow", "Module"),
     "Relation": ("lipstick.workflow", "Relation"),
     "Run": ("lipstick.workflow", "Run"),
-    "Session": ("lipstick.sessions", "Session"),
+    "Session": ("lipstick.histories", "ReenactingSession"),
     "Specification": ("lipstick.workflow", "Specification"),
     "StateQuery": ("lipstick.workflow", "StateQuery"),
     "WhatIf": ("lipstick.questions.what_if", "WhatIf"),
@@ -107,12 +108,15 @@ _ORIGINS = {
     "Workflow": ("lipstick.workflow", "Workflow"),
     "open": ("lipstick.capture.capture", "open_capture"),
     "open_run": ("lipstick.workflow", "open_run"),
-    "session": ("lipstick.sessions", "session"),
+    "session": ("lipstick.histories", "session"),
     "SessionWatch": ("lipstick.session_watch", "SessionWatch"),
     "WatchedWrite": ("lipstick.session_watch", "WatchedWrite"),
     "watch": ("lipstick.session_watch", "watch"),
     "semirings": ("semiring.semirings", ""),
 }
+
+_OF_THE_CORE = dict.fromkeys(("Session", "session"), ("lipstick.sessions", "Session"))
+"""Names that have another origin in an installation of the core alone."""
 
 
 def __getattr__(name: str) -> Any:
@@ -122,12 +126,15 @@ def __getattr__(name: str) -> Any:
     try:
         value: Any = import_module(module)
     except ModuleNotFoundError as error:
-        if str(error.name).partition(".")[0] != "pyspark":
-            raise
-        from lipstick.errors import SparkStartError
+        if str(error.name).partition(".")[0] == "pyspark":
+            from lipstick.errors import SparkStartError
 
-        text = "PySpark is not installed.\nInstall it: pip install 'pyspark>=4.0,<4.4'."
-        raise SparkStartError(text) from None
+            text = "PySpark is not installed.\nInstall it: pip install 'pyspark>=4.0,<4.4'."
+            raise SparkStartError(text) from None
+        if error.name != module or name not in _OF_THE_CORE:
+            raise
+        module, attribute = _OF_THE_CORE[name]
+        value = import_module(module)
     if attribute:
         value = getattr(value, attribute)
     globals()[name] = value

@@ -25,10 +25,9 @@ from lipstick.capture.manifest import KeptValues, Manifest
 from lipstick.capture.writer import MemberTypes, Progress, copy_capture
 from lipstick.display.explorer import explore
 from lipstick.errors import UnsupportedError
-from lipstick.histories import check_unasked, history_of
 from lipstick.pipeline import PreparedQuery
 from lipstick.questions.asking import QuestionCost, question, question_cost
-from lipstick.questions.deletion import Cascade, resolve_deletion
+from lipstick.questions.deletion import Cascade, check_unasked, resolve_deletion
 from lipstick.questions.methods import Questions
 from lipstick.questions.missing.methods import MissingRowQuestions
 from lipstick.questions.what_if import WhatIf
@@ -440,7 +439,7 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
                 )
             delete = {}
         delete = self._session.by_relation(delete)
-        history = history_of(self._session, self.relations)
+        history = self._session._history_of(self.relations)
         if history is not None and (undo or replace or history.concerns(delete)):
             return history.what_if_of(self, delete, cascade, undo, replace or {}, strict=strict)
         check_unasked(undo, replace)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -20,15 +20,14 @@ from lipstick.engines.spark.local_session import is_stopped, own_spark, unlog_ow
 from lipstick.engines.spark.workers import use_own_python
 from lipstick.errors import QueryError, SessionClosedError, SourceChangedError, TrackingError
 from lipstick.frame import AnnotatedFrame
-from lipstick.histories import Reenacting
 from lipstick.pipeline import PreparedQuery, prepare
 from lipstick.stages.explain import log_passes_where_asked
 from lipstick.stages.reading import reading
 from lipstick.stages.settings import check_settings, naming_settings
-from lipstick.stages.spark_errors import analysed
 from lipstick.stages.surroundings import Surroundings
 from lipstick.stages.table_functions import register_function
 from lipstick.systems import stream_tracker, table_exporter
+from lipstick.systems.hooks import StatementHistory
 from lipstick.tables.commit import write_answer
 from lipstick.tables.derivation import Derivation
 from lipstick.tables.derived_rows import naming_of, relation_rows
@@ -48,8 +47,8 @@ from lipstick.tracking.tracker import (
     verify_tokens,
 )
 from lipstick.tracking.views import Views, plain_word
-from rewriter import Arguments, TableFunction, dialect
-from rewriter.dialect import name_parts, read_write
+from rewriter import Arguments, TableFunction, View, dialect
+from rewriter.dialect import Write, name_parts, read_write
 from rewriter.scalars.text import text
 from semiring.support.door import checked
 
@@ -57,12 +56,8 @@ T = TypeVar("T")
 
 
 @checked
-class Session(Reenacting):
-    """A SparkSession whose tracked relations carry provenance.
-
-    Made by :func:`lipstick.session`. Views that it registers are dropped by :meth:`close`; the
-    SparkSession stays open unless the session started it.
-    """
+class Session:
+    """A session as the core has it: see :class:`lipstick.Session`."""
 
     def __init__(
         self,
@@ -83,7 +78,7 @@ class Session(Reenacting):
         self.store = local_folder(store or tempfile.mkdtemp(prefix="lipstick-")).absolute()
         self.store.mkdir(parents=True, exist_ok=True)
         self._id = uuid.uuid4().hex[:8]
-        super().__init__()
+        self.version_views: dict[str, View] = {}
         self._tables: dict[str, TableFunction] = {}
         self._views = Views(self.spark, self._id)
         self.local_relations = LocalRelations(self.spark)
@@ -303,13 +298,13 @@ class Session(Reenacting):
         """
         self.check_open()
         check_settings(self.spark, query)
-        with analysed(query, self.tracked):
-            changed = self._execute(query, args)
-        if changed is not None:
-            return self._annotated(changed, None, query, verify=False)
-        write = read_write(query)
-        if write is None:
-            return self._annotated(query, args, query)
+        frame = self._statement(query, args)
+        if frame is None and (write := read_write(query)) is not None:
+            frame = self._write(write, args)
+        return self._annotated(query, args, query) if frame is None else frame
+
+    def _write(self, write: Write, args: Arguments) -> AnnotatedFrame:
+        """Run the query of a statement that writes a table, and track the table."""
         frame = self._annotated(write.query, args, write.query.strip())
         target = Target.of(write)
 
@@ -342,6 +337,26 @@ class Session(Reenacting):
                 raise
             with reading(query, accepted=True):
                 return self._frame(prepared)
+
+    # -- statements that changed tables: a session that knows none; see `lipstick.histories` ---
+
+    def _statement(self, query: str, args: Arguments) -> AnnotatedFrame | None:
+        """Run a statement on a tracked table, and return its rows; None if the text is none."""
+        return None
+
+    def _define_versions(self, query: str) -> None:
+        """Define the versions of tables, such as ``orders@2``, that a query reads by name."""
+
+    def _verify_read(self, frame: AnnotatedFrame) -> bool:
+        """Return True if a relation of the query is known better than when it was prepared."""
+        return False
+
+    def _forget(self, tracked: Tracked) -> None:
+        """Go on without a relation that is not tracked any more."""
+
+    def _history_of(self, relations: Iterable[str]) -> StatementHistory | None:
+        """Return the history that made one of some relations, None if there is none."""
+        return None
 
     def filtered(self, query: PreparedQuery, condition: str) -> AnnotatedFrame:
         """Annotate the rows of a query's answer that a condition over its columns selects."""
@@ -483,7 +498,7 @@ class Session(Reenacting):
         if self._owns_spark:
             self.spark.stop()
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -497,25 +512,3 @@ class Session(Reenacting):
 
     def _repr_html_(self) -> str:
         return display.session_html(self)
-
-
-@checked
-def session(
-    spark: SparkSession | None = None,
-    store: str | os.PathLike[str] | None = None,
-    exports: str | os.PathLike[str] | None = None,
-) -> Session:
-    """Open a session on a SparkSession (classic or Connect).
-
-    Parameters
-    ----------
-    spark
-        The session to annotate; None: the active one, or else one that is started in this process,
-        ``local[*]``, and stopped when this session is closed.
-    store
-        Where captures and materialised copies go; None: a temporary directory, removed on close.
-    exports
-        A graph store, made if there is none, from which written tables are exported: other
-        sessions that track their files go on where this one ends (``docs/systems/federation.md``).
-    """
-    return Session(spark, store, exports)

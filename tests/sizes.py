@@ -16,29 +16,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-ROOT: Final = Path(__file__).parents[1]
+from tests.rings import NAMES, PACKAGES, ROOT, ring_of
+
 LISTED: Final = ROOT / "tests" / "sizes.txt"
 FRAGMENTS: Final = ROOT / "changelog.d"
-PACKAGES: Final = ("benchmark_workflowgen", "graphquery", "lipstick", "rewriter", "semiring")
-
-RINGS: Final = {
-    "core": ("semiring", "rewriter", "lipstick"),
-    "tools": (
-        "lipstick/cli",
-        "lipstick/demo",
-        "lipstick/erasure",
-        "lipstick/explorer",
-        "lipstick/histories",
-        "lipstick/openlineage",
-        "lipstick/session_watch.py",
-        "lipstick/written_tables.py",
-        "rewriter/statements",
-    ),
-    "graphs": ("graphquery", "lipstick/workflow"),
-    "systems": ("lipstick/systems", "rewriter/streaming"),
-    "benchmark": ("benchmark_workflowgen",),
-}
-"""The folders and files of each ring; the longest that is the beginning of a path decides."""
 
 _TITLE: Final = "# What each ring may have, at most: statements, lines of code.\n"
 _ASKED: Final = re.compile(r"^Size: (\w+) \+(\d+) statements, \+(\d+) lines for \S", re.MULTILINE)
@@ -57,14 +38,6 @@ class Size(NamedTuple):
 def package_files(root: Path) -> list[Path]:
     """Return the Python files of the packages, sorted."""
     return sorted(path for package in PACKAGES for path in (root / package).rglob("*.py"))
-
-
-def ring_of(path: str) -> str:
-    """Return the ring of a file, given by its path from the root of the repository."""
-    places = {place: ring for ring, all_places in RINGS.items() for place in all_places}
-    parts = path.split("/")
-    beginnings = ("/".join(parts[:end]) for end in range(len(parts), 0, -1))
-    return next(places[beginning] for beginning in beginnings if beginning in places)
 
 
 def size_of(text: str) -> Size:
@@ -90,7 +63,7 @@ def _is_text(node: ast.stmt) -> bool:
 
 def sizes(root: Path) -> dict[str, Size]:
     """Return the size of every ring of a checkout."""
-    total = dict.fromkeys(RINGS, Size(0, 0))
+    total = dict.fromkeys(NAMES, Size(0, 0))
     for path in package_files(root):
         ring = ring_of(path.relative_to(root).as_posix())
         total[ring] = total[ring].plus(size_of(path.read_text("utf-8")))
@@ -120,7 +93,7 @@ def problems(found: Mapping[str, Size], most: Mapping[str, Size]) -> Iterator[st
 
 def lowered(found: Mapping[str, Size], listed: Mapping[str, Size]) -> str:
     """Return the text of `sizes.txt` with every number that has fallen."""
-    rows = ((ring, map(min, found[ring], listed[ring])) for ring in RINGS)
+    rows = ((ring, map(min, found[ring], listed[ring])) for ring in NAMES)
     return _TITLE + "".join(f"{ring} {' '.join(map(str, size))}\n" for ring, size in rows)
 
 

@@ -23,7 +23,11 @@ from lipstick.cli.openlineage import openlineage
 from lipstick.cli.store import compact, fsck, vacuum
 from lipstick.cli.why import why
 from lipstick.cli.workflow import workflow
-from lipstick.systems import commands, resolve
+from lipstick.outer import resolve
+from lipstick.systems import commands
+
+_OF_CAPTURES = ("demo", "diff", "explore", "rows", "what-if", "where", "why")
+"""The commands about queries and captures."""
 
 
 def _version() -> str:
@@ -60,11 +64,17 @@ class _Group(click.Group):
         return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands, without importing the systems."""
+        """Write the lists of commands by ring, without importing the systems."""
         own = {name: command.get_short_help_str(70) for name, command in self.commands.items()}
-        rows = own | {command.name: command.summary for command in commands()}
-        with formatter.section("Commands"):
-            formatter.write_dl(sorted(rows.items()))
+        rings = {
+            "What you need": {name: own.pop(name) for name in _OF_CAPTURES},
+            "What else there is: tables, workflows and their graphs": own,
+            "What else there is: systems": {each.name: each.summary for each in commands()},
+        }
+        for title, listed in rings.items():
+            if listed:
+                with formatter.section(title):
+                    formatter.write_dl(sorted(listed.items()))
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})

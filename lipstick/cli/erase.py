@@ -13,7 +13,7 @@ import click
 from lipstick.cli.errors import DAMAGED, Failure
 
 if TYPE_CHECKING:
-    from lipstick.sessions import Session
+    from lipstick.histories import ReenactingSession
 
 _KEYS = {"sources", "derived", "search", "drop", "spark"}
 _PARTS = {"sources": ("table", "key"), "derived": ("query", "key", "path")}
@@ -190,7 +190,7 @@ def _document(path: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def _session(described: Mapping[str, Any]) -> Iterator[Session]:
+def _session(described: Mapping[str, Any]) -> Iterator[ReenactingSession]:
     """Start a session with the settings of Spark in a description."""
     from pyspark.sql import SparkSession
 

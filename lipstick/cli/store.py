@@ -94,7 +94,7 @@ def _damages(path: Path) -> list[Damage]:
     if not (path / FORMAT_FILE).exists():
         if has_log:
             return [Damage("The file is missing.", FORMAT_FILE, _RESTORE)]
-        from lipstick.tables.fsck import (
+        from lipstick.cli.table_damage import (
             check_capture,
             check_derivation,
             is_capture,

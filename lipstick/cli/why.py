@@ -346,10 +346,10 @@ def difference(
     """
     differs = False
     with _session(tables) as now:
+        import lipstick
         from lipstick.questions.diff.report import DifferenceReport
-        from lipstick.sessions import session
 
-        with session(now.spark) as then:
+        with lipstick.session(now.spark) as then:
             was = {table_option(table)[0].lower(): table for table in (*tables, *old_tables)}
             for table in was.values() if old_tables else ():
                 name, location, own = table_option(table)

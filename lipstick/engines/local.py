@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pyarrow as pa
 
 from lipstick.errors import CaptureError, NeedsSparkError
+from lipstick.outer import outer
 from lipstick.questions.deletion import resolve_keys
 from lipstick.tables.origins import origins_of
 from lipstick.tracking.unknown_keys import check_deletion
 from semiring.base import Semiring
 from semiring.encodings.valuation import Valuation
+from semiring.errors import LipstickError
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
 
@@ -54,15 +56,13 @@ class MemoryEngine:
         memory = self._capture.memory
         if where is None:
             return dict(origins_of(self._capture, memory.lineage()))
-        from lipstick.explorer.conditions import rows_that
-        from lipstick.explorer.errors import ExploreError
-
         needs = "Other conditions need Spark: lipstick.open(path, spark=spark)."
         if not isinstance(where, str):
             raise CaptureError(f'Without Spark, where is a text such as "y = 1995".\n{needs}')
         try:
+            rows_that = outer("lipstick.explorer.conditions:rows_that")
             chosen = rows_that(memory.answer(), where, "the answer")
-        except ExploreError as error:
+        except LipstickError as error:
             raise CaptureError(f"{error}\n{needs}") from error
         return dict(origins_of(self._capture, memory.lineage(chosen)))
 

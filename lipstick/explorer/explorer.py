@@ -19,7 +19,8 @@ from lipstick.explorer.budget import SECONDS, Budget
 from lipstick.explorer.cells import cell
 from lipstick.explorer.errors import ExploreError, TooLongError
 from lipstick.explorer.params import Params
-from lipstick.systems import pages, resolve
+from lipstick.outer import resolve
+from lipstick.systems import pages
 from semiring.errors import LipstickError
 
 LARGEST = 2_000_000

@@ -21,7 +21,8 @@ from lipstick.explorer.explorer import (
     open_sources,
 )
 from lipstick.explorer.server import Serving
-from lipstick.systems import page_of, resolve
+from lipstick.outer import resolve
+from lipstick.systems import page_of
 from semiring.support.door import checked
 
 if TYPE_CHECKING:

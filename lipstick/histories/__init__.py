@@ -7,9 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import SparkSession
 
 from lipstick.errors import TrackingError, UnsupportedError
+from lipstick.sessions import Session
+from lipstick.stages.spark_errors import analysed
 from rewriter.dialect import parse, relation_names
 from semiring.support.door import checked
 
@@ -19,19 +23,28 @@ if TYPE_CHECKING:
     from lipstick.frame import AnnotatedFrame
     from lipstick.histories.history import TableHistory
     from lipstick.histories.steps import ExecutedStatement
-    from lipstick.sessions import Session
     from lipstick.tracking.source import Source
     from lipstick.tracking.tracker import Tracked
-    from rewriter import View
+    from rewriter import Arguments
 
 
 @checked
-class Reenacting:
-    """The part of a session that knows the statements by which tables were made."""
+class ReenactingSession(Session):
+    """A SparkSession whose tracked relations carry provenance.
 
-    def __init__(self) -> None:
+    Made by :func:`lipstick.session`. Views that it registers are dropped by :meth:`close`; the
+    SparkSession stays open unless the session started it. It knows the statements by which tables
+    were made.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession | None = None,
+        store: str | os.PathLike[str] | None = None,
+        exports: str | os.PathLike[str] | None = None,
+    ) -> None:
+        super().__init__(spark, store, exports)
         self.histories: list[TableHistory] = []
-        self.version_views: dict[str, View] = {}
         self._live: TableHistory | None = None
         self._unread = set[str]()
         self._recorder: PlanListener | None = None
@@ -67,10 +80,10 @@ class Reenacting:
             predicate over numbers, TRUNCATE, and operations that change no row. `tables` is then
             one table by its name, and each statement has its version.
         """
-        cast("Session", self).check_open()
+        self.check_open()
         from lipstick.histories.history import TableHistory
 
-        history = TableHistory(cast("Session", self))
+        history = TableHistory(self)
         if isinstance(statements, os.PathLike):
             from lipstick.histories.logs import dbt_statements
             from rewriter.statements import split_statements
@@ -137,18 +150,17 @@ class Reenacting:
             When nothing matches, for what cannot be erased, and when a derived table is not what
             its query makes of its sources now.
         """
-        session = cast("Session", self)
-        session.check_open()
+        self.check_open()
         from lipstick.erasure.plan import make_plan, reported
 
         with reported(on_step) as say:
             return make_plan(
-                session,
-                session.tracked,
-                session.by_relation(delete),
+                self,
+                self.tracked,
+                self.by_relation(delete),
                 derived or {},
                 key or {},
-                session.by_relation(identify or {}),
+                self.by_relation(identify or {}),
                 {name: os.fspath(path) for name, path in (paths or {}).items()},
                 [str(path) for path in search],
                 [str(path) for path in drop],
@@ -188,9 +200,8 @@ class Reenacting:
         StatementError
             When the block ends: when a table has other new versions than from these commands.
         """
-        session = cast("Session", self)
-        session.check_open()
-        if not hasattr(session.spark, "_jsparkSession"):
+        self.check_open()
+        if not hasattr(self.spark, "_jsparkSession"):
             raise UnsupportedError(
                 "commands are not recorded over Spark Connect, whose clients see no plans",
                 "Run them as texts: ls.sql('MERGE INTO ...').",
@@ -201,7 +212,7 @@ class Reenacting:
         from lipstick.histories.commands import COMMANDS
 
         plans: list[Plan] = []
-        self._recorder = recorder = PlanListener(session.spark, COMMANDS, plans.append)
+        self._recorder = recorder = PlanListener(self.spark, COMMANDS, plans.append)
         self._recorded = plans
         try:
             yield
@@ -219,22 +230,19 @@ class Reenacting:
         from lipstick.histories.commands import commands_of
         from lipstick.histories.live import follow_commands
 
-        session = cast("Session", self)
         self._recorder.catch_up()
         plans = self._recorded.copy()
         self._recorded.clear()
-        commands = commands_of(session.spark, plans)
+        commands = commands_of(self.spark, plans)
         with self._following() as history:
-            follow_commands(
-                session.spark, commands, session.catalog, history, session._views.in_force
-            )
+            follow_commands(self.spark, commands, self.catalog, history, self._views.in_force)
 
     @contextmanager
     def _following(self) -> Iterator[TableHistory]:
         """Yield the history of the session's statements; it is kept once it has a statement."""
         from lipstick.histories.history import TableHistory
 
-        history = self._live or TableHistory(cast("Session", self))
+        history = self._live or TableHistory(self)
         try:
             yield history
         finally:
@@ -242,7 +250,15 @@ class Reenacting:
                 self._live = history
                 self.histories.append(history)
 
-    def _execute(self, text: str, args: Any) -> str | None:
+    def _statement(self, query: str, args: Arguments) -> AnnotatedFrame | None:
+        """Run a statement on a tracked table, and return the rows that the table has now."""
+        with analysed(query, self.tracked):
+            changed = self._execute(query, args)
+        if changed is None:
+            return None
+        return self._annotated(changed, None, query, verify=False)
+
+    def _execute(self, text: str, args: Arguments) -> str | None:
         """Run a statement on a tracked table; return the query of the relation that it changed.
 
         None: the text is no such statement, and did not run.
@@ -250,9 +266,8 @@ class Reenacting:
         from lipstick.histories.live import execute, target_of
         from lipstick.tracking.views import quoted_name
 
-        session = cast("Session", self)
         self._follow_recorded()
-        target = target_of(session.spark, text, session.catalog())
+        target = target_of(self.spark, text, self.catalog())
         if target is None:
             return None
         if args:
@@ -262,10 +277,8 @@ class Reenacting:
                 text,
             )
         with self._following() as history:
-            views = session._views
-            execute(
-                session.spark, target, session.catalog, history, views.in_force, self._track_anew
-            )
+            in_force = self._views.in_force
+            execute(self.spark, target, self.catalog, history, in_force, self._track_anew)
         if self._recorder is not None:
             self._recorder.catch_up()
             self._recorded.clear()
@@ -284,11 +297,8 @@ class Reenacting:
 
     def _keep_as(self, tracked: Tracked, name: str) -> None:
         """Track the rows of a relation by another name."""
-        session = cast("Session", self)
-        session._views.shadow(
-            session.spark.table(session._views.pinned[tracked.name.lower()]), name
-        )
-        session._tracked[name.lower()] = replace(tracked, name=name)
+        self._views.shadow(self.spark.table(self._views.pinned[tracked.name.lower()]), name)
+        self._tracked[name.lower()] = replace(tracked, name=name)
 
     def _track_version(self, name: str, source: Source, key: str | Sequence[str] | None) -> Tracked:
         """Track a version that is pinned; its key is verified when a query first reads it."""
@@ -296,8 +306,7 @@ class Reenacting:
 
         frame, naming, token, files = name_rows(name, source, key, True)
         verified = naming not in (Naming.KEY, Naming.ROW_IDS)
-        session = cast("Session", self)
-        tracked = session._track(name, source, frame, naming, token, files, verified)
+        tracked = self._track(name, source, frame, naming, token, files, verified)
         self._unread.add(tracked.view)
         return tracked
 
@@ -315,23 +324,23 @@ class Reenacting:
         from lipstick.tracking.source import check_unchanged, read_source, version_source
         from lipstick.tracking.tracker import Naming, name_rows, verify_tokens
 
-        session, source = cast("Session", self), tracked.source
+        source = tracked.source
         if source.version is not None:
-            table = reopened(session.spark, source.version)
+            table = reopened(self.spark, source.version)
             pinned = version_source(table, table.current(), source.place)
         elif source.place is not None and source.format in (None, "parquet"):
             place = source.full_table or source.place
-            pinned = replace(read_source(session.spark, place, source.format), place=source.place)
+            pinned = replace(read_source(self.spark, place, source.format), place=source.place)
         else:
-            check_unchanged(session.spark, tracked.name, source)
+            check_unchanged(self.spark, tracked.name, source)
             return
         keys = {Naming.KEY: tracked.token, Naming.VALUES: "*"}
         named = name_rows(
             tracked.name, pinned, keys.get(tracked.naming), tracked.naming is not Naming.NONE
         )
         verify_tokens(tracked.name, *named[:3])
-        session.untrack(tracked.name)
-        session._track(tracked.name, pinned, *named)
+        self.untrack(tracked.name)
+        self._track(tracked.name, pinned, *named)
 
     def _verify_read(self, frame: AnnotatedFrame) -> bool:
         """Verify the keys, and list the files, of versions that statements made and a query reads.
@@ -340,7 +349,6 @@ class Reenacting:
         -------
         True if a relation of the query is known better than when it was prepared.
         """
-        session = cast("Session", self)
         read = frame.relations.items() if self._unread else ()
         unread = [(name, known) for name, known in read if known.view in self._unread]
         for name, known in unread:
@@ -349,14 +357,14 @@ class Reenacting:
 
             unique = known.unique
             if not known.verified:
-                rows = session.spark.table(known.view)
+                rows = self.spark.table(known.view)
                 verify_tokens(known.name, rows, known.naming, known.token)
                 unique = (known.token,)
             table, (version,) = known.source.version, known.source.versions
             assert table is not None
             listed = pin(table, version.version, table.files(version.version))
             source = replace(known.source, versions=(listed,))
-            session._tracked[name.lower()] = replace(
+            self._tracked[name.lower()] = replace(
                 known, source=source, verified=True, unique=unique
             )
             self._unread.discard(known.view)
@@ -371,29 +379,41 @@ class Reenacting:
                 if name not in self.version_views and (found := history.version_named(name)):
                     history.define(*found)
 
+    def _history_of(self, relations: Iterable[str]) -> TableHistory | None:
+        """Return the history that made one of some relations, None if there is none.
 
-def history_of(session: Session, relations: Iterable[str]) -> TableHistory | None:
-    """Return the history that made one of some relations, None if there is none.
+        Raises
+        ------
+        TrackingError
+            When there are several: their statements have no common order.
+        """
+        names = list(relations)
+        found = [each for each in self.histories if any(map(each.table_of, names))]
+        if len(found) > 1:
+            raise TrackingError(
+                "The query reads tables of several histories.\n"
+                "Reenact them as one, reenact({table: versions, ...}, statements)."
+            )
+        return found[0] if found else None
 
-    Raises
-    ------
-    TrackingError
-        When there are several: their statements have no common order.
+
+@checked
+def session(
+    spark: SparkSession | None = None,
+    store: str | os.PathLike[str] | None = None,
+    exports: str | os.PathLike[str] | None = None,
+) -> ReenactingSession:
+    """Open a session on a SparkSession (classic or Connect).
+
+    Parameters
+    ----------
+    spark
+        The session to annotate; None: the active one, or else one that is started in this process,
+        ``local[*]``, and stopped when this session is closed.
+    store
+        Where captures and materialised copies go; None: a temporary directory, removed on close.
+    exports
+        A graph store, made if there is none, from which written tables are exported: other
+        sessions that track their files go on where this one ends (``docs/federation.md``).
     """
-    names = list(relations)
-    found = [history for history in session.histories if any(map(history.table_of, names))]
-    if len(found) > 1:
-        raise TrackingError(
-            "The query reads tables of several histories.\n"
-            "Reenact them as one, reenact({table: versions, ...}, statements)."
-        )
-    return found[0] if found else None
-
-
-def check_unasked(undo: Sequence[str], replace: Mapping[str, str] | None) -> None:
-    """Refuse to undo or replace statements where none are known."""
-    if undo or replace:
-        raise TrackingError(
-            "The query reads no table whose statements are known.\n"
-            "Give its versions and statements: ls.reenact(...)."
-        )
+    return ReenactingSession(spark, store, exports)

@@ -43,8 +43,8 @@ from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from lipstick.frame import AnnotatedFrame
+    from lipstick.histories import ReenactingSession
     from lipstick.questions.what_if import WhatIf
-    from lipstick.sessions import Session
 
 
 @checked
@@ -66,9 +66,9 @@ class TableHistory(GrowingHistory):
         When versions, sources or keys are missing.
     """
 
-    _session: Session
+    _session: ReenactingSession
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: ReenactingSession) -> None:
         super().__init__(session)
         self._checked = set[str]()
         self.known = KnownRows(self.engine)

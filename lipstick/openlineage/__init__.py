@@ -17,19 +17,21 @@ from graphquery.exchange.openlineage_events import (
     LineageRun,
     OutputLineage,
     check_installed,
+    column_facet,
     dataset_event,
     parent_from_environment,
     parent_run,
     run_events,
 )
 from lipstick.errors import CaptureError, LipstickError, first_line
-from lipstick.questions.where.output_lineage import output_lineage
+from lipstick.openlineage.output_lineage import output_lineage
 
 if TYPE_CHECKING:
     from openlineage.client.client import Event
     from openlineage.client.event_v2 import RunEvent
 
     from lipstick.capture.capture import Capture
+    from lipstick.engines.memory.memory import Memory
     from lipstick.histories.history import TableHistory
 
 __all__ = [
@@ -48,6 +50,16 @@ __all__ = [
 
 CAPTURE_FACET = "lipstick_capture"
 _SCHEMA = "urn:lipstick:openlineage:1-0-0:CaptureDatasetFacet.json#/$defs/CaptureDatasetFacet"
+
+
+def lineage_facet(memory: Memory, namespace: str) -> dict[str, Any]:
+    """Return the facet; see :meth:`lipstick.Capture.column_lineage_facet`."""
+    manifest = memory.engine.manifest
+    output = output_lineage(manifest.root, manifest.names, manifest.relations, {})
+    facet = column_facet(output, namespace)
+    from openlineage.client.serde import Serde
+
+    return Serde.to_dict(facet)
 
 
 def capture_events(

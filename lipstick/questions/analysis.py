@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from lipstick.errors import NeedsSparkError
+from lipstick.outer import outer
 from lipstick.questions.asking import (
     BUDGET,
     Method,
@@ -486,9 +487,9 @@ class Analyses(ABC):
 
     def column_lineage_facet(self, namespace: str = "lipstick") -> dict[str, Any]:
         """Return :meth:`column_lineage` as the facet `columnLineage` of OpenLineage, 1-2-0."""
-        from lipstick.questions.where.origins import lineage_facet
-
-        return lineage_facet(self._captured.memory, namespace)
+        lineage_facet = outer("lipstick.openlineage:lineage_facet")
+        facet: dict[str, Any] = lineage_facet(self._captured.memory, namespace)
+        return facet
 
 
 def _made(annotation: Annotation) -> Callable[[], Annotation]:

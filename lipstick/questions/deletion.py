@@ -314,3 +314,12 @@ def key_values(name: str, columns: Sequence[str], key: Any) -> tuple[Any, ...]:
             f"not {len(values)}: {key!r}."
         )
     return values
+
+
+def check_unasked(undo: Sequence[str], replace: Mapping[str, str] | None) -> None:
+    """Refuse to undo or replace statements where none are known."""
+    if undo or replace:
+        raise TrackingError(
+            "The query reads no table whose statements are known.\n"
+            "Give its versions and statements: ls.reenact(...)."
+        )

@@ -2,8 +2,9 @@
 
 The core imports no system. Where a system may take part, the core asks this registry, whose entries
 name what a system adds as ``module:name``; the module is imported when it is first needed. The
-types of these hooks are Protocols of the core (`lipstick.systems.hooks`). Without the folder and
-the entry of a system, everything else works as before.
+types of these hooks are Protocols of the core (`lipstick.systems.hooks`). Without the folder of a
+system, everything else works as before. So it does without the folders of other outer rings, of
+which the core names single functions (`lipstick.outer`).
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lipstick.outer import resolve
 from lipstick.systems.errors import MissingSystemError
 
 if TYPE_CHECKING:
@@ -187,15 +189,20 @@ SYSTEMS = (
 )
 
 
+def installed() -> tuple[System, ...]:
+    """Return the systems whose folders are there."""
+    return tuple(system for system in SYSTEMS if (Path(__file__).parent / system.name).is_dir())
+
+
 def commands() -> Iterator[SystemCommand]:
     """Yield the commands of all systems."""
-    for system in SYSTEMS:
+    for system in installed():
         yield from system.commands
 
 
 def pages() -> Iterator[SystemPage]:
     """Yield the pages of all systems."""
-    for system in SYSTEMS:
+    for system in installed():
         if system.page is not None:
             yield system.page
 
@@ -231,21 +238,12 @@ def table_exporter(folder: Any) -> TableExporter:
     return exporter
 
 
-def resolve(reference: str) -> Any:
-    """Import the object that a reference ``module:name`` names."""
-    module, _, name = reference.partition(":")
-    value: Any = import_module(module)
-    for part in name.split("."):
-        value = getattr(value, part)
-    return value
-
-
 def _only(hook: str, action: str) -> str:
-    references = [reference for system in SYSTEMS if (reference := getattr(system, hook))]
+    references = [reference for system in installed() if (reference := getattr(system, hook))]
     if not references:
-        installed = ", ".join(system.name for system in SYSTEMS) or "none"
+        names = ", ".join(system.name for system in installed()) or "none"
         raise MissingSystemError(
-            f"No installed system {action}; there are: {installed}.\n"
+            f"No installed system {action}; there are: {names}.\n"
             "Install lipstick-spark whole: its folder lipstick/systems lacks one."
         )
     return str(references[0])

@@ -6,7 +6,7 @@ from semiring.errors import LipstickError
 
 
 class MissingSystemError(LipstickError):
-    """A call that needs a system which is not installed."""
+    """A call that needs a system, or another folder, which is not installed."""
 
 
 class StreamError(LipstickError):

@@ -1,16 +1,18 @@
-"""The hooks of systems in the core, as Protocols."""
+"""The hooks of outer rings in the core, as Protocols."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from lipstick.frame import AnnotatedFrame
     from lipstick.pipeline import PreparedQuery
+    from lipstick.questions.deletion import Cascade
+    from lipstick.questions.what_if import WhatIf
     from lipstick.sessions import Session
     from lipstick.tables.derivation import Derivation
     from lipstick.tables.target import Target
@@ -39,6 +41,25 @@ class StreamTracking:
     naming: Naming
     token: tuple[str, ...]
     stream: TrackedStream
+
+
+class StatementHistory(Protocol):
+    """The statements by which tables were made."""
+
+    def concerns(self, names: Iterable[str]) -> bool:
+        """Return True if deletions of some relations may change the tables."""
+
+    def what_if_of(
+        self,
+        frame: AnnotatedFrame,
+        delete: Mapping[str, Any],
+        cascade: Cascade | None,
+        undo: Sequence[str],
+        replace: Mapping[str, str],
+        *,
+        strict: bool,
+    ) -> WhatIf[DataFrame]:
+        """Return the answer of a query without rows, and without or with other statements."""
 
 
 class StreamTracker(Protocol):

@@ -26,6 +26,7 @@ COMMANDS = {
     "test": "--quick -k lock",
     "check": "",
     "tables": "--collect-only -q",
+    "rings": "core -k test_laws",
     "coverage": "tests/test_lock.py",
     "browser": "",
     "site": "",

@@ -12,10 +12,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import lipstick
-from lipstick import semirings
+from lipstick import Session, semirings, session
 from lipstick.errors import LipstickError, TrackingError
 from lipstick.frame import AnnotatedFrame
-from lipstick.sessions import Session, session
 from semiring.errors import ArgumentError
 from tests.wrong_values import raw_errors
 

@@ -16,9 +16,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import lipstick
-from lipstick import semirings
+from lipstick import Session, semirings, session
 from lipstick.errors import InvalidQueryError, LipstickError
-from lipstick.sessions import Session, session
 
 MOST_LINES = 4
 PACKAGES = ("graphquery", "lipstick", "rewriter", "semiring")

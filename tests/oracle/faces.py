@@ -33,6 +33,7 @@ import pyarrow as pa
 import sqlglot
 from click.testing import CliRunner
 
+from lipstick import Session
 from lipstick.capture.capture import Capture, open_capture
 from lipstick.engines.memory import aggregates, window_rows, window_value
 from lipstick.explorer import Explorer
@@ -42,7 +43,6 @@ from lipstick.explorer.page import script
 from lipstick.explorer.saved import Holding, _capture
 from lipstick.explorer.server import export
 from lipstick.frame import AnnotatedFrame
-from lipstick.sessions import Session
 from semiring.errors import LipstickError
 from tests.oracle.database import Database, Relation
 from tests.oracle.written import write_capture

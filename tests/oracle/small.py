@@ -12,9 +12,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import lipstick
+from lipstick import Session
 from lipstick.errors import NeedsSparkError
 from lipstick.frame import AnnotatedFrame
-from lipstick.sessions import Session
 from semiring.expression import Expression
 from semiring.token import Token
 from tests.oracle.bag import PROVENANCE, check_counting

@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 import lipstick
+from lipstick import Session
 from lipstick.engines.spark.local_session import local_builder
-from lipstick.sessions import Session
 from tests.oracle.database import Database
 from tests.oracle.plain import PlainSpark, few_rows
 from tests.oracle.suites import TPCDS, TPCH, Suite

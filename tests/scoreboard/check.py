@@ -14,9 +14,8 @@ from typing import TypeVar
 from pyspark.errors import PySparkException
 
 import lipstick
-from lipstick import AnnotatedFrame
+from lipstick import AnnotatedFrame, Session
 from lipstick.errors import LipstickError
-from lipstick.sessions import Session
 from tests.oracle.bag import check_bag
 from tests.oracle.database import Deletion
 from tests.oracle.deletion import check_deletion, deletion_sets, lineage_keys

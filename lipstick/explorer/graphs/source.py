@@ -26,7 +26,8 @@ from lipstick.explorer.graphs.nodes import Marked, marked
 from lipstick.explorer.graphs.outline import NONE, Outline
 from lipstick.explorer.graphs.search import LISTED, GraphSearch
 from lipstick.explorer.params import Params
-from lipstick.systems import pages, resolve
+from lipstick.outer import resolve
+from lipstick.systems import pages
 from semiring.base import Array
 
 if TYPE_CHECKING:

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 import pyarrow as pa
 
-from graphquery.exchange.openlineage_events import column_facet
 from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.memory import Memory
 from lipstick.errors import CaptureError, TrackingError
 from lipstick.questions.where.cell_tracer import Cells, CellTracer
-from lipstick.questions.where.output_lineage import output_lineage
 from lipstick.questions.why.answer import described, only_row
 from lipstick.questions.why.measure import column_of
 from lipstick.questions.why.sources import SourceRows, read_sources
@@ -219,13 +217,3 @@ def _behind(memory: Memory) -> Iterator[tuple[str, set[SourceColumn]]]:
     engine = memory.engine
     for name, output in zip(engine.manifest.names, engine.root.outputs, strict=True):
         yield name, column_lineage(engine.root, output.name)
-
-
-def lineage_facet(memory: Memory, namespace: str) -> dict[str, Any]:
-    """Return the facet; see :meth:`lipstick.Capture.column_lineage_facet`."""
-    engine = memory.engine
-    output = output_lineage(engine.root, engine.manifest.names, engine.manifest.relations, {})
-    facet = column_facet(output, namespace)
-    from openlineage.client.serde import Serde
-
-    return Serde.to_dict(facet)

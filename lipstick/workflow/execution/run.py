@@ -21,7 +21,6 @@ from graphquery.store import Snapshot, Store
 from graphquery.store.crossing import channel_id
 from graphquery.store.format import check_format
 from lipstick.sessions import Session
-from lipstick.sessions import session as open_session
 from lipstick.workflow.definition.functions import Imports
 from lipstick.workflow.definition.shape import Shape, invocation_numbers
 from lipstick.workflow.errors import RunError
@@ -295,7 +294,7 @@ def run(
 ) -> Run:
     """Run executions; see :meth:`Workflow.run`."""
     if session is None:
-        with open_session() as own_session:
+        with Session() as own_session:
             finished = run(
                 workflow,
                 own_session,

@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from lipstick import Session, session
 from lipstick.errors import (
     CapabilityError,
     InternalError,
@@ -18,7 +19,6 @@ from lipstick.errors import (
     LipstickError,
     SourceError,
 )
-from lipstick.sessions import Session, session
 from lipstick.tracking import source as sources
 from rewriter.errors import UnsupportedError
 from semiring.semirings import Counting

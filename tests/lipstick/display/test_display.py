@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 
 import lipstick
-from lipstick import display
+from lipstick import Session, display
 from lipstick.display.markup import cell
 from lipstick.frame import AnnotatedFrame
 from lipstick.questions.what_if import (
@@ -29,7 +29,6 @@ from lipstick.questions.what_if import (
     whatif_table,
     whatif_text,
 )
-from lipstick.sessions import Session
 
 pytestmark = pytest.mark.slow_over_connect
 

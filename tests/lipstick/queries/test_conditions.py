@@ -11,9 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import lipstick
-from lipstick import semirings
+from lipstick import Session, semirings
 from lipstick.errors import CapabilityError
-from lipstick.sessions import Session
 from semiring.semirings import Counting
 from semiring.token import Token
 

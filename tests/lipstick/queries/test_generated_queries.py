@@ -21,9 +21,9 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 import lipstick
+from lipstick import Session
 from lipstick.dataframes import classic
 from lipstick.errors import InvalidQueryError
-from lipstick.sessions import Session
 from rewriter.errors import NotUnderstoodError, QueryError, UnsupportedError
 from tests.oracle.bag import PROVENANCE, check_bag
 from tests.oracle.database import Deletion

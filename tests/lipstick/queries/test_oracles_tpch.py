@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import lipstick
-from lipstick.sessions import Session
+from lipstick import Session
 from tests.oracle.bag import check_bag
 from tests.oracle.database import Database
 from tests.oracle.deletion import Tally, check_deletion, deletion_sets, lineage_keys

@@ -9,10 +9,10 @@ import pytest
 from openlineage.client.facet_v2 import column_lineage_dataset
 
 from lipstick.errors import CaptureError
+from lipstick.openlineage import lineage_facet
 from lipstick.questions.where.origins import (
     CellOrigins,
     cell_origins,
-    lineage_facet,
     lineage_of_columns,
 )
 from semiring.errors import CapabilityError

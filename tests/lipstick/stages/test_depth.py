@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from lipstick.sessions import Session, session
+from lipstick import Session, session
 from rewriter.dialect import emit, parse
 from rewriter.errors import UnsupportedError
 from semiring.errors import DepthError, ExactnessError

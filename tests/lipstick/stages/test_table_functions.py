@@ -11,8 +11,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.udtf import SkipRestOfInputTableException, UserDefinedTableFunction
 
 import lipstick
+from lipstick import Session
 from lipstick.errors import NeedsSparkError, TrackingError
-from lipstick.sessions import Session
 from rewriter.errors import UnsupportedError
 from tests.oracle.small import Oracles, annotated, oracles, small, token
 

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import lipstick
 from lipstick.cli import main
+from lipstick.cli.table_damage import check_capture
 from lipstick.errors import (
     CapabilityError,
     CaptureError,
@@ -24,7 +25,6 @@ from lipstick.errors import (
     UnknownKeyError,
     UnsupportedError,
 )
-from lipstick.tables.fsck import check_capture
 from lipstick.tracking.tracker import Naming
 from tests.oracle.plain import few_rows
 

@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import lipstick
-from lipstick.sessions import Session
+from lipstick import Session
 from tests.oracle.database import Database, Relation
 from tests.oracle.plain import PlainSpark
 

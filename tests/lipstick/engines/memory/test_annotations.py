@@ -10,11 +10,10 @@ import pyarrow as pa
 import pytest
 
 import lipstick
-from lipstick import semirings
+from lipstick import Session, semirings
 from lipstick.capture.manifest import Manifest
 from lipstick.engines.memory.memory import Memory
 from lipstick.errors import CapabilityError, CaptureError
-from lipstick.sessions import Session
 from semiring.encodings.valuation import Valuation
 from semiring.token import Token
 from tests.oracle.database import Relation

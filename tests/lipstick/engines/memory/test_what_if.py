@@ -12,10 +12,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 import lipstick
+from lipstick import Session
 from lipstick.capture.manifest import Manifest
 from lipstick.engines.memory.memory import Memory
 from lipstick.errors import CaptureError
-from lipstick.sessions import Session
 from tests.oracle.database import Deletion, Key, Relation
 from tests.oracle.many import check_many
 from tests.oracle.plain import PlainSpark

@@ -10,8 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import lipstick
-from lipstick import semirings
-from lipstick.sessions import Session
+from lipstick import Session, semirings
 from semiring.errors import CapabilityError, ValuationError
 from semiring.token import Token
 

@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from lipstick import semirings
+from lipstick import Session, semirings, session
 from lipstick.engines.spark.workers import check_workers, use_own_python
 from lipstick.errors import CapabilityError, WorkerPythonError
-from lipstick.sessions import Session, session
 
 pytestmark = pytest.mark.engines("memory")
 

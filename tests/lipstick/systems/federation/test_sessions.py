@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 import lipstick
 from graphquery.federation import CrossingError, Verdict
 from graphquery.store import Store, fsck
-from lipstick.sessions import Session
+from lipstick import Session
 from lipstick.systems.federation import ExportError
 from tests.graphquery.federation.oracle import check_question, federation_of
 

@@ -14,8 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import lipstick
+from lipstick import Session
 from lipstick.errors import SourceError
-from lipstick.sessions import Session
 from lipstick.systems.streaming.runs import StreamRun
 from tests.lipstick.systems.streaming.running import bag
 

@@ -11,8 +11,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import lipstick
+from lipstick import Session
 from lipstick.errors import SourceError, UnsupportedError
-from lipstick.sessions import Session
 from lipstick.systems.streaming.runs import StreamRun
 from lipstick.systems.streaming.sources import rate
 from tests.lipstick.systems.streaming.running import bag
