@@ -31,7 +31,6 @@ from lipstick.dataframes.jvm import (
     with_parameters,
 )
 from lipstick.dataframes.leaves import catalog_parts, row_leaves
-from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import LipstickError, SourceError
 from lipstick.histories.commands import (
     COMMANDS,
@@ -396,8 +395,7 @@ class SessionWatch(WrittenTables):
                 reader = self.spark.read.schema(schema).options(**write.options)
                 return reader.format(write.format).load(target)
         try:
-            with unlogged_errors():
-                return self.spark.table(target)
+            return self.spark.table(target)
         except PySparkException as error:
             known = ", ".join(dict.fromkeys(w.name for w in self._writes)) or "nothing"
             raise SourceError(
@@ -495,7 +493,7 @@ class SessionWatch(WrittenTables):
         for name, key in self._keys.items():
             if own and own == [folder_of(name)]:
                 return key
-            with suppress(PySparkException, LipstickError), unlogged_errors():
+            with suppress(PySparkException, LipstickError):
                 leaves = row_leaves(analysed(self.spark.table(name)))
                 if own and len(leaves) == 1 and read_folders(self.session.spark, leaves[0]) == own:
                     return key

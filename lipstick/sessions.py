@@ -116,6 +116,9 @@ class Session:
     ) -> Tracked:
         """Give every row of a source a token, and the source a name for queries.
 
+        Where the name has the same source and key already, nothing happens: a cell of a notebook
+        may run again.
+
         Parameters
         ----------
         name
@@ -146,7 +149,8 @@ class Session:
         Raises
         ------
         TrackingError
-            For a name in use, unknown key columns, or a key with duplicates or NULLs.
+            For a name in use for another source or key, unknown key columns, or a key with
+            duplicates or NULLs.
         SourceError
             For a source that cannot be read, or whose rows nothing names stably.
         SourceChangedError, CaptureError
@@ -154,11 +158,11 @@ class Session:
         """
         self.check_open()
         check_name(name)
-        if name.lower() in self._tracked:
-            raise TrackingError(
-                f"{name!r} is tracked already.\nuntrack({name!r}) first, or choose another name."
-            )
-        if isinstance(source, DataFrame) and source.isStreaming:
+        before = self._tracked.get(name.lower())
+        streams = isinstance(source, DataFrame) and source.isStreaming
+        if before is not None and (streams or materialize or derived is not False):
+            raise _tracked_already(name)
+        if isinstance(source, DataFrame) and streams:
             if materialize or derived is not False or not provenance or key == "*":
                 raise TrackingError(
                     f"{name!r} is a stream: materialize, derived, provenance and key='*' are of "
@@ -183,6 +187,11 @@ class Session:
         if materialize:
             pinned = copied_source(self.spark, pinned, self.store / "materialized", name)
         frame, naming, token, files = name_rows(name, pinned, key, provenance)
+        if before is not None:
+            same = (naming, token) == (before.naming, before.token)
+            if same and before.verified >= verify and before.source.is_same(pinned):
+                return before
+            raise _tracked_already(name)
         if verify:
             verify_tokens(name, frame, naming, token)
         verified = verify or naming not in (Naming.KEY, Naming.ROW_IDS)
@@ -512,3 +521,9 @@ class Session:
 
     def _repr_html_(self) -> str:
         return display.session_html(self)
+
+
+def _tracked_already(name: str) -> TrackingError:
+    return TrackingError(
+        f"{name!r} is tracked already.\nuntrack({name!r}) first, or choose another name."
+    )

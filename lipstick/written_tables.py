@@ -26,7 +26,7 @@ from pyspark.sql import DataFrame, SparkSession
 from lipstick import display
 from lipstick.dataframes.jvm import analysed, frame_of
 from lipstick.dataframes.leaves import row_leaves
-from lipstick.engines.spark.local_session import unlogged_errors
+from lipstick.engines.spark.local_session import unlog_own_errors
 from lipstick.engines.spark.private_session import PrivateSession
 from lipstick.errors import (
     LipstickError,
@@ -52,6 +52,7 @@ from rewriter.statements import (
     Reenactment,
     Relations,
     duplicate_source_keys,
+    is_monotone,
     moments_of,
     parse_statement,
     reenact,
@@ -122,6 +123,7 @@ class WrittenTables(ABC):
     _closed_message: ClassVar[str]
 
     def __init__(self, spark: SparkSession, store: str | os.PathLike[str] | None = None) -> None:
+        unlog_own_errors()
         self.spark = spark
         self._store = store
         self._session: Session | None = None
@@ -216,7 +218,7 @@ class WrittenTables(ABC):
         with those before it, to find the tables that become sources.
         """
         asked = frame_of(self.session.spark, self._as_read(None, analysed(frame)))
-        with display.progress(after=2.0) as line, self.session._views.in_force(), unlogged_errors():
+        with display.progress(after=2.0) as line, self.session._views.in_force():
             text, _ = self._text(asked, before, line)
             try:
                 return self.session.sql(text)
@@ -378,7 +380,7 @@ class WrittenTables(ABC):
         source = None if query is None else shape_of(session.spark.sql(query).schema)
         written = reenact(statement, shape, Relations(name), source, dynamic=change.dynamic)
         if isinstance(statement, MergeInto) and written.ambiguous is not None:
-            _check_one_row_each(session.spark, statement, written, relations, write.title)
+            _check_one_row_each(session.spark, statement, written, self._relations, write.title)
         once = references(written.rows, name) > 1
         session.version_views[name] = View(name, before, made.columns, once=once)
         checksum = RowChecksum.of(session.sql(written.rows).df, rounded=True)
@@ -424,7 +426,7 @@ class WrittenTables(ABC):
         """
         if self._moment_of(write) is None and _is_free_of_ties(write.plan):
             # Files may be gone, and rules may ask for the tokens that such relations lack.
-            with suppress(PySparkException, Py4JError, QueryError), unlogged_errors():
+            with suppress(PySparkException, Py4JError, QueryError):
                 columns = map(column_of, _columns_over(self.session, text, relations))
                 return RowChecksum.of(frame.select(*columns), rounded=True)
         return RowChecksum.of(self.session.sql(text).df, rounded=True)
@@ -542,7 +544,10 @@ def _check_one_row_each(
     _NotFollowedError
         That is not known.
     """
-    fixed = frozenset(each.tracked.name.lower() for each in relations if each.text is None)
+    fixed = frozenset[str]()
+    for each in relations:  # those that it reads come before it
+        if each.text is None or is_monotone(parse(each.text), fixed):
+            fixed |= {each.tracked.name.lower()}
     keys = [key for _, key in written.keys]
     query = duplicate_source_keys(statement, keys, written.aliases[1], fixed)
     if query is None or (query and spark.sql(query).head(1)):

@@ -33,6 +33,7 @@ from lipstick.dataframes.jvm import (
     jvm_of,
     kind,
     node_at,
+    sequence,
     sizes,
     subqueries_of,
     untracked,
@@ -41,7 +42,6 @@ from lipstick.dataframes.jvm import (
     with_subqueries,
 )
 from lipstick.dataframes.streaming import name_first_rows
-from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import SourceChangedError
 from lipstick.tracking.formats.probe import versioned_leaf
 from rewriter.errors import NotUnderstoodError, QueryError
@@ -57,6 +57,8 @@ if TYPE_CHECKING:
 
 
 _NAMING = ("SubqueryAlias", "View")
+_CHECKED = "CheckOverflowInTableWrite"
+"""A cast for a table's column, whose error names the column."""
 _OUTPUT = 1
 """The place of the columns among the parameters of a leaf that reads a table."""
 _TABLES = ("DataSourceV2Relation", "LogicalRelation")
@@ -87,6 +89,10 @@ def classic_text(
     frame = read(frame)
     plan = analysed(frame)
     nodes = described(plan)
+    if any(_CHECKED in str(node) for node in nodes):
+        frame = frame_of(spark, _without_checks(spark, plan, nodes))
+        plan = analysed(frame)
+        nodes = described(plan)
     if applies_functions(nodes):
         frame = with_ordinary_operators(spark, plan, nodes)
         plan = analysed(frame)
@@ -225,6 +231,22 @@ def _with_tables(
     return changed(spark, plan, nodes, positions, change)
 
 
+def _without_checks(spark: SparkSession, plan: Plan, nodes: Json) -> Plan:
+    """Return a plan whose casts for a table's columns are casts as any others."""
+
+    def cast(value: Plan) -> Plan:
+        if value.getClass().getSimpleName() == _CHECKED:
+            return cast(value.child())
+        return value.withNewChildren(sequence(spark, map(cast, elements(value.children()))))
+
+    def items(project: Plan) -> Plan:
+        chosen = sequence(spark, map(cast, elements(project.projectList())))
+        return with_parameters(spark, project, {0: chosen})
+
+    checked = {n for n, node in enumerate(nodes) if _CHECKED in str(node.get("projectList"))}
+    return changed(spark, plan, nodes, checked, items)
+
+
 def _is_of(tracked: Tracked, leaf: Leaf) -> bool:
     known = tracked.source.version
     return known is not None and (known.format, known.identity) == (
@@ -359,8 +381,7 @@ def _is_stated(spark: SparkSession, node: Plan, text: str, names: set[str], *, w
     if read is None or not read <= names:
         return False
     try:
-        with unlogged_errors():
-            stated = analysed(spark.sql(text))
+        stated = analysed(spark.sql(text))
     except PySparkException:
         return False
     columns = [str(name).lower() for name in stated.schema().fieldNames()]

@@ -33,7 +33,6 @@ from lipstick.dataframes.jvm import (
     sequence,
     with_parameters,
 )
-from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import first_line
 from lipstick.stages.settings import temporary_settings
 from rewriter.errors import NotUnderstoodError
@@ -81,8 +80,7 @@ def prove(
         With the first line of the plans that differs.
     """
     try:
-        with unlogged_errors():
-            other = read(spark.sql(text))
+        other = read(spark.sql(text))
     except PySparkException as error:
         reason = first_line(error)
         problem = f"The text made of this data frame is not a query of Spark's: {reason}"

@@ -25,7 +25,6 @@ from lipstick.dataframes.messages import (
     relation_of,
 )
 from lipstick.dataframes.streaming import check_connect
-from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import SourceChangedError, first_line
 from lipstick.stages.settings import temporary_settings
 from lipstick.tracking.tracker import mark_of
@@ -106,8 +105,7 @@ def _schema(spark: SparkSession, relation: Mapping[str, Any]) -> list[tuple[str,
         Where the relation cannot be analysed without the one that it is laterally joined to.
     """
     try:
-        with unlogged_errors():
-            fields = client_of(spark).schema(plan_of(relation)).fields
+        fields = client_of(spark).schema(plan_of(relation)).fields
     except PySparkException as error:
         reason = first_line(error)
         raise UnsupportedError(
@@ -217,9 +215,8 @@ def _prove(spark: SparkSession, relation: Message, text: str) -> None:
     with temporary_settings(spark, _SETTINGS):
         frame_plan = _explained(spark, at_one_time(_compared(spark, relation), names))
         try:
-            with unlogged_errors():
-                other = relation_of(spark, spark.sql(text))
-                text_plan = _explained(spark, at_one_time(_compared(spark, other), names))
+            other = relation_of(spark, spark.sql(text))
+            text_plan = _explained(spark, at_one_time(_compared(spark, other), names))
         except PySparkException as error:
             reason = first_line(error)
             problem = f"The text made of this data frame is not a query of Spark's: {reason}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import atexit
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
@@ -318,7 +318,7 @@ def elements(values: Any) -> list[Any]:
     return [values.apply(number) for number in range(values.size())]
 
 
-def sequence(spark: SparkSession, items: Sequence[Any]) -> Any:
+def sequence(spark: SparkSession, items: Iterable[Any]) -> Any:
     """Return a sequence of Scala."""
     jvm = jvm_of(spark)
     return jvm.PythonUtils.toSeq(list(items))

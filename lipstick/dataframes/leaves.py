@@ -180,5 +180,7 @@ def _copied(
     )
     columns = [column_of(name) for name in source.columns]
     target = str(directory)
-    marked.select(*columns, row_number.alias(ROW_COLUMN)).write.parquet(target)
-    return source.sparkSession.read.parquet(target), (ROW_COLUMN,), files
+    copied = marked.select(*columns, row_number.alias(ROW_COLUMN))
+    copied.write.parquet(target)
+    # With the schema no job reads it from a file.
+    return source.sparkSession.read.schema(copied.schema).parquet(target), (ROW_COLUMN,), files

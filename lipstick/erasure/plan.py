@@ -16,7 +16,6 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
-from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.erasure.effects import effect_of
 from lipstick.erasure.erased_values import values_to_search
 from lipstick.erasure.holders import check_holder
@@ -315,8 +314,7 @@ def _plain_files(host: ErasureHost, known: Tracked) -> ParquetFolder | None:
     if place is None or known.source.versions or known.derived is not None:
         return None
     try:
-        with unlogged_errors():
-            return parquet_table(host.spark, place)
+        return parquet_table(host.spark, place)
     except (SourceError, PySparkException):
         return None
 

@@ -11,7 +11,6 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.erasure.parquet import ParquetFolder, parquet_table
 from lipstick.errors import ErasureError, SourceError, StatementError
 from lipstick.histories.chain import Chain
@@ -311,9 +310,8 @@ def current_table(
         The table, where it is open already.
     """
     try:
-        with unlogged_errors():
-            opened = opened or open_table(spark, table.table)
-            main = replace(table, identity=opened.identity, version=opened.current())
+        opened = opened or open_table(spark, table.table)
+        main = replace(table, identity=opened.identity, version=opened.current())
     except (SourceError, PySparkException):
         return None
     itself = CurrentTable(table, opened, main, main)
@@ -328,8 +326,7 @@ def current_table(
     if "`" not in target and not spark.catalog.tableExists(target):
         return itself
     try:
-        with unlogged_errors():
-            copy = open_table(spark, target)
+        copy = open_table(spark, target)
     except (SourceError, PySparkException):
         return itself
     written = replace(main, table=target, identity=copy.identity, version=copy.current())

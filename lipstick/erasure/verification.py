@@ -17,7 +17,6 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.erasure.erased_values import leaves
 from lipstick.erasure.holders import captures_of, holder_of
 from lipstick.erasure.parquet import FORMAT as PARQUET
@@ -188,8 +187,7 @@ def _opened(host: ErasureHost, now: _Now) -> ErasedTables | str:
     tables = [replace(t.written, predicate=None) for t in present]
     opened = {t.planned.name: t.copy or t.opened for t in present}
     try:
-        with unlogged_errors():
-            return ErasedTables(host, tables, silent, opened)
+        return ErasedTables(host, tables, silent, opened)
     except (LipstickError, PySparkException) as error:
         return f"not compared: {type(error).__name__}"
 
@@ -199,8 +197,7 @@ def _recomputed(tables: ErasedTables | str | None, name: str) -> str:
     if not isinstance(tables, ErasedTables):
         return tables or "not compared: a table is missing"
     try:
-        with unlogged_errors():
-            differing = tables.differing(name)
+        differing = tables.differing(name)
     except (LipstickError, PySparkException) as error:
         return f"not compared: {type(error).__name__}"
     return f"{differing} rows differ" if differing else "equal"
@@ -211,12 +208,11 @@ def _replayed(
 ) -> str:
     """Compare a table with what its statements make without the erased rows."""
     try:
-        with unlogged_errors():
-            erased = ErasedTables(host, planned, silent)
-            bags = erased.differences()[name]
-            frame = found.read()
-            now = rows_of(erased.engine.named(frame))
-            differing = differing_rows(host.spark, now, hypothetical(bags), frame.columns).count()
+        erased = ErasedTables(host, planned, silent)
+        bags = erased.differences()[name]
+        frame = found.read()
+        now = rows_of(erased.engine.named(frame))
+        differing = differing_rows(host.spark, now, hypothetical(bags), frame.columns).count()
     except (LipstickError, PySparkException) as error:
         return f"not compared: {type(error).__name__}, its versions may have been removed"
     return f"{differing} rows differ" if differing else "equal"
@@ -278,8 +274,7 @@ def _places(
 def _local_files(files: Callable[[], list[str]]) -> frozenset[str]:
     """Return the paths of files, or none where they cannot be read."""
     try:
-        with unlogged_errors():
-            return frozenset(map(_local, files()))
+        return frozenset(map(_local, files()))
     except (LipstickError, PySparkException):
         return frozenset()
 
@@ -395,8 +390,7 @@ def _rows_with(table: ErasableTable, column: str, wanted: Sequence[ErasedValues]
             return F.exists(texts, lambda own: text == own if whole else F.contains(text, own))
 
         tests = [F.coalesce(F.exists(leaf.values, shows), F.lit(False)) for leaf in found]
-        with unlogged_errors():
-            return frame.where(reduce(or_, tests)).count()
+        return frame.where(reduce(or_, tests)).count()
     except (LipstickError, PySparkException):
         return None
 

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pyspark.errors import PySparkException
 
 from lipstick.dataframes.jvm import active, analysed
-from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import first_line
 from lipstick.stages.reading import is_too_deep, too_deep
 from lipstick.stages.settings import temporary_settings
@@ -167,8 +166,7 @@ def check_understood(
         schema = frame.schema
         written_plans = _plans(spark, frame, sql, args)
         try:
-            with unlogged_errors():
-                emitted_plans = _plans(spark, _sql(spark, emitted, args), emitted, args)
+            emitted_plans = _plans(spark, _sql(spark, emitted, args), emitted, args)
         except PySparkException as error:
             if is_too_deep(error):
                 raise too_deep(sql) from error

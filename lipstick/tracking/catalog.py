@@ -13,7 +13,6 @@ from pyspark.sql import SparkSession
 
 from lipstick.dataframes import query_text
 from lipstick.dataframes.streaming import uppermost
-from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.tracking.formats.probe import versioned_table
 from lipstick.tracking.names import identity_of, is_table, plain_name, relation_of
 from lipstick.tracking.tracker import Tracked
@@ -92,8 +91,7 @@ class SessionCatalog:
         """Return the session variable of a name that is not a column's; None if there is none."""
         name = quoted_name(parts)
         try:
-            with unlogged_errors():
-                row = self._spark.sql(f"SELECT CAST({name} AS STRING), typeof({name})").head()
+            row = self._spark.sql(f"SELECT CAST({name} AS STRING), typeof({name})").head()
         except PySparkException:
             return None
         return None if row is None else Variable(row[0], row[1])
@@ -104,8 +102,7 @@ class SessionCatalog:
         A call without arguments has them too, unless the function finds them by its arguments.
         """
         try:
-            with unlogged_errors():
-                return tuple(self._spark.sql(f"SELECT * FROM {quoted_name([function])}()").columns)
+            return tuple(self._spark.sql(f"SELECT * FROM {quoted_name([function])}()").columns)
         except PySparkException:
             return None
 
@@ -117,8 +114,7 @@ class SessionCatalog:
     def type_of(self, query: str) -> Type | None:
         """Return the type of the one column of a query; None if Spark does not understand it."""
         try:
-            with unlogged_errors():
-                [column] = self._spark.sql(query).schema
+            [column] = self._spark.sql(query).schema
         except PySparkException:
             return None
         return sql_type(column.dataType.jsonValue())
@@ -128,9 +124,8 @@ class SessionCatalog:
         identity = identity_of(self._spark, parts)
         found: dict[str, str] = {}
         try:
-            with unlogged_errors():
-                frame = self._spark.table(quoted)
-                frame.schema  # noqa: B018 - Connect resolves the name here
+            frame = self._spark.table(quoted)
+            frame.schema  # noqa: B018 - Connect resolves the name here
             if identity is not None:
                 rows = self._spark.sql(f"DESCRIBE TABLE EXTENDED {quoted}").collect()
                 found = {row["col_name"]: row["data_type"] for row in rows}
@@ -224,8 +219,7 @@ class RegisteredAggregates:
     def _aggregates(self, name: str) -> bool:
         query = f"SELECT count(*) FROM range(1) GROUP BY `{name}`(id)"
         try:
-            with unlogged_errors():
-                self._spark.sql(query).schema  # noqa: B018 - Connect analyses here
+            self._spark.sql(query).schema  # noqa: B018 - Connect analyses here
         except PySparkException as error:
             # A function that takes other arguments is refused otherwise.
             return error.getCondition() == "GROUP_BY_AGGREGATE"

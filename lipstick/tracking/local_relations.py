@@ -21,7 +21,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.capture.files import arrow_of, in_arrow
 from lipstick.dataframes.jvm import analysed, elements
-from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.tracking.source import Source
 from lipstick.tracking.tracker import Tracked
 
@@ -119,10 +118,9 @@ class LocalRelations:
         """
         frame = tracked.frame(self._spark)
         try:
-            with unlogged_errors():
-                table = frame.limit(MOST_ROWS + 1).toArrow()
-                table.validate(full=True)
-                rows = table.cast(arrow_of(frame.schema))
+            table = frame.limit(MOST_ROWS + 1).toArrow()
+            table.validate(full=True)
+            rows = table.cast(arrow_of(frame.schema))
         except (PySparkException, Py4JError, pa.ArrowException):
             return None
         return rows if rows.num_rows <= MOST_ROWS and rows.nbytes <= READ_BYTES else None

@@ -9,7 +9,6 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.tracking.views import quoted_name
 
 if TYPE_CHECKING:
@@ -25,10 +24,9 @@ def identity_of(spark: SparkSession, parts: Sequence[str]) -> Identity | None:
     """Return the table or view of the catalog that a name means; None: a path, or nothing."""
     name = quoted_name(parts)
     try:
-        with unlogged_errors():
-            if not spark.catalog.tableExists(name):
-                return None
-            found = spark.catalog.getTable(name)
+        if not spark.catalog.tableExists(name):
+            return None
+        found = spark.catalog.getTable(name)
     except (PySparkException, Py4JError):
         return None
     if "/" in found.name:

@@ -21,7 +21,6 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import SourceChangedError, SourceError
 from lipstick.tracking.formats.probe import (
     check_plain_files,
@@ -133,6 +132,12 @@ class Source:
         """The name of a table, which queries read anew: files may have been added to it."""
         return self.place if self.format is None else None
 
+    def is_same(self, other: Source) -> bool:
+        """Return True if another source has the same rows, in the same files or versions."""
+        if (self.fingerprint, self.versions) != (other.fingerprint, other.versions):
+            return False
+        return self.place == other.place and self.frame.sameSemantics(other.frame)
+
     @property
     def full_table(self) -> str | None:
         """The name of the table whatever the current schema is."""
@@ -180,9 +185,8 @@ def read_source(
         if format is not None or _is_path(text):
             return _read_path(spark, text, format, dict(options or {}))
         try:
-            with unlogged_errors():
-                frame = spark.table(text)
-                frame.schema  # noqa: B018 - Connect resolves the name here
+            frame = spark.table(text)
+            frame.schema  # noqa: B018 - Connect resolves the name here
         except PySparkException as error:
             raise SourceError(
                 f"There is no table, view or path {text!r}.\n"
@@ -291,9 +295,8 @@ def _read_path(
     if kind == "csv":
         options = {"header": "true", "inferSchema": "true", **options}
     try:
-        with unlogged_errors():
-            frame = spark.read.format(kind).options(**options).load(path)
-            frame.schema  # noqa: B018 - Connect reads the schema here
+        frame = spark.read.format(kind).options(**options).load(path)
+        frame.schema  # noqa: B018 - Connect reads the schema here
     except PySparkException as error:
         raise SourceError(f"Spark cannot read {path!r} as {kind}: {error}") from error
     files = fingerprint(spark, frame)
@@ -340,11 +343,10 @@ def check_unchanged(spark: SparkSession, name: str, source: Source) -> None:
     if source.versions or not (source.fingerprint or source.table or source.folders):
         return
     try:
-        with unlogged_errors():
-            frame = source.frame if source.full_table is None else spark.table(source.full_table)
-            now = fingerprint(spark, frame)
-            folders = source.folders
-            came = set[str]() if folders is None else _files(spark, folders) - folders.files
+        frame = source.frame if source.full_table is None else spark.table(source.full_table)
+        now = fingerprint(spark, frame)
+        folders = source.folders
+        came = set[str]() if folders is None else _files(spark, folders) - folders.files
     except PySparkException as error:
         raise SourceChangedError(
             f"The source of {name!r} ({source.description}) cannot be read any more: {error}\n"

@@ -34,7 +34,6 @@ from pyspark.sql.window import Window
 
 from lipstick import display
 from lipstick.capture.manifest import RelationRecord
-from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import SourceChangedError, SourceError, TrackingError
 from lipstick.tracking.formats.versions import VersionedTable
 from lipstick.tracking.naming import ROW_BITS
@@ -271,9 +270,8 @@ def _format_tokens(
 def _with_column(frame: DataFrame, column: str, name: str) -> DataFrame | None:
     """Return a frame with a metadata column under a name; None: Spark knows none such here."""
     try:
-        with unlogged_errors():
-            found = frame.select("*", F.col(column).alias(name))
-            found.schema  # noqa: B018 - Connect resolves the column here
+        found = frame.select("*", F.col(column).alias(name))
+        found.schema  # noqa: B018 - Connect resolves the column here
     except PySparkException:
         return None
     return found

@@ -13,7 +13,6 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from lipstick.engines.spark.local_session import unlogged_errors
 from rewriter.dialect import name_parts
 
 
@@ -111,7 +110,7 @@ class Views:
         if name not in self._pinned or self.is_covered(name):
             return False
         view, temporary = self._pinned[name]
-        with suppress(PySparkException), unlogged_errors():  # there may be nothing of that name
+        with suppress(PySparkException):  # there may be nothing of that name
             other = not self._table(name).sameSemantics(self._spark.table(view))
             return other and (temporary or self._is_temporary(name))
         return False

@@ -57,7 +57,7 @@ from rewriter.statements.scope import (
     sources_of,
     with_queries,
 )
-from rewriter.statements.uniqueness import duplicate_source_keys
+from rewriter.statements.uniqueness import duplicate_source_keys, is_monotone
 from rewriter.statements.writer import (
     Reenactment,
     Relations,
@@ -94,6 +94,7 @@ __all__ = [
     "duplicate_source_keys",
     "hypothetical",
     "is_by_place",
+    "is_monotone",
     "keys_of",
     "merge_changes",
     "moments_of",

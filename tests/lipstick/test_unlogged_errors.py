@@ -9,10 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pyspark.logger import PySparkLogger
 
-from lipstick.engines.spark.local_session import unlogged_errors
+from lipstick.engines.spark.local_session import unlog_own_errors, unlogged_errors
+from semiring.support.door import checked
 
-PACKAGE = Path(__file__).parent.parent.parent / "lipstick"
+SYSTEMS = Path(__file__).parent.parent.parent / "lipstick" / "systems"
+"""What runs beside the user's own calls, as the recording of a script does."""
 LOGGER = "SQLQueryContextLogger"
 ENTERED = "unlogged_errors"
 
@@ -41,36 +44,50 @@ def _loud(tree: ast.AST) -> Iterator[int]:
                 yield handler.lineno
 
 
-def test_every_error_that_is_caught_is_tried_for_quietly() -> None:
-    # Ends a session, and questions to tables that other modules ask quietly.
-    known = {"workflow/execution/benches.py", "written_tables.py"}
+def test_every_error_that_is_caught_outside_of_a_call_is_tried_for_quietly() -> None:
     loud = {
-        path.relative_to(PACKAGE).as_posix()
-        for path in PACKAGE.rglob("*.py")
+        path.relative_to(SYSTEMS).as_posix()
+        for path in SYSTEMS.rglob("*.py")
         if "PySparkException" in (text := path.read_text("utf-8")) and list(_loud(ast.parse(text)))
     }
-    assert loud <= known
+    assert not loud
 
 
-def test_errors_of_other_threads_are_written_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
-    logger, written = logging.getLogger(LOGGER), list[str]()
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """What PySpark writes of errors."""
+    logger, messages = PySparkLogger.getLogger(LOGGER), list[str]()
     # As a configuration of logging, and a Spark of ours, leave it.
     monkeypatch.setattr(logger, "disabled", False)
-    level = logger.level
-    logger.setLevel("ERROR")
+    monkeypatch.setattr(logger, "level", logging.ERROR)
+    logger.manager._clear_cache()  # type: ignore[attr-defined]
     handler = logging.Handler()
-    handler.emit = lambda record: written.append(record.getMessage())  # type: ignore[method-assign]
+    handler.emit = lambda record: messages.append(record.getMessage())  # type: ignore[method-assign]
     logger.addHandler(handler)
-    before = list(logger.filters)
-    try:
-        with unlogged_errors():
-            logger.error("ours")
-            other = threading.Thread(target=logger.error, args=("theirs",))
-            other.start()
-            other.join()
-        logger.error("after")
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(level)
+    yield messages
+    logger.removeHandler(handler)
+    logger.manager._clear_cache()  # type: ignore[attr-defined]
+
+
+def test_errors_in_a_call_of_ours_are_not_written(written: list[str]) -> None:
+    logger = PySparkLogger.getLogger(LOGGER)
+
+    @checked
+    def ours(message: str) -> None:
+        logger.error(message)
+
+    unlog_own_errors()
+    ours("in a call")
+    logger.error("the user's own")
+    assert written == ["the user's own"]
+
+
+def test_errors_of_other_threads_are_written_meanwhile(written: list[str]) -> None:
+    logger = PySparkLogger.getLogger(LOGGER)
+    with unlogged_errors():
+        logger.error("ours")
+        other = threading.Thread(target=logger.error, args=("theirs",))
+        other.start()
+        other.join()
+    logger.error("after")
     assert written == ["theirs", "after"]
-    assert logger.filters == before

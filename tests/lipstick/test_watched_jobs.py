@@ -10,9 +10,6 @@ from pyspark.sql import SparkSession
 from tests.watched_jobs.checks import check
 from tests.watched_jobs.jobs import JOBS
 
-REFUSED = {"deduplication": {"/ids"}}
-"""Outputs that are a source with a reason: which of sorted duplicates stays, Spark does not say."""
-
 
 @pytest.mark.classic
 @pytest.mark.many(8)
@@ -22,4 +19,4 @@ def test_a_watched_job_is_followed_to_its_first_files(
 ) -> None:
     report = check(spark, JOBS[name], tmp_path, 200)
     assert report.wrong == []
-    assert report.reasons.keys() == REFUSED.get(name, set())
+    assert report.reasons == {}

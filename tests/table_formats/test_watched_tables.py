@@ -21,26 +21,8 @@ def _rows(frame: DataFrame) -> list[tuple[Any, ...]]:
     return sorted(map(tuple, frame.collect()), key=repr)
 
 
-NOT_FOLLOWED = {
-    "upsert_delta": "values that a recorded MERGE casts for its table have no rule",
-    "scd2_delta": "rows of the source of a recorded MERGE might match one row",
-}
-
-
 @pytest.mark.many(4)
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(
-            name,
-            marks=[pytest.mark.xfail(reason=NOT_FOLLOWED[name], strict=False)]
-            if name in NOT_FOLLOWED
-            else [],
-        )
-        for name, job in JOBS.items()
-        if job.lake
-    ],
-)
+@pytest.mark.parametrize("name", [name for name, job in JOBS.items() if job.lake])
 def test_a_watched_job_is_followed_to_its_first_files(
     lake: SparkSession, tmp_path: Path, name: str
 ) -> None:

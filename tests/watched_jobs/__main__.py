@@ -1,7 +1,8 @@
 """Run the jobs under a watch, and print which of their tables go back to the first files.
 
 ``python -m tests.watched_jobs [--rows N] [NAME ...]``; with the jars of Delta and Iceberg in
-``LIPSTICK_TABLE_FORMATS`` all twenty, else those that need none.
+``LIPSTICK_TABLE_FORMATS`` all twenty, else those that need none. ``--cost 5`` asks nothing: it runs
+each job five times plainly and five times watched, in turns, and prints the ratio of the medians.
 """
 
 from __future__ import annotations
@@ -11,11 +12,15 @@ import os
 import sys
 import tempfile
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
+
+from pyspark.sql import SparkSession
 
 from tests.local_spark import local_spark
-from tests.watched_jobs.checks import Report, check
-from tests.watched_jobs.jobs import JOBS
+from tests.watched_jobs.checks import Report, check, seconds
+from tests.watched_jobs.jobs import JOBS, Job
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -23,6 +28,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.watched_jobs", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="jobs; none: all")
     parser.add_argument("--rows", type=int, default=1_000, help="first rows of each job")
+    parser.add_argument(
+        "--cost", type=int, default=0, metavar="TIMES", help="runs to compare, and no questions"
+    )
     given = parser.parse_args(arguments)
     with_lake = "LIPSTICK_TABLE_FORMATS" in os.environ
     chosen = [JOBS[name] for name in given.names] or list(JOBS.values())
@@ -36,6 +44,8 @@ def main(arguments: list[str] | None = None) -> int:
         else:
             session = local_spark
         with session(Path(home) / "spark") as spark:
+            if given.cost:
+                return compare(spark, chosen, Path(home), given.rows, given.cost)
             for job in chosen:
                 try:
                     report = check(spark, job, Path(home), given.rows)
@@ -48,13 +58,38 @@ def main(arguments: list[str] | None = None) -> int:
     outputs = [found for report in reports for found in report.followed.values()]
     followed = sum(found is not None for found in outputs)
     wrong = sum(len(report.wrong) for report in reports)
+    made = sum(len(report.made) for report in reports)
     print(
-        f"{len(reports)} jobs, {len(outputs)} tables: {followed} followed back to their first "
-        f"files ({followed / max(len(outputs), 1):.0%}), {wrong} answers wrong"
+        f"{len(reports)} jobs, {len(outputs)} tables: {followed} followed back to their first rows "
+        f"({followed / max(len(outputs), 1):.0%}; {made} of them to rows made in Python), "
+        f"{wrong} answers wrong"
     )
     if left_out:
         print(f"left out, as they need Delta and Iceberg: {', '.join(left_out)}")
     return 1 if wrong or followed < 0.9 * len(outputs) else 0
+
+
+def compare(spark: SparkSession, jobs: Sequence[Job], home: Path, count: int, times: int) -> int:
+    """Print what a watch costs: each job is run plainly and watched in turns."""
+    plain_sum = watched_sum = 0.0
+    for job in jobs:
+        seconds(spark, job, home, count, watched=False)  # Spark compiles what it has not run yet
+        plain, watched = [], []
+        for _ in range(times):
+            plain.append(seconds(spark, job, home, count, watched=False))
+            watched.append(seconds(spark, job, home, count, watched=True))
+        without, under = median(plain), median(watched)
+        plain_sum, watched_sum = plain_sum + without, watched_sum + under
+        print(
+            f"{job.name}: plain {without:.2f} s, watched {under:.2f} s, {under / without:.2f} "
+            f"times as long",
+            flush=True,
+        )
+    print(
+        f"{len(jobs)} jobs, {count:,} rows: plain {plain_sum:.1f} s, watched {watched_sum:.1f} s, "
+        f"{watched_sum / plain_sum:.2f} times as long"
+    )
+    return 0
 
 
 def described(report: Report) -> str:

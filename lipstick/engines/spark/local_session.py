@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from logging import Filter, Logger, LogRecord
 from pathlib import Path
-from threading import get_ident
+from threading import local
 from typing import TYPE_CHECKING, Any, cast
 
 from lipstick.errors import SparkStartError
@@ -58,22 +58,37 @@ def _error_loggers() -> list[Logger]:
     return [PySparkLogger.getLogger(name) for name in names]
 
 
+_attempts = local()
+
+
+class _OurErrors(Filter):
+    """Drops the records of a thread that is in a call of ours, or tries what may fail."""
+
+    def filter(self, record: LogRecord) -> bool:
+        return not (is_inside() or getattr(_attempts, "now", False))
+
+
+_OUR_ERRORS = _OurErrors()
+
+
+def unlog_own_errors() -> None:
+    """Keep PySpark from writing errors of statements of ours, each with its trace as JSON.
+
+    They are caught, or raised to the caller. Errors of the user's own statements are written.
+    """
+    for logger in _error_loggers():
+        logger.addFilter(_OUR_ERRORS)
+
+
 @contextmanager
 def unlogged_errors() -> Iterator[None]:
-    """Keep PySpark from writing errors of attempts that this thread makes, and that may fail."""
-    thread = get_ident()
-
-    def is_of_others(_: LogRecord) -> bool:
-        return get_ident() != thread
-
-    loggers = _error_loggers()
-    for logger in loggers:
-        logger.addFilter(is_of_others)
+    """Keep PySpark from writing errors of attempts that may fail, outside of a call of ours."""
+    unlog_own_errors()
+    before, _attempts.now = getattr(_attempts, "now", False), True
     try:
         yield
     finally:
-        for logger in loggers:
-            logger.removeFilter(is_of_others)
+        _attempts.now = before
 
 
 _OLDEST_JAVA = 17
@@ -107,25 +122,6 @@ def check_java() -> int:
     if major < _OLDEST_JAVA:
         raise SparkStartError(f"The Java {where} is version {major}.\n{_JAVA_ADVICE}")
     return major
-
-
-class _OurErrors(Filter):
-    """Drops the records of a thread that is in a call of ours."""
-
-    def filter(self, record: LogRecord) -> bool:
-        return not is_inside()
-
-
-_OUR_ERRORS = _OurErrors()
-
-
-def unlog_own_errors() -> None:
-    """Keep PySpark from writing errors of statements of ours, each with its trace as JSON.
-
-    They are caught, or raised to the caller. Errors of the user's own statements are written.
-    """
-    for logger in _error_loggers():
-        logger.addFilter(_OUR_ERRORS)
 
 
 def own_spark(settings: Mapping[str, str] | None = None) -> SparkSession:

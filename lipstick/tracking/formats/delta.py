@@ -18,7 +18,6 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import SourceError, first_line
 from lipstick.tracking.formats.versions import (
     Leaf,
@@ -155,8 +154,7 @@ class VersionedDelta:
     def _shows_files(self, version: int) -> bool:
         """Return False if Spark hides the files of rows, as it does where it pads CHAR columns."""
         try:
-            with unlogged_errors():
-                self.read(version).select("_metadata.file_name").schema  # noqa: B018
+            self.read(version).select("_metadata.file_name").schema  # noqa: B018
         except PySparkException:
             return False
         return True
@@ -245,15 +243,14 @@ def delta_at_path(spark: SparkSession, path: str) -> VersionedDelta:
 def delta_of_name(spark: SparkSession, table: str) -> VersionedDelta:
     """Return the table of Delta that SQL knows by a name."""
     try:
-        with unlogged_errors():
-            index = _current_index(spark, table)
-            if index is not None:  # DESCRIBE DETAIL takes jobs
-                metadata = index.getSnapshot().metadata()
-                names = metadata.partitionColumns()
-                partitions = tuple(str(names.apply(n)) for n in range(names.size()))
-                location = str(index.path().toString())
-                return VersionedDelta(spark, table, str(metadata.id()), location, partitions)
-            detail = spark.sql(f"DESCRIBE DETAIL {table}").head()
+        index = _current_index(spark, table)
+        if index is not None:  # DESCRIBE DETAIL takes jobs
+            metadata = index.getSnapshot().metadata()
+            names = metadata.partitionColumns()
+            partitions = tuple(str(names.apply(n)) for n in range(names.size()))
+            location = str(index.path().toString())
+            return VersionedDelta(spark, table, str(metadata.id()), location, partitions)
+        detail = spark.sql(f"DESCRIBE DETAIL {table}").head()
     except PySparkException as error:
         raise SourceError(
             f"Spark cannot read the Delta table {table}: {first_line(error)}\n"

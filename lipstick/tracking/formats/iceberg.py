@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
-from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import SourceError, first_line
 from lipstick.tracking.formats.versions import (
     Leaf,
@@ -125,8 +124,7 @@ class VersionedIceberg:
         time = F.col("made_current_at")
         before = self._metadata("history").where(time <= F.lit(moment).cast("timestamp"))
         try:
-            with unlogged_errors():
-                found = before.agg(F.max_by("snapshot_id", time)).head()
+            found = before.agg(F.max_by("snapshot_id", time)).head()
         except PySparkException as error:
             raise SourceError(
                 f"The Iceberg table {self.table} has no branch or tag {moment!r}, and it is not "
@@ -287,8 +285,7 @@ def iceberg_at_path(spark: SparkSession, path: str) -> VersionedIceberg:
     """
     found = VersionedIceberg(spark, f"iceberg.`{path}`", path, path)
     try:
-        with unlogged_errors():
-            found._now().schema  # noqa: B018 - Connect reads the table here
+        found._now().schema  # noqa: B018 - Connect reads the table here
     except PySparkException as error:
         raise SourceError(
             f"Spark cannot read the Iceberg table in {path}: "

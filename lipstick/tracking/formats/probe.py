@@ -14,7 +14,6 @@ from urllib.parse import unquote, urlparse
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import SourceChangedError, SourceError, VersionGoneError, first_line
 from lipstick.tracking.formats.delta import (
     LOG,
@@ -63,9 +62,8 @@ def versioned_table(spark: SparkSession, name: str) -> tuple[VersionedTable, str
     if identity is None or provider not in _OF_NAME:
         return None
     try:
-        with unlogged_errors():
-            found = _OF_NAME[provider](spark, plain_name(identity))
-            found.current()
+        found = _OF_NAME[provider](spark, plain_name(identity))
+        found.current()
     except PySparkException:  # a table about a table, as Iceberg's of snapshots
         return None
     return found, None
@@ -77,8 +75,7 @@ def _provider(spark: SparkSession, name: str) -> tuple[Identity | None, str]:
     if identity is None or not is_table(identity):
         return None, ""
     try:
-        with unlogged_errors():
-            rows = spark.sql(f"DESCRIBE TABLE EXTENDED {quoted_name(identity)}").collect()
+        rows = spark.sql(f"DESCRIBE TABLE EXTENDED {quoted_name(identity)}").collect()
     except PySparkException:
         return None, ""
     found = [row["data_type"] for row in rows if row["col_name"] == "Provider"]
@@ -159,8 +156,7 @@ def check_readable(spark: SparkSession, name: str, pinned: PinnedVersion) -> Non
     if pinned.files:
         return
     try:
-        with unlogged_errors():
-            table = reopened(spark, pinned)
+        table = reopened(spark, pinned)
     except (PySparkException, SourceError) as error:
         raise gone(name, pinned, first_line(error)) from error
     if table.identity != pinned.identity:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
-from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import VersionGoneError, first_line
 from lipstick.tracking.views import column_of
 
@@ -160,9 +159,8 @@ def readable(read: Callable[[], DataFrame], version: str, advice: str) -> DataFr
         When Spark cannot read them.
     """
     try:
-        with unlogged_errors():
-            frame = read()
-            frame.schema  # noqa: B018 - Connect analyses here
+        frame = read()
+        frame.schema  # noqa: B018 - Connect analyses here
     except PySparkException as error:
         raise VersionGoneError(
             f"{version} cannot be read: {first_line(error)}\n{advice}"

@@ -6,7 +6,7 @@ from rewriter.frames.catalyst.scalars import attribute_id
 from rewriter.frames.catalyst.tree import PlanNode
 
 _SEMI = ("LeftSemi", "LeftAnti")
-_COMPARED = ("CTERelationDef", "Deduplicate", "Distinct", "Except", "Intersect", "Union")
+_COMPARED = ("CTERelationDef", "Distinct", "Except", "Intersect", "Union")
 """Operators to which every column matters."""
 
 
@@ -45,22 +45,26 @@ def needed(root: PlanNode) -> frozenset[int]:
     todo = [root]
     while todo:
         node = todo.pop()
-        if node.fields.keys() & {"stated", "tracked"} or not node.children:
-            continue
-        todo += node.children
-        if node.kind in _COMPARED:
-            for child in node.children:
-                used_ids.update(output(child))
-        used = node.nested
-        if node.kind == "Project":
-            used = tuple(item for item in used if item.kind != "AttributeReference")
-        elif node.kind == "Generate":
-            used = tuple(
-                generator for generator in (node.one("generator"),) if generator is not None
-            )
-        for expression in used:
-            used_ids.update(references(expression))
+        if not node.fields.keys() & {"stated", "tracked"} and node.children:
+            todo += node.children
+            used_ids |= used(node)
     return frozenset(used_ids)
+
+
+def used(node: PlanNode) -> set[int]:
+    """Return the attributes that matter to an operator, whatever the operators above it use."""
+    ids = set[int]()
+    if node.kind in _COMPARED:
+        for child in node.children:
+            ids.update(output(child))
+    expressions = node.nested
+    if node.kind == "Project":
+        expressions = tuple(item for item in expressions if item.kind != "AttributeReference")
+    elif node.kind == "Generate":
+        expressions = tuple(
+            generator for generator in (node.one("generator"),) if generator is not None
+        )
+    return ids.union(*map(references, expressions))
 
 
 def references(expression: PlanNode) -> frozenset[int]:

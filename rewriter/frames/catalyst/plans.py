@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from sqlglot import exp
 
@@ -17,7 +18,7 @@ from rewriter.frames.catalyst.grouping import (
     time_window_of,
     windowed,
 )
-from rewriter.frames.catalyst.outputs import needed, output, references
+from rewriter.frames.catalyst.outputs import needed, output, references, used
 from rewriter.frames.catalyst.refusals import is_local_sort, is_placement, refusal
 from rewriter.frames.catalyst.scalars import CatalystScalars, attribute_id
 from rewriter.frames.catalyst.tree import PlanNode
@@ -189,6 +190,7 @@ class CatalystPlans:
         self.literal = literal
         self._scalars = replace(scalars, subquery=self._subquery)
         self._named: dict[int, PlanNode] = {}
+        self._path: list[PlanNode] = []
 
     def rows(self, node: PlanNode) -> FromRows:
         """Return the rows of an operator.
@@ -209,9 +211,12 @@ class CatalystPlans:
         if is_placement(node.kind, node.fields):
             return self.rows(node.children[0])
         rule = _RULES.get(node.kind)
-        if rule is not None:
-            return rule(self, node)
-        raise refusal(node)
+        if rule is None:
+            raise refusal(node)
+        self._path.append(node)
+        rows = rule(self, node)
+        self._path.pop()
+        return rows
 
     # -- what operators share --------------------------------------------------------------
 
@@ -358,6 +363,12 @@ class CatalystPlans:
         while below.kind in ("Filter", "Project", "SubqueryAlias"):
             below = below.children[-1]
         rows = self.input_of(node, Stage.WHERE)
+        if not self.literal:
+            above = self._path[:-1]
+            lists = [output(each) for each in above if each.kind == "Project"]
+            passed = filter(self.steps.needs, chain.from_iterable(lists))
+            kept = keys.union(output(self._path[0]), passed, *map(used, above))
+            rows = replace(rows, columns=tuple(c for c in rows.columns if c.id in kept))
         some = not keys >= {column.id for column in rows.columns}
         if some and below.kind == "Sort" and below.fields["global"]:
             raise sorted_duplicates()
@@ -371,7 +382,7 @@ class CatalystPlans:
         return self.rows(plan)
 
     def _named_query(self, node: PlanNode) -> FromRows:
-        rows = self.rows(self._named[node.fields["cteId"]].children[0])
+        rows = self.rows(self._named[node.fields["cteId"]])
         pairs = zip(rows.columns, node.many("output"), strict=True)
         renamed = (replace(c, id=attribute_id(item), name=item.name) for c, item in pairs)
         return replace(rows, columns=tuple(renamed))

@@ -318,6 +318,20 @@ def test_oracles(on: Oracles, frames: tuple[DataFrame, DataFrame], name: str) ->
     )
 
 
+@pytest.mark.classic
+def test_the_order_of_rows_does_not_matter_to_the_keys_of_duplicates(
+    on: Oracles, frames: tuple[DataFrame, DataFrame]
+) -> None:
+    """The other columns, of which Spark would choose, are not in the answer."""
+    keys = frames[1].orderBy("w").where("w > 0").dropDuplicates(["k"]).select("k")
+    on.hold_frame(keys, "SELECT DISTINCT k FROM r WHERE w > 0")
+    counted = frames[1].orderBy("w").dropDuplicates(["k"]).groupBy("k").count()
+    on.hold_frame(counted, "SELECT k, count(*) AS count FROM (SELECT DISTINCT k FROM r) GROUP BY k")
+    first = frames[1].orderBy("w").dropDuplicates(["k"]).select("k", "w").groupBy("k").count()
+    with pytest.raises(UnsupportedError, match="sorted rows"):
+        on.ls.annotate(first)
+
+
 @pytest.mark.parametrize(
     ("build", "error", "problem"),
     [

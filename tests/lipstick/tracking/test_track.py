@@ -171,6 +171,22 @@ def test_name_can_be_tracked_once(dealer: lipstick.Session, spark: SparkSession)
     assert dealer.sql("SELECT count(*) AS n FROM cars").df.collect() == [(1,)]
 
 
+def test_the_same_source_may_be_tracked_again(
+    ls: lipstick.Session, spark: SparkSession, tmp_path: Path
+) -> None:
+    path = str(tmp_path / "numbers")
+    spark.range(5).write.parquet(path)
+    first = ls.track("numbers", path, key="id")
+    assert ls.track("numbers", path, key="id") is first
+    assert ls.track("Numbers", path, key=["id"]) is first
+    for change in ({"key": "*"}, {"provenance": False}):
+        with pytest.raises(TrackingError, match="is tracked already"):
+            ls.track("numbers", path, **change)
+    spark.range(6).write.mode("overwrite").parquet(path)
+    with pytest.raises(TrackingError, match="is tracked already"):
+        ls.track("numbers", path, key="id")
+
+
 def test_untracking_what_is_not_tracked_is_an_error(dealer: lipstick.Session) -> None:
     """The message lists what is tracked."""
     with pytest.raises(TrackingError, match="Tracked relations: Cars, Requests, SoldCars"):
