@@ -20,7 +20,7 @@ from tests.sizes import PACKAGES, ROOT, package_files
 
 LARGEST_CIRCLE = 14
 """Modules of the largest circle of imports, at most. When it falls, lower the number."""
-SESSION_MODULES = 273
+SESSION_MODULES = 274
 """Modules of the project that a session loads, at most. When they fall, lower the number."""
 
 _LOADED = f"""

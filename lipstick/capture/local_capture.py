@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -16,13 +17,13 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from lipstick.capture.files import in_arrow, storable
-from lipstick.capture.local_rows import LEFT_TO_SPARK
 from lipstick.capture.manifest import Manifest
 from lipstick.capture.writer import needs_rows
 from lipstick.engines.memory.arrow_datasets import HeldDatasets
 from lipstick.engines.memory.cores import core_rows
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.grouping import group_rows
+from lipstick.engines.route import answer, left_to_spark
 from lipstick.stages.reading import own_sql
 from rewriter.blocks import Block, Kind, topological
 from rewriter.emit.statements import members_sql, rows_sql
@@ -103,25 +104,31 @@ class _Collector:
         self._held.hold(block, name, table)
 
     def _members(self, block: Block) -> pa.Table:
-        assert block.core is not None
-        try:
-            return core_rows(block.core, self._relations, self._limit)
-        except LEFT_TO_SPARK:
-            names = tuple(name for name, _ in block.core.select)
+        core = block.core
+        assert core is not None
+
+        def collected(_: Exception) -> pa.Table:
+            names = tuple(name for name, _ in core.select)
             return self._collected(members_sql(block, self._view_of_members, names))
+
+        here = partial(core_rows, core, self._relations, self._limit)
+        return answer(here, collected, left_to_spark())
 
     def _rows(self, block: Block) -> pa.Table | None:
         """The rows of a block; None where they are computed from the members when asked for."""
-        try:
+
+        def here() -> pa.Table | None:
             if block.kind is Kind.GROUP:
                 return group_rows(self.engine.members(block))
             self.engine.made(block).check()
-        except LEFT_TO_SPARK:
-            rows = {
-                name: self._view(name, "rows") for name, kind in [*self._tables] if kind == "rows"
-            }
+            return None
+
+        def collected(_: Exception) -> pa.Table:
+            captured = [name for name, kind in self._tables if kind == "rows"]
+            rows = {name: self._view(name, "rows") for name in captured}
             return self._collected(rows_sql(block, self._view_of_members, rows))
-        return None
+
+        return answer(here, collected, left_to_spark())
 
     # -- Spark -----------------------------------------------------------------------------
 

@@ -21,19 +21,15 @@ from lipstick.engines.memory.cores import core_rows, scanned_views
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.grouping import group_rows
 from lipstick.engines.memory.store import Dataset, StoredDataset
+from lipstick.engines.route import if_here
 from lipstick.errors import NeedsSparkError
 from rewriter.blocks import Block, Kind
 from rewriter.emit import PRESENT
-from rewriter.interpret import UninterpretableError
 from semiring.arrays.arrow import decoded, whole
-from semiring.errors import LipstickError
 
 Made: TypeAlias = Callable[[Block, list[str]], pa.Table]
 Relations: TypeAlias = Callable[[Collection[str]], Mapping[str, pa.Table] | None]
 """Finds the rows of relations by their views; None unless all of these are in this process."""
-
-LEFT_TO_SPARK = (LipstickError, UninterpretableError, pa.ArrowException)
-"""Errors that hand the computation to Spark, which then reports its own."""
 
 _SETTINGS = {
     "spark.sql.ansi.enabled": "true",
@@ -118,10 +114,8 @@ class LocalRows:
         return self._of_schema(block, schema, lambda *_: core_rows(core, tables, MOST_PAIRS))
 
     def _scanned(self, block: Block) -> Mapping[str, pa.Table] | None:
-        try:
-            views = None if block.core is None else set(scanned_views(block.core))
-        except NeedsSparkError:
-            return None
+        core = block.core
+        views = None if core is None else if_here(lambda: set(scanned_views(core)), NeedsSparkError)
         return self._relations(views) if views else None
 
     def rows(self, block: Block, schema: StructType) -> pa.Table | None:
@@ -135,10 +129,7 @@ class LocalRows:
     def _of_schema(self, block: Block, schema: StructType, compute: Made) -> pa.Table | None:
         if not self._alike or self._size(block) > MOST:
             return None
-        try:
-            return as_spark_has(compute(block, schema.names), arrow_schema(schema))
-        except LEFT_TO_SPARK:
-            return None
+        return if_here(lambda: as_spark_has(compute(block, schema.names), arrow_schema(schema)))
 
     def _size(self, block: Block) -> int:
         """Return the number of rows that are read to compute the rows of a block."""

@@ -12,15 +12,10 @@ from lipstick.outer import outer
 from lipstick.questions.deletion import resolve_keys
 from lipstick.tables.origins import origins_of
 from lipstick.tracking.unknown_keys import check_deletion
-from semiring.base import Semiring
-from semiring.encodings.valuation import Valuation
 from semiring.errors import LipstickError
-from semiring.expression import Expression
-from semiring.polynomial import Polynomial
 
 if TYPE_CHECKING:
-    from lipstick.capture.capture import Capture
-    from lipstick.engines.protocol import Row
+    from lipstick.engines.protocol import AskedCapture
     from lipstick.questions.what_if import WhatIf
 
 
@@ -29,7 +24,7 @@ class MemoryEngine:
 
     spark = None
 
-    def __init__(self, capture: Capture) -> None:
+    def __init__(self, capture: AskedCapture) -> None:
         self._capture = capture
 
     def value_lookup(self) -> None:
@@ -44,9 +39,9 @@ class MemoryEngine:
         """Refuse: annotations as a column are a frame."""
         raise NeedsSparkError("lipstick.open(path, spark=spark) has a frame of annotations.")
 
-    def annotations(self, limit: int | None) -> list[tuple[Row, Polynomial | Expression]]:
-        """The first rows of the answer with their annotations."""
-        return self._capture.memory.annotations(limit)
+    def annotations(self, limit: int | None, reason: Exception) -> NoReturn:
+        """Raise the reason why memory has none."""
+        raise reason
 
     def lineage(self, where: object) -> dict[str, pa.Table]:
         """The tokens that the rows of the answer were made from, per relation.
@@ -65,12 +60,6 @@ class MemoryEngine:
         except LipstickError as error:
             raise CaptureError(f"{error}\n{needs}") from error
         return dict(origins_of(self._capture, memory.lineage(chosen)))
-
-    def evaluate(
-        self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
-    ) -> pa.Table:
-        """The answer's columns, then ``_value``."""
-        return self._capture.memory.evaluate(semiring, valuations)
 
     def shown(self, table: pa.Table) -> pa.Table:
         """An answer with its annotations, as it is."""

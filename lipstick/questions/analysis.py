@@ -5,10 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from lipstick.engines.route import if_here
 from lipstick.errors import NeedsSparkError
 from lipstick.outer import outer
 from lipstick.questions.asking import (
@@ -49,6 +51,7 @@ from semiring.value import Value
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture
+    from lipstick.engines.memory.memory import Memory
     from lipstick.engines.protocol import Row
     from lipstick.questions.diff.counterexample import Counterexample
     from lipstick.questions.diff.difference import AnswerDifference
@@ -77,13 +80,9 @@ class Analyses(ABC):
         check_limit(limit)
         capture = self._captured
         if not potential:
-            with suppress(NeedsSparkError):
-                rows = capture.memory.deferred_annotations(limit)
-                if rows:
-                    left = remaining()
-                    with suppress(ExactnessError):  # it says whether annotations need Spark
-                        call_within(left and left / len(rows), rows[0][1])
-                return rows
+            deferred = if_here(partial(_deferred, capture.memory, limit), NeedsSparkError)
+            if deferred is not None:
+                return deferred
         annotated = capture.polynomials(limit, potential=potential)
         return [(row, _made(k)) for row, k in annotated]
 
@@ -490,6 +489,16 @@ class Analyses(ABC):
         lineage_facet = outer("lipstick.openlineage:lineage_facet")
         facet: dict[str, Any] = lineage_facet(self._captured.memory, namespace)
         return facet
+
+
+def _deferred(memory: Memory, limit: int | None) -> list[tuple[Row, Callable[[], Annotation]]]:
+    """Return rows with functions that make their annotations, of which the first is called."""
+    rows = memory.deferred_annotations(limit)
+    if rows:
+        left = remaining()
+        with suppress(ExactnessError):  # it says whether annotations need Spark
+            call_within(left and left / len(rows), rows[0][1])
+    return rows
 
 
 def _made(annotation: Annotation) -> Callable[[], Annotation]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 import pyarrow as pa
 
+from lipstick.engines.memory.store import OPEN_WITH_SPARK
+from lipstick.engines.route import answer, evaluation
 from lipstick.errors import NeedsSparkError
 from lipstick.questions.analysis import Analyses
 from lipstick.questions.asking import BUDGET, check_limit, question
@@ -97,7 +100,8 @@ class Questions(Analyses, Generic[T]):
                 for r in rows
             ]
         else:
-            annotated = capture.engine.annotations(limit)
+            here = partial(capture.memory.annotations, limit)
+            annotated = answer(here, partial(capture.engine.annotations, limit))
         return _expanded(capture, annotated, values=False) if expand else annotated
 
     @question("making formal values")
@@ -190,7 +194,7 @@ class Questions(Analyses, Generic[T]):
         if potential:
             shown = capture.engine.shown(capture.memory.evaluate_potential(semiring, valuations))
             return cast("T", shown)
-        return cast("T", capture.engine.evaluate(semiring, valuations))
+        return cast("T", evaluation(capture, semiring, valuations))
 
     @question("evaluating annotations")
     def k_relation(
@@ -250,17 +254,14 @@ class Questions(Analyses, Generic[T]):
         or tabulate them, where there are many.
         """
         capture, resolved = self._captured, self._scenarios(scenarios, strict=strict)
-        try:
-            return capture.memory.what_if_many(resolved)
-        except NeedsSparkError:
-            if capture.engine.spark is None:
-                raise
-        from lipstick.engines.spark.one_by_one import deletions_one_by_one
 
-        def what_if(deleted: Mapping[str, pa.Table]) -> WhatIf[Any]:
-            return capture.what_if(deleted)
+        def by_spark(_: Exception) -> WhatIfMany:
+            from lipstick.engines.spark.one_by_one import deletions_one_by_one
 
-        return deletions_one_by_one(resolved, what_if)
+            return deletions_one_by_one(resolved, capture.what_if)
+
+        here = partial(capture.memory.what_if_many, resolved)
+        return answer(here, by_spark if capture.engine.spark is not None else None)
 
     @question("evaluating an update")
     def what_if_updated(
@@ -337,16 +338,17 @@ class Questions(Analyses, Generic[T]):
         """
         updates = self._updates(scenarios, strict=strict)
         check_not_above(self._captured, {part.relation for part in updates.updated})
-        try:
-            return self._captured.memory.what_if_updated_many(updates)
-        except NeedsSparkError:
-            if self._captured.engine.spark is None:
-                raise
-        from lipstick.engines.spark.one_by_one import joined_answers
+        capture = self._captured
 
-        changed = map(updates.updated_in, range(len(updates.labels)))
-        answers = [self._captured.cluster.what_if_changed(each, {}) for each in changed]
-        return joined_answers(updates.labels, answers)
+        def by_spark(_: Exception) -> WhatIfMany:
+            from lipstick.engines.spark.one_by_one import joined_answers
+
+            changed = map(updates.updated_in, range(len(updates.labels)))
+            answers = [capture.cluster.what_if_changed(each, {}) for each in changed]
+            return joined_answers(updates.labels, answers)
+
+        here = partial(capture.memory.what_if_updated_many, updates)
+        return answer(here, by_spark if capture.engine.spark is not None else None)
 
     def _changed(
         self, updated: Mapping[str, pa.Table], inserted: Mapping[str, pa.Table]
@@ -354,16 +356,19 @@ class Questions(Analyses, Generic[T]):
         """Return the answer over changed relations: from memory, or from blocks run again."""
         capture = self._captured
         check_not_above(capture, {*updated, *inserted})
-        if not inserted:
-            try:
-                return capture.memory.what_if_updated(updated)
-            except NeedsSparkError:
-                if capture.engine.spark is None:
-                    raise
-        from lipstick.questions.what_if import WhatIf
 
-        answer = capture.cluster.what_if_changed(updated, inserted)
-        return WhatIf(answer.method, answer.df.toArrow, answer.changes.toArrow)
+        def here() -> WhatIf[pa.Table]:
+            if inserted:
+                raise NeedsSparkError(OPEN_WITH_SPARK)
+            return capture.memory.what_if_updated(updated)
+
+        def by_spark(_: Exception) -> WhatIf[pa.Table]:
+            from lipstick.questions.what_if import WhatIf
+
+            found = capture.cluster.what_if_changed(updated, inserted)
+            return WhatIf(found.method, found.df.toArrow, found.changes.toArrow)
+
+        return answer(here, by_spark if capture.engine.spark is not None else None)
 
     # -- explanations ----------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from semiring.token import Token
 from semiring.value import Value
 
 if TYPE_CHECKING:
-    from lipstick.capture.capture import Capture
+    from lipstick.engines.protocol import AskedCapture
     from lipstick.questions.analysis import Analyses
 
 Tokens = frozenset[Token]
@@ -33,7 +33,12 @@ class PriorKnowledge:
     """Prior knowledge about tuples: their probabilities, evidence, and blocks."""
 
     def __init__(
-        self, capture: Capture, weights: Any, default: Any, given: Evidence, blocks: BlockColumns
+        self,
+        capture: AskedCapture,
+        weights: Any,
+        default: Any,
+        given: Evidence,
+        blocks: BlockColumns,
     ) -> None:
         annotations = list(_annotations(given))
         self._tokens = frozenset[Token]().union(*(k.tokens for k in annotations))
@@ -82,7 +87,7 @@ class _Weights:
     """
 
     def __init__(
-        self, capture: Capture, weights: Any, default: Any, beside: Collection[str] = ()
+        self, capture: AskedCapture, weights: Any, default: Any, beside: Collection[str] = ()
     ) -> None:
         number = isinstance(weights, int | float)
         self.same = float(weights) if number else None
@@ -138,7 +143,7 @@ def _plain_weights(weights: Any, default: Any) -> Callable[[Token], float]:
 
 
 def block_function(
-    capture: Capture, blocks: BlockColumns, beside: Collection[str] = ()
+    capture: AskedCapture, blocks: BlockColumns, beside: Collection[str] = ()
 ) -> Callable[[Token], Hashable] | None:
     """Return the block of each token, None of a token that is independent of all others.
 

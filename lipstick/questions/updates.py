@@ -41,7 +41,7 @@ from lipstick.questions.scenarios import (
 from lipstick.tracking.tracker import Naming, comparable
 
 if TYPE_CHECKING:
-    from lipstick.capture.capture import Capture
+    from lipstick.engines.protocol import AskedCapture
 
 _LOST = "_lost_"
 _EXACT = {"exact": ("double", "decimal(38,18)"), "date": ("timestamp_ntz",)}
@@ -120,7 +120,7 @@ def resolve_updates(
     return Updates(pa.array(names), tuple(parts))
 
 
-def check_not_above(capture: Capture, changed: Collection[str]) -> None:
+def check_not_above(capture: AskedCapture, changed: Collection[str]) -> None:
     """Refuse changes of relations that derived relations of the same query were made of.
 
     Raises

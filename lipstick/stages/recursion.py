@@ -12,6 +12,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -133,13 +134,13 @@ class _Iteration:
         """Return the relations that a step joins, where it is computed in this process."""
         from lipstick.capture.local_rows import computes_alike
         from lipstick.engines.memory.cores import scanned_views
+        from lipstick.engines.route import if_here
 
         core = self._step.core
-        try:
-            views = set() if core is None else set(scanned_views(core)) - {LEVEL_VIEW}
-        except NeedsSparkError:
-            return None
         if core is None or not computes_alike(self._spark):
+            return None
+        views = if_here(lambda: set(scanned_views(core)) - {LEVEL_VIEW}, NeedsSparkError)
+        if views is None:
             return None
         return relations(views) if views else {}
 
@@ -189,22 +190,22 @@ class _Iteration:
             self._schema = self._from_spark(before).schema
             self._check_types(schema, self._schema)
         if self._at_hand is not None:
-            from lipstick.capture.local_rows import (
-                LEFT_TO_SPARK,
-                MOST_PAIRS,
-                arrow_schema,
-                as_spark_has,
-            )
-            from lipstick.engines.memory.cores import core_rows
+            from lipstick.engines.route import if_here
 
-            assert self._step.core is not None
-            tables = {**self._at_hand, LEVEL_VIEW: before}
-            try:
-                rows = core_rows(self._step.core, tables, MOST_PAIRS)
-                return as_spark_has(rows, arrow_schema(self._schema))
-            except LEFT_TO_SPARK:
-                self._at_hand = None
+            rows = if_here(partial(self._joined, before, self._schema))
+            if rows is not None:
+                return rows
+            self._at_hand = None
         return self._from_spark(before).toArrow()
+
+    def _joined(self, before: pa.Table, schema: StructType) -> pa.Table:
+        """Return the rows of the next level, computed in this process."""
+        from lipstick.capture.local_rows import MOST_PAIRS, arrow_schema, as_spark_has
+        from lipstick.engines.memory.cores import core_rows
+
+        assert self._step.core is not None
+        tables = {**(self._at_hand or {}), LEVEL_VIEW: before}
+        return as_spark_has(core_rows(self._step.core, tables, MOST_PAIRS), arrow_schema(schema))
 
     def _from_spark(self, before: pa.Table) -> DataFrame:
         self._spark.createDataFrame(before).createOrReplaceTempView(self._view)

@@ -28,7 +28,7 @@ from lipstick.tracking.tracker import ROW_COLUMN, Naming, row_place
 from rewriter.blocks import Block
 
 if TYPE_CHECKING:
-    from lipstick.capture.capture import Capture
+    from lipstick.engines.protocol import AskedCapture
 
 _FILE = "_metadata.file_name"
 _PARTITION = "_lipstick_partition"
@@ -60,7 +60,7 @@ def described(part: Part, directory: Path) -> Part:
 
 
 def captured_rows(
-    capture: Capture, columns: Sequence[str], schema: StructType, filled: DataFrame | None
+    capture: AskedCapture, columns: Sequence[str], schema: StructType, filled: DataFrame | None
 ) -> DataFrame:
     """Return rows of a table from the answer of a capture, each with its tuple.
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from typing import TYPE_CHECKING, TypeAlias
@@ -22,6 +21,7 @@ from pyspark.sql.types import LongType, StructType
 
 from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import Manifest, RelationRecord
+from lipstick.engines.route import answer, left_to_spark
 from lipstick.errors import NeedsSparkError
 from lipstick.questions.deletion import Deletion, check_readable, without
 from lipstick.stages.reading import own_sql
@@ -42,9 +42,9 @@ from rewriter.emit.statements import plain_sql
 from rewriter.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from lipstick.capture.capture import Capture
     from lipstick.engines.memory.engine import Engine
     from lipstick.engines.memory.state import State
+    from lipstick.engines.protocol import AskedCapture
     from lipstick.questions.what_if import WhatIf
 
 
@@ -123,7 +123,7 @@ class Hypothesis:
         self._fates: dict[str, Fate | None] = {}
         self._replayed = fates or {}
 
-    def reduced(self, capture: Capture) -> Reduced:
+    def reduced(self, capture: AskedCapture) -> Reduced:
         """Return what becomes of the relations that the query of a capture reads."""
         deleted: dict[str, pa.Table] = {}
         replaced: dict[str, str | HypotheticalRows] = {}
@@ -140,7 +140,7 @@ class Hypothesis:
                 deleted[name] = gone
         return Reduced(Deletion(deleted), replaced)
 
-    def rows(self, capture: Capture, reduced: Reduced) -> DataFrame:
+    def rows(self, capture: AskedCapture, reduced: Reduced) -> DataFrame:
         """Return the rows of a query over what is left: its outputs and its identity."""
         gone = reduced.deletion.views(self._spark)
         if not reduced.replaced and not self._rerun:
@@ -151,26 +151,37 @@ class Hypothesis:
         drop_once_read(rows, (view for view, _ in gone.values()))
         return rows
 
-    def answer_here(self, capture: Capture, reduced: Reduced) -> WhatIf[pa.Table] | None:
-        """Return the answer over hypothetical rows of relations; None: Spark is to compute it."""
-        from lipstick.capture.local_rows import LEFT_TO_SPARK
+    def answer(self, capture: AskedCapture, reduced: Reduced) -> WhatIf[pa.Table]:
+        """Return the answer over hypothetical rows of relations, computed in this process.
+
+        Raises
+        ------
+        NeedsSparkError
+            Where Spark is to compute it; so say the other errors of `left_to_spark`.
+        """
         from lipstick.engines.memory.what_if import answers_compared
+
+        self._check_small(capture.manifest)
+        engine, again = capture.memory.engine, self._ran(capture, reduced)[0]
+        answer = answers_compared(engine, again)
+        types = engine.table(engine.base(engine.root.name)).schema.types
+        _ = answer.changes  # computed now, while Spark can still take over
+        if answer.df.schema.types != types:
+            raise NeedsSparkError("Spark computes columns of other types.")
+        return answer
+
+    def _check_small(self, manifest: Manifest) -> None:
+        """Leave captures to Spark that are large, or whose rows nothing identifies."""
         from lipstick.tables.small_tables import is_small
 
-        small = is_small(self._spark, capture.manifest)
-        if not (small and identifies_rows(capture.manifest.root)):
-            return None
-        with suppress(*LEFT_TO_SPARK):
-            engine, again = capture.memory.engine, self._ran_here(capture, reduced)[0]
-            answer = answers_compared(engine, again)
-            types = engine.table(engine.base(engine.root.name)).schema.types
-            _ = answer.changes  # computed now, while Spark can still take over
-            if answer.df.schema.types == types:
-                return answer
-        return None
+        if not (is_small(self._spark, manifest) and identifies_rows(manifest.root)):
+            raise NeedsSparkError("The capture is large, or its rows are not told apart.")
 
     def _run_again(
-        self, capture: Capture, reduced: Reduced, gone: Mapping[str, tuple[str, tuple[str, ...]]]
+        self,
+        capture: AskedCapture,
+        reduced: Reduced,
+        gone: Mapping[str, tuple[str, tuple[str, ...]]],
     ) -> DataFrame:
         views, views_left = {}, []
         for name, record in capture.manifest.relations.items():
@@ -195,14 +206,14 @@ class Hypothesis:
         drop_once_read(rows, views_left)
         return rows
 
-    def _fate(self, capture: Capture, record: RelationRecord) -> Fate | None:
+    def _fate(self, capture: AskedCapture, record: RelationRecord) -> Fate | None:
         """Return what becomes of a derived relation by deletions above it; None: nothing."""
         assert record.derived is not None
         if record.derived not in self._fates:
             self._fates[record.derived] = self._follow(capture, record)
         return self._fates[record.derived]
 
-    def _follow(self, capture: Capture, record: RelationRecord) -> Fate | None:
+    def _follow(self, capture: AskedCapture, record: RelationRecord) -> Fate | None:
         derivation = capture.ancestry.derivation(record)
         concerned = [
             part
@@ -211,9 +222,18 @@ class Hypothesis:
         ]
         if not concerned:
             return None
-        here = None if self._rerun else self._followed_here(capture, derivation, concerned)
-        if here is not None:
-            return here
+        if self._rerun:
+            return self._followed_by_spark(capture, derivation, concerned)
+        return answer(
+            partial(self._followed, capture, derivation, concerned),
+            lambda _: self._followed_by_spark(capture, derivation, concerned),
+            left_to_spark(),
+        )
+
+    def _followed_by_spark(
+        self, capture: AskedCapture, derivation: Derivation, concerned: Sequence[Part]
+    ) -> Fate:
+        """Return what becomes of a derived relation some of whose parts are concerned."""
         compared = {part: self._compared(capture, derivation, part) for part in concerned}
         if all(comparison.only_deletes for comparison in compared.values()):
             gone = [comparison.deleted for comparison in compared.values()]
@@ -228,31 +248,21 @@ class Hypothesis:
         reduce(DataFrame.unionAll, rows).createOrReplaceTempView(view)
         return view
 
-    def _followed_here(
-        self, capture: Capture, derivation: Derivation, concerned: Sequence[Part]
-    ) -> Fate | None:
-        """Return what becomes of a derived relation by this process; None: Spark computes it."""
-        # Sessions without written tables do not load these modules.
-        from lipstick.capture.local_rows import LEFT_TO_SPARK
-        from lipstick.tables.small_tables import is_small
+    def _followed(
+        self, capture: AskedCapture, derivation: Derivation, concerned: Sequence[Part]
+    ) -> Fate:
+        """Return what becomes of a derived relation, computed in this process."""
+        # Sessions without written tables do not load this module.
+        from lipstick.tables.small_tables import compared_part, part_table, rows_without
 
         captures = {part: capture._part_capture(derivation, part) for part in concerned}
         for made_by in captures.values():
-            manifest = made_by.manifest
-            if not (is_small(self._spark, manifest) and identifies_rows(manifest.root)):
-                return None
-        with suppress(*LEFT_TO_SPARK):
-            return self._compared_here(derivation, captures)
-        return None
-
-    def _compared_here(self, derivation: Derivation, captures: Mapping[Part, Capture]) -> Fate:
-        from lipstick.tables.small_tables import compared_part, part_table, rows_without
-
+            self._check_small(made_by.manifest)
         compared, schema = {}, schema_of(derivation)
         for part, made_by in captures.items():
             reduced = self.reduced(made_by)
             if reduced.replaced:
-                new = self._ran_here(made_by, reduced)
+                new = self._ran(made_by, reduced)
             else:
                 new = rows_without(made_by.memory.engine, reduced.deletion.tokens)
             compared[part] = compared_part(derivation, part, schema, new)
@@ -264,14 +274,14 @@ class Hypothesis:
         ]
         return HypotheticalRows(self._spark, schema, _without_tuples(tables))
 
-    def _ran_here(self, capture: Capture, reduced: Reduced) -> tuple[Engine, State]:
+    def _ran(self, capture: AskedCapture, reduced: Reduced) -> tuple[Engine, State]:
         from lipstick.tables.small_tables import rows_again
 
         check_runs_again(capture.manifest, reduced)
-        rows_of = partial(self._rows_here, capture, reduced)
+        rows_of = partial(self._few_rows, capture, reduced)
         return rows_again(self._spark, capture.manifest, reduced.deletion.tokens, rows_of)
 
-    def _rows_here(self, capture: Capture, reduced: Reduced, name: str) -> pa.Table:
+    def _few_rows(self, capture: AskedCapture, reduced: Reduced, name: str) -> pa.Table:
         """Return the rows of a relation that a query reads, with tokens, if they are few."""
         from lipstick.tables.small_tables import MOST, part_table
 
@@ -294,12 +304,12 @@ class Hypothesis:
             raise NeedsSparkError(f"{name} is large.")
         return table
 
-    def _concerns(self, capture: Capture, derivation: Derivation, part: Part) -> bool:
+    def _concerns(self, capture: AskedCapture, derivation: Derivation, part: Part) -> bool:
         """Return True if the deletion has tuples of a relation that a part was made from."""
         names = capture.ancestry.names_above(derivation, part)
         return any(table.num_rows and name in names for name, table in self._tokens.items())
 
-    def _compared(self, capture: Capture, derivation: Derivation, part: Part) -> RowComparison:
+    def _compared(self, capture: AskedCapture, derivation: Derivation, part: Part) -> RowComparison:
         made_by = capture._part_capture(derivation, part)
         _, token = naming_of(derivation)
         new = self.rows(made_by, self.reduced(made_by))

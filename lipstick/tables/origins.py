@@ -33,7 +33,7 @@ from semiring.token import Token
 from semiring.value import Value
 
 if TYPE_CHECKING:
-    from lipstick.capture.capture import Capture
+    from lipstick.engines.protocol import AskedCapture
 
 
 Annotation: TypeAlias = Polynomial | Expression
@@ -45,7 +45,7 @@ _ADVICE = (
 )
 
 
-def expanded(capture: Capture, formal: Sequence[A], *, values: bool) -> list[A]:
+def expanded(capture: AskedCapture, formal: Sequence[A], *, values: bool) -> list[A]:
     """Return annotations or tensors with the annotations of derived rows for their tokens.
 
     Parameters
@@ -77,7 +77,7 @@ def expanded(capture: Capture, formal: Sequence[A], *, values: bool) -> list[A]:
 
 
 def _annotations(
-    capture: Capture, record: RelationRecord, tokens: Sequence[Token]
+    capture: AskedCapture, record: RelationRecord, tokens: Sequence[Token]
 ) -> dict[Token, Annotation]:
     derivation = capture.ancestry.derivation(record)
     by_token: dict[Token, Annotation] = {}
@@ -90,7 +90,7 @@ def _annotations(
     return by_token
 
 
-def origins_of(capture: Capture, tokens: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+def origins_of(capture: AskedCapture, tokens: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     """Return tokens by relation, with the origins of the tokens of derived relations.
 
     As :func:`lipstick.tables.origins.with_origins`, in memory.
@@ -115,7 +115,7 @@ def _distinct(tables: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables(tables).group_by(tables[0].column_names).aggregate([])
 
 
-def _keys(capture: Capture, record: RelationRecord, tokens: Sequence[Token]) -> pa.Table:
+def _keys(capture: AskedCapture, record: RelationRecord, tokens: Sequence[Token]) -> pa.Table:
     schema = capture._token_types()[record.name]
     keys = [stored_key(record.naming, token.key) for token in tokens]
     columns = [pa.array([key[at] for key in keys], field.type) for at, field in enumerate(schema)]
@@ -180,7 +180,7 @@ def _flat(table: pa.Table, name: str) -> pa.Array:
     return table.column(name).combine_chunks()
 
 
-def _problem(capture: Capture, record: RelationRecord, *, values: bool) -> str | None:
+def _problem(capture: AskedCapture, record: RelationRecord, *, values: bool) -> str | None:
     """Why annotations of a derived relation cannot stand for its tokens."""
     name = record.name
     for made_by in capture._part_captures(record):
@@ -213,7 +213,7 @@ def _appear(root: Block) -> bool:
     return limited or has_difference(root) or conditional(root)
 
 
-def changing(capture: Capture, record: RelationRecord) -> frozenset[str]:
+def changing(capture: AskedCapture, record: RelationRecord) -> frozenset[str]:
     """Return the columns of a derived relation whose values a deletion may change."""
     if record.derived is None:
         return frozenset()
@@ -232,7 +232,7 @@ def changing(capture: Capture, record: RelationRecord) -> frozenset[str]:
 
 
 def with_origins(
-    spark: SparkSession, capture: Capture, tokens: Mapping[str, DataFrame]
+    spark: SparkSession, capture: AskedCapture, tokens: Mapping[str, DataFrame]
 ) -> dict[str, DataFrame]:
     """Return tokens by relation, with the origins of the tokens of derived relations.
 
@@ -262,7 +262,11 @@ def with_origins(
 
 
 def _tuples(
-    spark: SparkSession, made_by: Capture, derivation: Derivation, part: Part, tokens: DataFrame
+    spark: SparkSession,
+    made_by: AskedCapture,
+    derivation: Derivation,
+    part: Part,
+    tokens: DataFrame,
 ) -> DataFrame:
     """Return the tuples of a capture that some rows of its part are, by their identity."""
     rows = part_rows(spark, derivation, part)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +13,11 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 
 from lipstick.engines.memory.keys import KeyTable, distinct
+from lipstick.engines.route import if_here
 from lipstick.errors import NeedsSparkError, UnknownKeyError, UnknownKeyWarning
 
 if TYPE_CHECKING:
-    from lipstick.capture.capture import Capture
+    from lipstick.engines.protocol import AskedCapture
 
 _OURS = ("lipstick", "semiring")
 _SHOWN = 5
@@ -26,7 +28,7 @@ _FEW = 1_000_000
 
 
 def check_deletion(
-    capture: Capture,
+    capture: AskedCapture,
     delete: Mapping[str, Any],
     tokens: Mapping[str, pa.Table],
     *,
@@ -65,7 +67,7 @@ def check_predicates(
             report(f"No row of {name!r} is selected by {str(what)!r}", "", strict=strict)
 
 
-def check_keys(capture: Capture, name: str, keys: pa.Table, *, strict: bool) -> None:
+def check_keys(capture: AskedCapture, name: str, keys: pa.Table, *, strict: bool) -> None:
     """Report keys of a relation that name no row.
 
     With Spark the rows are the source's. A capture alone knows the rows that took part in
@@ -81,12 +83,11 @@ def check_keys(capture: Capture, name: str, keys: pa.Table, *, strict: bool) -> 
     spark = capture.engine.spark
     rows = None if spark is None else capture.cluster.rows_of(name)
     if rows is None or _is_small(capture):
-        try:
-            given = len(distinct([c.combine_chunks() for c in keys.columns], keys.num_rows)[1])
-            keys = _not_captured(capture, name, keys)
-        except NeedsSparkError:  # for keys of nested types
-            if rows is None:
-                return
+        found = if_here(partial(_counted, capture, name, keys), NeedsSparkError)
+        if found is not None:
+            given, keys = found
+        elif rows is None:  # keys of nested types
+            return
         if rows is None and not strict and given > _LISTED and keys.num_rows < given:
             return  # rows that took no part, as many do in a large deletion
     where = "names no row of" if rows is not None else "names no row that the capture has of"
@@ -124,12 +125,18 @@ def report(problem: str, advice: str, *, strict: bool) -> None:
     warnings.warn(text, UnknownKeyWarning, stacklevel=level)
 
 
-def _is_small(capture: Capture) -> bool:
+def _is_small(capture: AskedCapture) -> bool:
     counts = capture.manifest.counts.values()  # none: a question is prepared, nothing is written
     return bool(counts) and sum(datasets.get("members", 0) for datasets in counts) <= _FEW
 
 
-def _not_captured(capture: Capture, name: str, keys: pa.Table) -> pa.Table:
+def _counted(capture: AskedCapture, name: str, keys: pa.Table) -> tuple[int, pa.Table]:
+    """Return the number of distinct keys, and those that are not among the tokens."""
+    given = len(distinct([c.combine_chunks() for c in keys.columns], keys.num_rows)[1])
+    return given, _not_captured(capture, name, keys)
+
+
+def _not_captured(capture: AskedCapture, name: str, keys: pa.Table) -> pa.Table:
     """Return the keys that are not among the tokens of a capture, or of those upstream of it."""
     relations = capture.manifest.relations
     if name not in relations:

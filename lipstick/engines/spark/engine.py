@@ -7,7 +7,7 @@ import re
 import uuid
 from collections import Counter
 from collections.abc import Container, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -18,10 +18,11 @@ from pyspark.sql.types import StructType
 
 from lipstick.capture import local_rows
 from lipstick.capture.files import in_arrow
-from lipstick.capture.local_rows import LEFT_TO_SPARK, arrow_schema, as_spark_has, computes_alike
+from lipstick.capture.local_rows import arrow_schema, as_spark_has, computes_alike
 from lipstick.capture.lookup import ValueLookup, source_rows
 from lipstick.capture.manifest import RelationRecord
 from lipstick.capture.writer import needs_rows
+from lipstick.engines.route import answer, left_to_spark
 from lipstick.engines.spark.evaluate import (
     Evaluation,
     check_difference,
@@ -62,8 +63,7 @@ from semiring.semirings.counting import Counting
 from semiring.semirings.expressions import Expressions
 
 if TYPE_CHECKING:
-    from lipstick.capture.capture import Capture
-    from lipstick.engines.protocol import Row
+    from lipstick.engines.protocol import AskedCapture, Row
 
 
 _MOST_MEMBERS = 20_000_000
@@ -88,7 +88,7 @@ class SparkEngine:
     rows are tuples of a capture, and by workflows.
     """
 
-    def __init__(self, capture: Capture, spark: SparkSession) -> None:
+    def __init__(self, capture: AskedCapture, spark: SparkSession) -> None:
         self._capture = capture
         self._manifest = capture.manifest
         use_own_python(spark)
@@ -119,25 +119,19 @@ class SparkEngine:
         sql = rewritten_sql(self._manifest.root, self.members_view)
         return own_sql(self._spark, sql).toDF(*self._manifest.names, "_prov")
 
-    def annotations(self, limit: int | None) -> list[tuple[Row, Polynomial | Expression]]:
-        """The first rows of the answer with their annotations: in memory where that can be."""
-        try:
-            return self._capture.memory.annotations(limit)
-        except NeedsSparkError as error:
-            return self._annotations_of_cluster(limit, error)
-
-    def _annotations_of_cluster(
-        self, limit: int | None, cause: NeedsSparkError
+    def annotations(
+        self, limit: int | None, reason: Exception
     ) -> list[tuple[Row, Polynomial | Expression]]:
+        """The first rows of the answer with their annotations, where memory has none."""
         root, semiring, relations = self._manifest.root, Expressions(), self._manifest.relations
         if conditional(root):
-            reason = _QUALIFIED.sub(r"\1", str(cause).split("\n")[0])
+            why = _QUALIFIED.sub(r"\1", str(reason).split("\n")[0])
             raise CapabilityError(
                 "The conditions of this query are evaluated by Spark alone, and are not written "
-                f"down as annotations. {reason}\nWrite this expression with functions that are "
+                f"down as annotations. {why}\nWrite this expression with functions that are "
                 "computed without Spark (docs/support.md lists them), or compute it in a table "
                 "that you track; or ask what_if(), or evaluate() with tokens valued 0 and 1."
-            ) from cause
+            ) from reason
         tokens = {name: named_token(record.naming) for name, record in relations.items()}
         valuations = compile_valuations(semiring, tokens, None, relations, self._spark)
         evaluation = Evaluation(
@@ -156,10 +150,13 @@ class SparkEngine:
         rows = self.present()
         if where is not None:
             rows = select_rows(rows, self._manifest, where)
-        found = self._lineage_here(None if where is None else rows)
-        if found is not None:
-            return found
-        return self._rows_named(with_origins(self._spark, self._capture, self.tokens_of(rows)))
+        return answer(
+            partial(self._lineage_of_memory, None if where is None else rows),
+            lambda _: self._rows_named(
+                with_origins(self._spark, self._capture, self.tokens_of(rows))
+            ),
+            left_to_spark(),
+        )
 
     def _rows_named(self, tokens: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
         """Return the input rows that tokens name; the tokens where the rows cannot be read."""
@@ -176,33 +173,32 @@ class SparkEngine:
         known = {name: frame for name, frame in tokens.items() if name in sources}
         return {**lineage_rows(self._spark, known, sources), **keys}
 
-    def _lineage_here(self, rows: DataFrame | None) -> dict[str, DataFrame] | None:
+    def _lineage_of_memory(self, rows: DataFrame | None) -> dict[str, DataFrame]:
         """Return the lineage of rows of the answer (None: of all rows), found in memory.
 
-        Returns None where the capture is too large for that, where Arrow has not the types of
-        Spark, and where Spark alone knows what the rows were made from.
+        Raises
+        ------
+        NeedsSparkError
+            Where the capture is too large for that, where Arrow has not the types of Spark, and
+            where Spark alone knows what the rows were made from.
         """
         members = sum(datasets.get("members", 0) for datasets in self._manifest.counts.values())
         if members > _MOST_MEMBERS:
-            return None
+            raise NeedsSparkError("The capture has too many members for this process.")
         memory = self._capture.memory
-        try:
-            if rows is None:
-                tables = memory.lineage()
+        if rows is None:
+            tables = memory.lineage()
+        else:
+            chosen = rows.select(*(f"`{name}`" for name in self._manifest.root.identity))
+            keys = chosen.toArrow().cast(arrow_schema(chosen.schema))
+            tables = memory.lineage_of([whole(column) for column in keys], keys.num_rows)
+        frames, found = {}, {}
+        for name, table in origins_of(self._capture, tables).items():
+            unjoined = self._rows_without_join(name, table)
+            if unjoined is None:
+                frames[name] = self._tokens_frame(name, table)
             else:
-                chosen = rows.select(*(f"`{name}`" for name in self._manifest.root.identity))
-                keys = chosen.toArrow().cast(arrow_schema(chosen.schema))
-                tables = memory.lineage_of([whole(column) for column in keys], keys.num_rows)
-            tables = origins_of(self._capture, tables)
-            frames, found = {}, {}
-            for name, table in tables.items():
-                unjoined = self._rows_without_join(name, table)
-                if unjoined is None:
-                    frames[name] = self._tokens_frame(name, table)
-                else:
-                    found[name] = unjoined
-        except LEFT_TO_SPARK:
-            return None
+                found[name] = unjoined
         return {**self._rows_named(frames), **found}
 
     def _rows_without_join(self, name: str, tokens: pa.Table) -> DataFrame | None:
@@ -239,32 +235,32 @@ class SparkEngine:
         )
         return F.broadcast(frame) if tokens.nbytes <= _BROADCAST_BYTES else frame
 
+    def evaluates(self, semiring: Semiring[Any]) -> bool:
+        """Return True if jobs evaluate annotations in a semiring; else memory does."""
+        root = self._manifest.root
+        if conditional(root):
+            return False
+        check_difference(root, semiring)
+        # Whether δ has a value is known once it is computed; workers would fail too late.
+        return semiring.total_delta or all(b.kind is not Kind.GROUP for b in topological(root))
+
     def evaluate(
         self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
     ) -> DataFrame:
-        """The answer's columns, then ``_value``."""
-        root = self._manifest.root
-        if conditional(root):
-            return self._conditional(semiring, valuations)
-        check_difference(root, semiring)
-        grouped = any(block.kind is Kind.GROUP for block in topological(root))
-        if grouped and not semiring.total_delta:
-            # Whether δ has a value is known once it is computed; workers would fail too late.
-            return self.shown(self._capture.memory.evaluate(semiring, valuations))
-        views = self._rows_views()
+        """The answer's columns, then ``_value``; see :meth:`CaptureEngine.evaluates`."""
+        root, views = self._manifest.root, self._rows_views()
         evaluation = Evaluation(self._spark, root, self.members_view, views, semiring, valuations)
         return evaluation.run().toDF(*self._manifest.names, "_value")
 
-    def _conditional(
-        self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
-    ) -> DataFrame:
-        """The annotations of a query with conditions, which worlds say; see :meth:`evaluate`."""
+    def in_worlds(self, semiring: Semiring[Any]) -> bool:
+        """Return True if a world says what annotations with conditions are in a semiring."""
         root = self._manifest.root
-        gone = self._capture.memory.valued_zero(semiring, valuations)
         counted = semiring.idempotent or isinstance(semiring, Counting) or not root.copies
-        if gone is None or shown_joins(root) or not counted:
-            return self.shown(self._capture.memory.evaluate(semiring, valuations))
-        deleted = {}
+        return conditional(root) and not shown_joins(root) and counted
+
+    def evaluate_in_world(self, gone: Mapping[str, pa.Table], semiring: Semiring[Any]) -> DataFrame:
+        """The answer's columns, then ``_value``: 0 or 1 in the world without some tokens."""
+        root, deleted = self._manifest.root, {}
         for name, table in gone.items():
             if table.num_rows:
                 view = f"_lipstick_open_{self._id}_zero_{plain_word(name)}"
@@ -313,15 +309,20 @@ class SparkEngine:
         capture = self._capture
         hypothesis = Hypothesis(self._spark, deletion, fates=fates)
         reduced = hypothesis.reduced(capture)
-        if reduced.replaced:
-            answer = hypothesis.answer_here(capture, reduced)
-        else:
-            answer = self._what_if_here(reduced.deletion)
-        if answer is not None:
-            return as_frames(self._spark, self._manifest, answer)
-        method: Route = "blocks" if reduced.replaced else "annotations"
-        new = hypothesis.rows(capture, reduced)
-        return compared_answers(self._manifest, new, self.present(), method)
+
+        def by_spark(_: Exception) -> WhatIf[DataFrame]:
+            method: Route = "blocks" if reduced.replaced else "annotations"
+            new = hypothesis.rows(capture, reduced)
+            return compared_answers(self._manifest, new, self.present(), method)
+
+        def here() -> WhatIf[DataFrame]:
+            if reduced.replaced:
+                found = hypothesis.answer(capture, reduced)
+            else:
+                found = self._what_if_of_memory(reduced.deletion)
+            return as_frames(self._spark, self._manifest, found)
+
+        return answer(here, by_spark, left_to_spark() if reduced.replaced else self._left)
 
     def changes_without(self, deletion: Deletion) -> tuple[pa.Table, int, int]:
         """Return the rows of the answer that differ without some tuples, as `WhatIf.changes` does.
@@ -331,16 +332,20 @@ class SparkEngine:
         tuple
             The changes, and the numbers of rows of the answer before and after.
         """
-        answer = self._what_if_here(deletion)
-        if answer is not None:
-            kinds = answer.changes["_change"]
-            changes = answer.changes.filter(pc.not_equal(kinds, "unchanged"))
+
+        def here() -> tuple[pa.Table, Counter[str]]:
+            changes = self._what_if_of_memory(deletion).changes
+            kinds = changes["_change"]
             counted = (each.to_pylist() for each in kinds.value_counts().flatten())
             counts = Counter(dict(zip(*counted, strict=True)))
-        else:
+            return changes.filter(pc.not_equal(kinds, "unchanged")), counts
+
+        def by_spark(_: Exception) -> tuple[pa.Table, Counter[str]]:
             frame = self.what_if_replayed(deletion, {}).changes
-            changes = frame.where("_change <> 'unchanged'").toArrow()
-            counts = Counter(dict(frame.groupBy("_change").count().collect()))
+            counts = Counter[str](dict(frame.groupBy("_change").count().collect()))
+            return frame.where("_change <> 'unchanged'").toArrow(), counts
+
+        changes, counts = answer(here, by_spark, self._left)
         total = counts.total()
         return changes, total - counts["added"], total - counts["deleted"]
 
@@ -375,19 +380,18 @@ class SparkEngine:
         drop_once_read(answer.df, views.values())
         return answer
 
-    def _what_if_here(self, deletion: Deletion) -> WhatIf[pa.Table] | None:
-        """The answer from memory, where only tokens were captured or rows are few; else None."""
-        by_reference = self._manifest.values == "reference"
-        if not (by_reference or self._has_few_rows()):
-            return None
-        try:
-            answer = self._capture.memory.what_if(deletion.tokens)
-            _ = answer.df  # whose columns are computed when they are asked for
-        except LEFT_TO_SPARK:
-            if by_reference:
-                raise
-            return None
+    def _what_if_of_memory(self, deletion: Deletion) -> WhatIf[pa.Table]:
+        """The answer from memory, where only tokens were captured or rows are few."""
+        if self._left and not self._has_few_rows():
+            raise NeedsSparkError("The capture has too many rows for this process.")
+        answer = self._capture.memory.what_if(deletion.tokens)
+        _ = answer.df  # whose columns are computed when they are asked for
         return answer
+
+    @property
+    def _left(self) -> tuple[type[Exception], ...]:
+        """The errors of memory that leave a deletion to Spark: none if it has tokens alone."""
+        return () if self._manifest.values == "reference" else left_to_spark()
 
     def _has_few_rows(self) -> bool:
         """Return True if a job over the capture is mostly planning, and memory answers alike."""

@@ -17,7 +17,8 @@ from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.memory import Memory
-from lipstick.errors import CaptureError, NeedsSparkError
+from lipstick.engines.route import answer
+from lipstick.errors import CaptureError
 from lipstick.questions.asking import scalars_of
 from lipstick.questions.diff.answers import RowPairs, answer_key, differing, pair_rows
 from lipstick.questions.diff.cells import data_parts, rational
@@ -128,13 +129,11 @@ def _version(run: Any, sources: Mapping[str, pa.Table]) -> Version:
 
 def _answers(*versions: Version) -> list[pa.Table]:
     """Return the answers of versions, all made in one way."""
-    try:
-        return [version.memory.answer() for version in versions]
-    except NeedsSparkError:
-        shown = [version.shown for version in versions if version.shown is not None]
-        if len(shown) < len(versions):
-            raise
-        return [answer() for answer in shown]
+    shown = [version.shown for version in versions if version.shown is not None]
+    return answer(
+        lambda: [version.memory.answer() for version in versions],
+        (lambda _: [show() for show in shown]) if len(shown) == len(versions) else None,
+    )
 
 
 def _has_same_data(before: Manifest, after: Manifest) -> bool:
