@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from lipstick.engines.memory.recompute import computed_anew
+from lipstick.engines.memory.aggregates import computed_anew
 from lipstick.errors import NeedsSparkError
 from rewriter.interpret import Anew, UninterpretableError
 from tests.oracle.test_aggregates import DATABASE, DELETIONS
