@@ -122,23 +122,30 @@ _OF_THE_CORE = dict.fromkeys(("Session", "session"), ("lipstick.sessions", "Sess
 def __getattr__(name: str) -> Any:
     if name not in _ORIGINS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        value = _imported(name)
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] != "pyspark":
+            raise
+        from lipstick.errors import SparkStartError
+
+        text = "PySpark is not installed.\nInstall it: pip install 'pyspark>=4.0,<4.4'."
+        raise SparkStartError(text) from None
+    globals()[name] = value
+    return value
+
+
+def _imported(name: str) -> Any:
+    """Return what a public name stands for."""
     module, attribute = _ORIGINS[name]
     try:
         value: Any = import_module(module)
     except ModuleNotFoundError as error:
-        if str(error.name).partition(".")[0] == "pyspark":
-            from lipstick.errors import SparkStartError
-
-            text = "PySpark is not installed.\nInstall it: pip install 'pyspark>=4.0,<4.4'."
-            raise SparkStartError(text) from None
         if error.name != module or name not in _OF_THE_CORE:
             raise
         module, attribute = _OF_THE_CORE[name]
         value = import_module(module)
-    if attribute:
-        value = getattr(value, attribute)
-    globals()[name] = value
-    return value
+    return getattr(value, attribute) if attribute else value
 
 
 def __dir__() -> list[str]:

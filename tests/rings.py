@@ -119,13 +119,18 @@ def _helpers(path: Path) -> frozenset[Path]:
 
 @cache
 def ring_of_test(path: Path) -> str:
-    """Return the outermost ring that a file of the tests needs, with the modules that it uses."""
+    """Return the outermost ring that a file of the tests needs, with the modules that it uses.
+
+    That of the folder that it tests counts, too.
+    """
     found, waiting = {path}, [path]
     while waiting:
         new = _helpers(waiting.pop()) - found
         found |= new
         waiting += new
-    return max(map(_ring_of_text, found), key=NAMES.index)
+    tested = path.relative_to(ROOT / "tests").as_posix()
+    folder = (ring_of(tested),) if tested.startswith(PACKAGES) else ()
+    return max((*map(_ring_of_text, found), *folder), key=NAMES.index)
 
 
 def tests_of(ring: str) -> list[Path]:

@@ -67,7 +67,7 @@ class CaptureEngine(Protocol):
 
 
 class ClusterEngine(Protocol):
-    """What questions ask of the engine on a cluster, beside its answers."""
+    """The engine on a cluster, as questions use it beside its answers."""
 
     @property
     def readable(self) -> Mapping[str, RelationRecord]:
@@ -102,7 +102,7 @@ class ClusterEngine(Protocol):
         """The answer's columns, then ``_value``."""
 
     def in_worlds(self, semiring: Semiring[Any]) -> bool:
-        """Return True if a world says what annotations with conditions are in a semiring."""
+        """Return True if worlds decide annotations with conditions in a semiring."""
 
     def evaluate_in_world(self, gone: Mapping[str, pa.Table], semiring: Semiring[Any]) -> DataFrame:
         """The answer's columns, then ``_value``: 0 or 1 in the world without some tokens."""

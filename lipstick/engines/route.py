@@ -62,8 +62,8 @@ def evaluation(
 ) -> Any:
     """Return an answer with its annotations in a semiring, from the engine that computes them.
 
-    Annotations with conditions are what the world without the tokens valued 0 says, where all
-    others are valued 1; else they are evaluated in memory.
+    The world without the tokens valued 0 decides annotations with conditions, where all others are
+    valued 1; else they are evaluated in memory.
     """
     memory = capture.memory
     if capture.engine.spark is None:

@@ -492,7 +492,7 @@ class Analyses(ABC):
 
 
 def _deferred(memory: Memory, limit: int | None) -> list[tuple[Row, Callable[[], Annotation]]]:
-    """Return rows with functions that make their annotations, of which the first is called."""
+    """Return rows with functions that make their annotations; the first of these is called."""
     rows = memory.deferred_annotations(limit)
     if rows:
         left = remaining()

@@ -233,7 +233,7 @@ class Hypothesis:
     def _followed_by_spark(
         self, capture: AskedCapture, derivation: Derivation, concerned: Sequence[Part]
     ) -> Fate:
-        """Return what becomes of a derived relation some of whose parts are concerned."""
+        """Return the fate of a derived relation, given its parts that the deletion concerns."""
         compared = {part: self._compared(capture, derivation, part) for part in concerned}
         if all(comparison.only_deletes for comparison in compared.values()):
             gone = [comparison.deleted for comparison in compared.values()]

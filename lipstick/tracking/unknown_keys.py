@@ -131,7 +131,7 @@ def _is_small(capture: AskedCapture) -> bool:
 
 
 def _counted(capture: AskedCapture, name: str, keys: pa.Table) -> tuple[int, pa.Table]:
-    """Return the number of distinct keys, and those that are not among the tokens."""
+    """Return the number of distinct keys, and the keys that are not among the tokens."""
     given = len(distinct([c.combine_chunks() for c in keys.columns], keys.num_rows)[1])
     return given, _not_captured(capture, name, keys)
 

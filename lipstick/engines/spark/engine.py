@@ -253,7 +253,7 @@ class SparkEngine:
         return evaluation.run().toDF(*self._manifest.names, "_value")
 
     def in_worlds(self, semiring: Semiring[Any]) -> bool:
-        """Return True if a world says what annotations with conditions are in a semiring."""
+        """Return True if worlds decide annotations with conditions in a semiring."""
         root = self._manifest.root
         counted = semiring.idempotent or isinstance(semiring, Counting) or not root.copies
         return conditional(root) and not shown_joins(root) and counted
