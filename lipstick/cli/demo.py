@@ -10,7 +10,7 @@ import click
 @click.command()
 @click.option(
     "--scale",
-    type=click.FloatRange(0.001, 100),
+    type=click.FloatRange(0.01, 100),
     default=0.1,
     show_default=True,
     help="Scale factor of TPC-H; 1 is about 1 GB of text.",

@@ -183,7 +183,7 @@ def run(scale: float = 0.1, data: Path | None = None, screen: Screen | None = No
     Parameters
     ----------
     scale
-        TPC-H's scale factor, when the tables are generated.
+        TPC-H's scale factor, when the tables are generated; below 0.01 keys may repeat.
     data
         Folder of the eight tables; generated there if it does not exist. None: the user's cache.
     screen

@@ -22,7 +22,7 @@ from tests.commands.environment import ROOT
 
 COMMANDS = {
     "setup": "",
-    "demo": "--scale 0.001",
+    "demo": "--scale 0.01",
     "test": "--quick -k lock",
     "check": "",
     "tables": "--collect-only -q",

@@ -188,3 +188,9 @@ def test_demo_from_start_to_end(tpch: Callable[[float], Path]) -> None:
 def test_a_difference_is_an_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "run", lambda scale, data: False)
     assert CliRunner().invoke(main, ["demo"]).exit_code == 1
+
+
+def test_a_scale_with_repeated_keys_is_refused_before_tables_are_generated() -> None:
+    done = CliRunner().invoke(main, ["demo", "--scale", "0.001"])
+    assert done.exit_code == 2
+    assert "0.001 is not in the range 0.01<=x<=100" in done.output
