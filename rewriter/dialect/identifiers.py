@@ -71,9 +71,9 @@ def with_views(expression: E, views: Mapping[str, str]) -> E:
         By the name of a relation, in lower case: one name, without a catalog or schema.
     """
     copy = expression.copy()
-    for table in list(_relations(copy)):
+    for table in list(relations(copy)):
         name = table.name
-        if name.lower() not in views:
+        if table.db or name.lower() not in views:
             continue
         alias, query = table.args.get("alias"), table.find_ancestor(RelationQuery)
         if query is not None and query.args["from_"] is table.parent:
@@ -90,14 +90,18 @@ def with_views(expression: E, views: Mapping[str, str]) -> E:
 
 def relation_names(expression: exp.Expr) -> set[str]:
     """Return the names of the relations that a query reads by one name, in lower case."""
-    return {table.name.lower() for table in _relations(expression)}
+    return {table.name.lower() for table in relations(expression) if not table.db}
 
 
-def _relations(expression: exp.Expr) -> Iterator[exp.Table]:
-    """Yield the relations that are read by one name, and are not common table expressions."""
+def relations(expression: exp.Expr) -> Iterator[exp.Table]:
+    """Yield the relations that are read by a name, and are not common table expressions.
+
+    A hint reads none: it names relations that the query reads, by their aliases.
+    """
     for table in expression.find_all(exp.Table):
-        one_name = isinstance(table.this, exp.Identifier) and table.args.get("db") is None
-        if one_name and table.name.lower() not in named_queries(table):
+        if not isinstance(table.this, exp.Identifier) or table.find_ancestor(exp.Hint):
+            continue
+        if table.db or table.name.lower() not in named_queries(table):
             yield table
 
 

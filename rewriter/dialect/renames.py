@@ -8,7 +8,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from rewriter.dialect.identifiers import named_queries
+from rewriter.dialect.identifiers import named_queries, relations
 from rewriter.dialect.nodes import RelationQuery, TableArgument
 from rewriter.dialect.sparksql import emit, parse
 from rewriter.errors import NotUnderstoodError, UnsupportedError
@@ -86,11 +86,8 @@ def qualify_relations(sql: str, full_name: Callable[[Sequence[str]], Sequence[st
         The parts of a relation's full name, from the parts that the query has.
     """
     edits = []
-    for table in parse(sql).find_all(exp.Table):
+    for table in relations(parse(sql)):
         parts = [part.name for part in table.parts]
-        is_named_query = len(parts) == 1 and parts[0].lower() in named_queries(table)
-        if is_named_query or not isinstance(table.this, exp.Identifier):
-            continue
         full, span = list(full_name(parts)), span_of(table, sql)
         assert span is not None  # tables have positions
         if full != parts:
@@ -102,10 +99,9 @@ def qualify_relations(sql: str, full_name: Callable[[Sequence[str]], Sequence[st
 
 
 def _renamed(tree: exp.Expr, names: Names) -> Iterator[tuple[exp.Table, str]]:
-    for table in list(tree.find_all(exp.Table)):
-        parts = _parts(table)
-        new = names.get(parts)
-        if new is not None and (len(parts) > 1 or parts[0] not in named_queries(table)):
+    for table in list(relations(tree)):
+        new = names.get(_parts(table))
+        if new is not None:
             yield table, new
 
 

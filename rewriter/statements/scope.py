@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 from sqlglot import exp
 
 from rewriter.dialect import emit, parse, volatile_calls
-from rewriter.dialect.identifiers import named_queries
+from rewriter.dialect.identifiers import relations
 from rewriter.errors import UnsupportedError
 from rewriter.scalars.functions import DRAWN, OF_FILES
 from rewriter.statements.model import (
@@ -72,7 +72,7 @@ def names_read(read: Statement | exp.Query) -> dict[str, Name]:
     The keys are as :func:`dotted` writes them.
     """
     expressions = [read] if isinstance(read, exp.Query) else expressions_of(read)
-    tables = (table for expression in expressions for table in _relations(expression))
+    tables = (table for expression in expressions for table in relations(expression))
     names = (tuple(part.name for part in table.parts) for table in tables)
     return {dotted(name): name for name in names}
 
@@ -201,7 +201,7 @@ def with_relations(expression: E, views: Mapping[str, str | exp.Subquery]) -> E:
         By the dotted name of a relation, as :func:`dotted` writes it.
     """
     wrapper = exp.Paren(this=expression.copy())
-    for table in list(_relations(wrapper)):
+    for table in list(relations(wrapper)):
         name = tuple(part.name for part in table.parts)
         if dotted(name) not in views:
             continue
@@ -274,7 +274,7 @@ def select_items(query: str, names: Mapping[str, str | None]) -> list[str] | Non
 
 def references(query: str, relation: str) -> int:
     """Return how often a query reads a relation of one name."""
-    return sum(table.name.lower() == relation.lower() for table in _relations(parse(query)))
+    return sum(table.name.lower() == relation.lower() for table in relations(parse(query)))
 
 
 def with_short_name(expression: E, table: Name) -> E:
@@ -339,13 +339,3 @@ def _shorten(expression: exp.Expr, table: Name) -> None:
         if len(qualifiers) > 1 and qualifiers == tuple(part.lower() for part in table):
             for key in ("db", "catalog"):
                 column.set(key, None)
-
-
-def _relations(expression: exp.Expr) -> Iterator[exp.Table]:
-    """Yield the relations that are read by a name, and are not common table expressions."""
-    for table in expression.find_all(exp.Table):
-        if not isinstance(table.this, exp.Identifier):
-            continue
-        alone = table.args.get("db") is None
-        if not (alone and table.name.lower() in named_queries(table)):
-            yield table

@@ -91,6 +91,8 @@ _IN_NO_KEY: Final = {
     " 'UTF8_LCASE')",
 }
 """Values of ``id`` that are in no key, but name rows together with all others."""
+_COMPARED_AS_TEXTS: Final = (_IN_NO_KEY["map"], _IN_NO_KEY["variant"])
+"""Values that Spark does not compare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +257,10 @@ class Relations:
             tracked = self.ls.track(name, source, key=key)
             self._whole[name] = rows
             self._tokens[name] = _tokens_of(spark, tracked, rows.placed)
-            self.condition[name] = f"{self._key_column} = {self._value('2')}"
+            sides = [self._key_column, self._value("2")]
+            if way.value in _COMPARED_AS_TEXTS:
+                sides = [f"to_json({side})" for side in sides]
+            self.condition[name] = " = ".join(sides)
 
     @property
     def _key_column(self) -> str:

@@ -110,7 +110,10 @@ def bag_of(source: Any) -> Bag:
 
 
 def normal(value: Any) -> Any:
-    """Return a value as tuples, lists, bytes and scalars; a map as a tuple of sorted pairs."""
+    """Return a value as tuples, lists, bytes and scalars; a map as a tuple of sorted pairs.
+
+    A variant is the tuple of its parts, as Arrow has it.
+    """
     if isinstance(value, tuple):
         return tuple(normal(item) for item in value)
     if isinstance(value, list):
@@ -120,6 +123,8 @@ def normal(value: Any) -> Any:
         return ("map", *sorted(pairs, key=repr))
     if isinstance(value, bytearray | memoryview):
         return bytes(value)
+    if type(value).__name__ == "VariantVal":  # by its name: there may be no PySpark here
+        return (value._value, value._metadata)
     if isinstance(value, dt.datetime) and value.tzinfo is not None:
         return value.astimezone().replace(tzinfo=None)
     return value

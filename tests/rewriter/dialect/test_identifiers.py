@@ -14,6 +14,7 @@ from rewriter import dialect
         ("WITH cars AS (SELECT 1) SELECT (SELECT count(*) FROM cars) FROM db.cars", set()),
         ("WITH RECURSIVE r AS (SELECT 1 UNION ALL SELECT 1 + 1 FROM r) SELECT * FROM r", set()),
         ("SELECT 1 WHERE EXISTS (WITH u AS (SELECT 1) SELECT * FROM u, v)", {"v"}),
+        ("SELECT /*+ BROADCAST(c), MERGE(d) */ * FROM cars AS c JOIN t AS d", {"cars", "t"}),
     ],
 )
 def test_relations_are_no_common_table_expressions(query: str, expected: set[str]) -> None:
@@ -29,6 +30,10 @@ def test_relations_are_no_common_table_expressions(query: str, expected: set[str
         ("TABLE cars", "FROM `v` AS `cars`"),
         ("SELECT * FROM f(TABLE(cars))", "SELECT * FROM F(TABLE(`v`))"),
         ("SELECT * FROM db.cars", "SELECT * FROM db.cars"),
+        (
+            "SELECT /*+ BROADCAST(cars) */ * FROM cars",
+            "SELECT /*+ BROADCAST(cars) */ * FROM `v` AS `cars`",
+        ),
     ],
 )
 def test_views_stand_for_relations(query: str, expected: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rewriter.dialect.renames import qualify_relations, rename_relations
 from rewriter.errors import UnsupportedError
 from rewriter.statements import (
     moments_of,
@@ -51,6 +52,16 @@ def test_names_keep_the_letters_of_paths() -> None:
         "db.stage": ("Db", "Stage"),
         "delta./Data/T.x": ("delta", "/Data/T.x"),
     }
+
+
+def test_a_hint_reads_no_relation() -> None:
+    text = "INSERT INTO t SELECT /*+ BROADCAST(v) */ r.a FROM db.r JOIN db.v ON r.a = v.a"
+    assert set(names_read(parse_statement(text))) == {"db.r", "db.v"}
+    query = "SELECT /*+ BROADCAST(s) */ s.a FROM s"
+    assert over_relations(query, {"s": "x"}).split() == f"{query[:-1]}`x` AS `s`".split()
+    assert rename_relations(query, {("s",): "x"})[0].startswith("SELECT /*+ BROADCAST(s) */")
+    named = qualify_relations(query, lambda parts: ["c", *parts])
+    assert named == "SELECT /*+ BROADCAST(s) */ s.a FROM `c`.`s`"
 
 
 def test_a_view_is_read_as_its_query_under_its_name() -> None:

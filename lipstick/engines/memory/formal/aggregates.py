@@ -23,7 +23,7 @@ from lipstick.engines.memory.formal.tuples import remembered, segments
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.store import every
 from lipstick.engines.memory.window_rows import WindowRows
-from rewriter.interpret import AggregateCall
+from rewriter.interpret import AggregateCall, is_exact
 from semiring.base import Array
 from semiring.circuit.gates import PLAIN
 from semiring.circuit.ranges import FLAT, range_tensors
@@ -71,7 +71,7 @@ class Aggregates:
             if frames.sizes.sum() > FLAT * len(positions) and _is_shared(rows, aggregate, call):
                 terms = self._terms(rows, call, ordered, None)
                 values, width = self._plain(terms), len(terms.gates) // len(ordered)
-                if values is not None:
+                if values is not None and _is_monoid(call, terms.types):
                     return range_tensors(
                         self._formal.circuit,
                         _monoid(call, kind),
@@ -89,7 +89,7 @@ class Aggregates:
         offsets = segments(owners, len(positions)) * (len(terms.gates) // max(len(members), 1))
         values = self._plain(terms)
         kind, circuit = rows.type(aggregate), self._formal.circuit
-        if call.function is not None and values is not None:
+        if call.function is not None and values is not None and _is_monoid(call, terms.types):
             monoid = _monoid(call, kind)
             return circuit.tensors(monoid, terms.gates, values, offsets, distinct=call.distinct)
         function = Aggregation(call, terms.types, kind or pa.int64())
@@ -155,6 +155,15 @@ class Aggregates:
             return pa.array(values, terms.types[0])
         except (pa.ArrowInvalid, pa.ArrowTypeError):
             return values
+
+
+def _is_monoid(call: AggregateCall, types: Sequence[pa.DataType]) -> bool:
+    """Return False if only Spark adds up its values: texts, instants, intervals to be divided."""
+    if call.function not in ("SUM", "AVG"):
+        return True
+    intervals = call.function == "SUM" and pa.types.is_duration(types[0])
+    numbers = is_exact(types[0]) or pa.types.is_floating(types[0])
+    return bool(intervals or numbers or pa.types.is_null(types[0]))
 
 
 def _is_shared(rows: WindowRows, aggregate: str, call: AggregateCall) -> bool:

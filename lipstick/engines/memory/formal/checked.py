@@ -19,7 +19,7 @@ from lipstick.engines.memory.formal.functions import typed_values
 from lipstick.engines.memory.formal.tokens import Annotation
 from lipstick.engines.memory.scenarios import alone
 from lipstick.engines.memory.state import State
-from lipstick.errors import CaptureError, LipstickError
+from lipstick.errors import CapabilityError, CaptureError, LipstickError
 from lipstick.tracking.naming import stored_key
 from rewriter.analysis.conditional import shown_joins
 from semiring.base import Array, Semiring
@@ -167,7 +167,12 @@ def _compare_values(
     for output in root.outputs:
         if output.stable:
             continue
-        values = formal.reading.listed(formal.columns.column(root.name, output.name, positions))
+        try:
+            column = formal.columns.column(root.name, output.name, positions)
+        except CapabilityError:
+            # Only Spark knows the type of the values.
+            continue
+        values = formal.reading.listed(column)
         formal_tokens = frozenset[Token]().union(
             *(value.tokens for value in values if isinstance(value, Value))
         )

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from lipstick.engines.memory.aggregates import reaggregate
 from lipstick.engines.memory.state import needs_spark, spark_scalar
-from lipstick.errors import CapabilityError, CaptureError
+from lipstick.errors import CapabilityError, CaptureError, NeedsSparkError
 from rewriter.interpret import (
     AggregateCall,
     FailedError,
@@ -212,7 +212,7 @@ class Aggregation:
             aggregated = reaggregate(call, columns, offsets)
             if aggregated.type != self._kind:
                 aggregated = cast(from_arrow(aggregated), self._kind).to_arrow(len(aggregated))
-        except UninterpretableError as error:
+        except (UninterpretableError, NeedsSparkError) as error:
             raise only_spark(call.text) from error
         except (FailedError, ExactnessError) as error:
             raise CaptureError(f"{call.text} fails without the deleted rows: {error}") from error
