@@ -152,8 +152,8 @@ def _details(block: Block) -> list[str]:
         lines.append(f"members captured from: {', '.join(scans)}")
         if block.core.once:
             lines.append("written once: chance decides its values or rows")
-    read = [lookup.block.name for lookup in block.lookups]
-    read += [f"{semi.block.name} (membership)" for semi in block.semis]
+    read = [lookup.block.name for lookup in (*block.joined, *block.subqueries)]
+    read += [f"{semi.block.name} (membership)" for semi in block.memberships]
     if read:
         lines.append(f"refers to: {', '.join(read)}")
     lines += [f"aggregate {name}: {text(call)}" for name, call in block.aggregates]

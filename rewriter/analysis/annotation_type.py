@@ -17,7 +17,7 @@ from rewriter.blocks import (
     UNION,
     Block,
     Kind,
-    Semi,
+    Match,
     aliases,
     qualified,
 )
@@ -72,12 +72,11 @@ def _member(block: Block) -> str:
     factors: list[str] = [token.relation for token in block.tokens]
     calls = [generator.argument for generator in block.generators if generator.placed]
     called = {alias: call for call in calls for alias in aliases(call)}
-    for lookup in block.lookups:
-        if not lookup.scalar:
-            tuple_read, call = _ref(lookup.block), called.get(lookup.alias)
-            factors.append(tuple_read if call is None else f"{call.this}({tuple_read})")
-    factors += map(_membership, block.semis)
-    factors += [_ref(outer.block) for outer in block.outer_lookups if outer.factor]
+    for lookup in block.joined:
+        tuple_read, call = _ref(lookup.block), called.get(lookup.alias)
+        factors.append(tuple_read if call is None else f"{call.this}({tuple_read})")
+    factors += map(_membership, block.memberships)
+    factors += [_ref(outer.block) for outer in block.lookups if outer.factor]
     factors += [_condition_on(c, block) for c in block.conditions if dependent(c, block)]
     if block.grouped and not block.stable_identity:
         factors += [
@@ -91,14 +90,14 @@ def _member(block: Block) -> str:
 def _condition_on(condition: Scalar, block: Block) -> str:
     """Return a condition on values of other blocks' tuples."""
     read = aliases(condition)
-    lookups = block.lookups_by_alias
-    known = [lookups[alias].block for alias in sorted(read) if alias in lookups]
+    matches = block.by_alias
+    known = [matches[alias].block for alias in sorted(read) if alias in matches]
     if UNION in read:
         known += block.branches
     return f"[{text(condition)}]({', '.join(map(_ref, known))})"
 
 
-def _membership(semi: Semi) -> str:
+def _membership(semi: Match) -> str:
     member_of = f"δ({_ref(semi.block)})"
     return _Compound(f"1 ⊖ {member_of}") if semi.negated else member_of
 

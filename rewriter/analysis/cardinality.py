@@ -58,5 +58,5 @@ def is_certain(block: Block) -> bool:
 
 def has_certain_members(block: Block) -> bool:
     """Return True if every member of a block is a row of its tail."""
-    read = (lookup.block for lookup in block.lookups if not lookup.scalar)
-    return not block.semis and not block.conditions and all(map(is_certain, read))
+    read = (lookup.block for lookup in block.joined)
+    return not block.memberships and not block.conditions and all(map(is_certain, read))

@@ -30,9 +30,9 @@ from rewriter.blocks import (
     Core,
     Generator,
     Kind,
-    Probe,
+    Match,
+    MatchKind,
     ScanSource,
-    Semi,
     UnionSource,
     ValuesSource,
     topological,
@@ -323,8 +323,8 @@ def _of_column(
         selected = dict(block.core.select)
         if name in selected:
             _of_uses(block.core, uses(selected[name]), role, aggregated, found)
-    elif alias in block.lookups_by_alias:
-        _of_output(block.lookups_by_alias[alias].block, name, role, aggregated, found)
+    elif alias in block.by_alias:
+        _of_output(block.by_alias[alias].block, name, role, aggregated, found)
     else:
         for generator in block.generators:
             if alias in generator.aliases:
@@ -420,10 +420,9 @@ def _looked_up_keys(blocks: Sequence[Block]) -> set[tuple[str, str]]:
     found = set()
     for probe in probes:
         block = probe.block
-        if isinstance(probe, Semi):
+        of_query = probe.factor
+        if probe.kind is not MatchKind.AT_MOST_ONE:
             of_query = bool(block.aggregates or block.having)
-        else:
-            of_query = probe.factor
         if of_query:
             continue
         keys = {name for name, _ in block.keys}
@@ -438,7 +437,7 @@ def _looked_up_keys(blocks: Sequence[Block]) -> set[tuple[str, str]]:
     return found
 
 
-def _semis(core: Core) -> Iterator[Semi]:
+def _semis(core: Core) -> Iterator[Match]:
     yield from core.semis
     for source in core.sources:
         if isinstance(source, UnionSource):
@@ -458,7 +457,7 @@ def _decided(
     found |= {SourceColumn(c.relation, c.column, "INDIRECT", subtype) for c in columns}
 
 
-def _joined(reader: Block | Core, probes: Iterable[Probe], found: set[SourceColumn]) -> None:
+def _joined(reader: Block | Core, probes: Iterable[Match], found: set[SourceColumn]) -> None:
     """Add the columns by which rows look up other blocks, on both sides."""
     for probe in probes:
         _decided(reader, probe.scalars(), "JOIN", found)

@@ -72,7 +72,7 @@ def _origin(column: exp.Column, block: Block) -> tuple[Scalar, Block] | None:
     """Return the definition of a column in the block that it is read from, and that block, or
     None.
     """
-    lookups = {lookup.alias: lookup.block for lookup in block.lookups if not lookup.scalar}
+    lookups = {lookup.alias: lookup.block for lookup in block.joined}
     inner = lookups.get(column.table)
     if inner is None or inner.kind is Kind.UNION:
         return None
@@ -134,9 +134,9 @@ def has_difference(root: Block) -> bool:
     """Return True if some annotation has a monus, so that a deletion may add tuples."""
     shown = shown_joins(root)
     for block in topological(root):
-        if block.difference is not None or any(semi.negated for semi in block.semis):
+        if block.difference is not None or any(semi.negated for semi in block.memberships):
             return True
-        joins = {outer.alias for outer in block.outer_lookups if outer.factor}
+        joins = {outer.alias for outer in block.lookups if outer.factor}
         if joins - (shown if block is root else frozenset()):
             return True
     return False
@@ -152,7 +152,7 @@ def shown_joins(root: Block) -> frozenset[str]:
         return frozenset()
     scalars = (output.scalar for output in root.outputs)
     read = {column.table for scalar in scalars for column in scalar.find_all(exp.Column)}
-    return frozenset(o.alias for o in root.outer_lookups if o.factor and o.alias in read)
+    return frozenset(o.alias for o in root.lookups if o.factor and o.alias in read)
 
 
 def limits_inside(root: Block) -> bool:

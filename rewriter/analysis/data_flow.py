@@ -78,7 +78,7 @@ class _Follower:
         reached: set[Column] = set()
         if block.core is not None:
             reached |= {(MEMBER, name) for name in self._core(block.core)}
-        for alias, lookup in block.lookups_by_alias.items():
+        for alias, lookup in block.by_alias.items():
             reached |= {(alias.lower(), name) for name in self.outputs[lookup.block.name]}
         reached |= {(UNION, name) for name in self._branches(block)}
         self._decide(_tail(block), reached)
@@ -143,8 +143,8 @@ class _Follower:
 def _tail(block: Block) -> Iterator[Scalar]:
     """Yield the scalars of a tail that decide the set of rows."""
     yield from block.deciding_scalars()
-    for lookup in block.lookups:
-        yield from (exp.column(name, table=MEMBER) for name, _ in lookup.on)
+    for lookup in block.joined:
+        yield from lookup.scalars()
 
 
 def _mentions(scalar: Scalar, reached: set[Column]) -> bool:
@@ -177,8 +177,8 @@ def dependent(condition: Scalar, block: Block, known: Container[str] = ()) -> bo
     ``known`` are further aliases whose columns are stable.
     """
     stable: dict[str, set[str]] = {}
-    for lookup in block.lookups:
-        if not lookup.scalar and lookup.block.stable_identity:
+    for lookup in block.joined:
+        if lookup.block.stable_identity:
             names = {o.name for o in lookup.block.outputs if o.stable}
             stable[lookup.alias] = names | set(lookup.block.identity)
     return any(

@@ -19,7 +19,7 @@ def is_shared_key(block: Block, scalar: Scalar) -> bool:
     parts = [part.unnest() for part in (scalar.this, *scalar.expressions)]
     keys = {
         (outer.alias, right): left
-        for outer in block.outer_lookups
+        for outer in block.lookups
         if not outer.factor and outer.guard is not None
         for left, right in outer.pairs
     }

@@ -36,7 +36,7 @@ def value_columns(block: Block) -> tuple[str, ...]:
     if derived or len(list(core_relations(block.core))) != len(block.tokens):
         return ()
     used: set[str] = {column for token in block.tokens for column in token.columns}
-    used |= {name for lookup in block.lookups for name, _ in lookup.on}
+    used |= {left.name for lookup in block.joined for left, _ in lookup.pairs}
     for scalar in (*(key for _, key in block.keys), *block.deciding_scalars()):
         used |= {node.name for node in scalar.find_all(exp.Column) if node.table == MEMBER}
     in_aggregates = {

@@ -22,6 +22,7 @@ from rewriter.blocks.block import (
     Block,
     Difference,
     GroupBlock,
+    HasMatches,
     Kind,
     Output,
     RowsBlock,
@@ -56,7 +57,7 @@ from rewriter.blocks.core import (
     has_values,
     iterates,
 )
-from rewriter.blocks.references import Lookup, OuterLookup, Probe, Semi
+from rewriter.blocks.matches import Match, MatchKind
 from rewriter.scalars.text import aliases, qualified
 
 __all__ = [
@@ -77,17 +78,16 @@ __all__ = [
     "Difference",
     "Generator",
     "GroupBlock",
+    "HasMatches",
     "IterationSource",
     "Kind",
-    "Lookup",
+    "Match",
+    "MatchKind",
     "Named",
     "OneRowSource",
-    "OuterLookup",
     "Output",
-    "Probe",
     "RowsBlock",
     "ScanSource",
-    "Semi",
     "Source",
     "TokenColumns",
     "TokenSource",

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Scalar, SortKey
 from rewriter.blocks.core import GROUP, UNION, Core, Generator, Named, TokenColumns
-from rewriter.blocks.references import Lookup, OuterLookup, Probe, Semi
+from rewriter.blocks.matches import Match, MatchKind
 from rewriter.scalars.aggregates import chooses
 from rewriter.scalars.windows import depends_on_ties
 
@@ -68,15 +68,43 @@ class Kind(Enum):
     """The tuples of its branches, which are blocks."""
 
 
-_OF_MEMBERS = frozenset(
-    ("core", "tokens", "outer_lookups", "generators", "semis", "conditions", "keys", "copies")
-)
+_OF_MEMBERS = frozenset(("core", "tokens", "generators", "conditions", "keys", "copies"))
 _OF_SOME_KINDS = _OF_MEMBERS | {"aggregates", "sets", "difference", "branches", "having"}
 """Fields that blocks of some kinds leave empty."""
 
 
+class HasMatches:
+    """The matches of a block, by kind."""
+
+    __slots__ = ()
+    matches: tuple[Match, ...]
+
+    @property
+    def joined(self) -> tuple[Match, ...]:
+        """The blocks whose tuples are joined."""
+        return self._of_kind(MatchKind.EACH)
+
+    @property
+    def subqueries(self) -> tuple[Match, ...]:
+        """The scalar subqueries."""
+        return self._of_kind(MatchKind.ONE)
+
+    @property
+    def lookups(self) -> tuple[Match, ...]:
+        """The lookups of at most one tuple."""
+        return self._of_kind(MatchKind.AT_MOST_ONE)
+
+    @property
+    def memberships(self) -> tuple[Match, ...]:
+        """The semi joins and anti joins."""
+        return self._of_kind(MatchKind.EXISTS, MatchKind.ABSENT)
+
+    def _of_kind(self, *kinds: MatchKind) -> tuple[Match, ...]:
+        return tuple(match for match in self.matches if match.kind in kinds)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class Block(HasMatches):
     """One unit of capture and evaluation. Compared by identity of its name within a query.
 
     Raises
@@ -100,11 +128,9 @@ class Block:
     core: Core | None = None
     """None: the block has no members of its own, its tail joins tuples of others."""
     tokens: tuple[TokenColumns, ...] = ()
-    lookups: tuple[Lookup, ...] = ()
-    outer_lookups: tuple[OuterLookup, ...] = ()
+    matches: tuple[Match, ...] = ()
     generators: tuple[Generator, ...] = ()
     """Generators of the tail: over columns that a deletion may change."""
-    semis: tuple[Semi, ...] = ()
     conditions: tuple[Scalar, ...] = ()
     keys: tuple[Named, ...] = ()
     """The keys of a grouping, or the columns that identify rows."""
@@ -130,6 +156,8 @@ class Block:
     offset: int = 0
 
     def __post_init__(self) -> None:
+        by_kind = (*self.joined, *self.subqueries, *self.lookups, *self.memberships)
+        object.__setattr__(self, "matches", by_kind)
         problem = self._problem()
         if problem is not None:
             raise ValueError(f"{self.name}, a block of {self.kind.value}: {problem}")
@@ -137,12 +165,15 @@ class Block:
     def _problem(self) -> str | None:
         """Return the fault of the block as text, or None."""
         foreign = [name for name in _OF_SOME_KINDS - self.only if getattr(self, name)]
+        if self.kind is Kind.UNION and len(self.subqueries) < len(self.matches):
+            foreign.append("matches")
         if foreign:
             return f"it has {', '.join(sorted(foreign))}"
         if self.core is None and self.tokens:
             return "it has tokens without members"
-        aliases = [*self.lookups_by_alias, *(each.alias for each in self.generators)]
-        if len(set(aliases)) < len(self.lookups) + len(self.outer_lookups) + len(self.generators):
+        aliases = [match.alias for match in self.matches if match.alias]
+        aliases += [generator.alias for generator in self.generators]
+        if len(set(aliases)) < len(aliases):
             return "two of its lookups have one alias"
         names = [output.name for output in self.outputs]
         return "two of its outputs have one name" if len(set(names)) < len(names) else None
@@ -158,8 +189,8 @@ class Block:
         if self.having or self.sets or self.limited:
             return False
         if self.core is None and self.kind is Kind.ROWS:
-            joined = not (self.conditions or self.generators or self.probes)
-            return joined and all(each.scalar or each.block.has_one_row for each in self.lookups)
+            crossed = not (self.conditions or self.generators or self.probes)
+            return crossed and all(each.block.has_one_row for each in self.joined)
         return self.kind is Kind.GROUP and not self.keys and self.difference is None
 
     @property
@@ -221,23 +252,22 @@ class Block:
     @property
     def of_members_alone(self) -> bool:
         """True if the tail reads only the members, and drops or repeats none."""
-        return not (self.lookups or self.probes or self.conditions or self.generators)
+        return not (self.matches or self.conditions or self.generators)
 
     @property
-    def probes(self) -> tuple[Probe, ...]:
-        """The probes by which members look up other blocks."""
-        return (*self.semis, *self.outer_lookups)
+    def probes(self) -> tuple[Match, ...]:
+        """The matches by which members search other blocks."""
+        return (*self.memberships, *self.lookups)
 
     @property
-    def factors(self) -> tuple[Probe, ...]:
+    def factors(self) -> tuple[Match, ...]:
         """The probes whose outcome is a factor of a member's annotation."""
-        return (*self.semis, *(outer for outer in self.outer_lookups if outer.factor))
+        return tuple(probe for probe in self.probes if probe.factor)
 
     @property
-    def lookups_by_alias(self) -> Mapping[str, Lookup | OuterLookup]:
-        """Readers of other blocks, by the alias of their columns in scalars."""
-        looked_up: tuple[Lookup | OuterLookup, ...] = (*self.lookups, *self.outer_lookups)
-        return {each.alias: each for each in looked_up}
+    def by_alias(self) -> Mapping[str, Match]:
+        """The matches whose tuples are read, by the alias of the columns in scalars."""
+        return {each.alias: each for each in self.matches if each.alias}
 
     @property
     def rows_read(self) -> Mapping[str, Block]:
@@ -245,7 +275,7 @@ class Block:
 
         For a union, this is the first branch, which names the columns.
         """
-        read = {alias: each.block for alias, each in self.lookups_by_alias.items()}
+        read = {alias: each.block for alias, each in self.by_alias.items()}
         return {**read, UNION: self.branches[0]} if self.branches else read
 
     @property
@@ -260,8 +290,8 @@ class Block:
         """Yield the blocks that this one reads, once per read."""
         if self.core is not None:
             yield from self.core.reads()
-        yield from (lookup.block for lookup in self.lookups)
-        yield from (probe.block for probe in self.probes)
+        for matches in (self.joined, self.subqueries, self.probes):
+            yield from (match.block for match in matches)
         yield from self.branches
 
     def scalars(self) -> Iterator[Scalar]:
@@ -289,9 +319,10 @@ class Block:
         side = self.difference
         return replace(
             self,
-            outer_lookups=tuple(each.replace_scalars(change) for each in self.outer_lookups),
+            matches=tuple(
+                each.replace_scalars(change) if each.searches else each for each in self.matches
+            ),
             generators=tuple(each.replace_scalars(change) for each in self.generators),
-            semis=tuple(each.replace_scalars(change) for each in self.semis),
             conditions=tuple(map(change, self.conditions)),
             keys=tuple((name, change(scalar)) for name, scalar in self.keys),
             aggregates=tuple((name, change(scalar)) for name, scalar in self.aggregates),

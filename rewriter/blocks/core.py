@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from sqlglot import exp
 
 from rewriter.algebra import Scalar, SortKey
-from rewriter.blocks.references import Semi
+from rewriter.blocks.matches import Match
 from rewriter.scalars.text import qualified
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ class Core:
 
     sources: tuple[Source, ...]
     predicates: tuple[Scalar, ...]
-    semis: tuple[Semi, ...]
+    semis: tuple[Match, ...]
     select: tuple[Named, ...]
     generators: tuple[Generator, ...] = ()
     once: bool = False

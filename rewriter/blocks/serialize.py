@@ -15,6 +15,7 @@ from sqlglot import exp
 from rewriter.algebra import Scalar, SortKey
 from rewriter.blocks import (
     KINDS,
+    MEMBER,
     Block,
     BlockSource,
     ConstantSource,
@@ -23,12 +24,11 @@ from rewriter.blocks import (
     Generator,
     IterationSource,
     Kind,
-    Lookup,
+    Match,
+    MatchKind,
     Named,
-    OuterLookup,
     Output,
     ScanSource,
-    Semi,
     Source,
     TokenColumns,
     UnionSource,
@@ -37,7 +37,7 @@ from rewriter.blocks import (
 )
 from rewriter.dialect import SparkSQL
 from rewriter.scalars.functions import as_aggregate
-from rewriter.scalars.text import scalar, text
+from rewriter.scalars.text import qualified, scalar, text
 from semiring.support.document import check_shape
 
 Json = dict[str, Any]
@@ -186,20 +186,51 @@ def _read_named(columns: Sequence[Sequence[str]]) -> tuple[Named, ...]:
     return tuple((name, scalar(value)) for name, value in columns)
 
 
-def _semi(semi: Semi) -> Json:
+def _probe(match: Match) -> Json:
     return {
-        "block": semi.block.name,
-        "pairs": [[text(left), right] for left, right in semi.pairs],
-        "negated": semi.negated,
-        "null_safe": semi.null_safe,
-        "guard": None if semi.guard is None else text(semi.guard),
+        "block": match.block.name,
+        "pairs": [[text(left), right] for left, right in match.pairs],
+        "null_safe": match.null_safe,
+        "guard": None if match.guard is None else text(match.guard),
     }
 
 
-def _read_semi(document: Mapping[str, Any], known: Mapping[str, Block]) -> Semi:
-    pairs = tuple((scalar(left), right) for left, right in document["pairs"])
-    guard = None if document["guard"] is None else scalar(document["guard"])
-    return Semi(known[document["block"]], pairs, document["negated"], document["null_safe"], guard)
+def _semi(semi: Match) -> Json:
+    return {**_probe(semi), "negated": semi.negated}
+
+
+def _read_probe(document: Mapping[str, Any], known: Mapping[str, Block], kind: MatchKind) -> Match:
+    return Match(
+        document.get("alias", ""),
+        known[document["block"]],
+        tuple((scalar(left), right) for left, right in document["pairs"]),
+        kind,
+        document["null_safe"],
+        None if document["guard"] is None else scalar(document["guard"]),
+        document.get("factor", True),
+    )
+
+
+def _read_semi(document: Mapping[str, Any], known: Mapping[str, Block]) -> Match:
+    kind = MatchKind.ABSENT if document["negated"] else MatchKind.EXISTS
+    return _read_probe(document, known, kind)
+
+
+def _lookup(match: Match) -> Json:
+    return {
+        "alias": match.alias,
+        "block": match.block.name,
+        "on": [[left.name, its] for left, its in match.pairs],
+        "scalar": match.kind is MatchKind.ONE,
+    }
+
+
+def _read_lookup(document: Mapping[str, Any], known: Mapping[str, Block]) -> Match:
+    inner = known[document["block"]]
+    if document["scalar"]:
+        return Match(document["alias"], inner, kind=MatchKind.ONE, factor=False)
+    pairs = tuple((qualified(MEMBER, name), its) for name, its in document["on"])
+    return Match(document["alias"], inner, pairs, null_safe=bool(pairs))
 
 
 def _source(source: Source) -> Json:
@@ -282,28 +313,6 @@ def _sample(sql: str | None) -> Scalar | None:
     return sample
 
 
-def _outer_lookup(outer: OuterLookup) -> Json:
-    return {
-        "alias": outer.alias,
-        "block": outer.block.name,
-        "pairs": [[text(left), right] for left, right in outer.pairs],
-        "factor": outer.factor,
-        "null_safe": outer.null_safe,
-        "guard": None if outer.guard is None else text(outer.guard),
-    }
-
-
-def _read_outer_lookup(document: Mapping[str, Any], known: Mapping[str, Block]) -> OuterLookup:
-    return OuterLookup(
-        document["alias"],
-        known[document["block"]],
-        tuple((scalar(left), right) for left, right in document["pairs"]),
-        document["factor"],
-        document["null_safe"],
-        None if document["guard"] is None else scalar(document["guard"]),
-    )
-
-
 def _generator(generator: Generator) -> Json:
     return {
         "alias": generator.alias,
@@ -352,16 +361,8 @@ def _block(block: Block) -> Json:
             {"relation": t.relation, "alias": t.alias, "columns": list(t.columns)}
             for t in block.tokens
         ],
-        "lookups": [
-            {
-                "alias": lookup.alias,
-                "block": lookup.block.name,
-                "on": [list(pair) for pair in lookup.on],
-                "scalar": lookup.scalar,
-            }
-            for lookup in block.lookups
-        ],
-        "semis": [_semi(semi) for semi in block.semis],
+        "lookups": [_lookup(match) for match in (*block.joined, *block.subqueries)],
+        "semis": [_semi(semi) for semi in block.memberships],
         "conditions": [text(condition) for condition in block.conditions],
         "keys": _named(block.keys),
         "aggregates": _named(block.aggregates),
@@ -375,7 +376,9 @@ def _block(block: Block) -> Json:
         "stable_identity": block.stable_identity,
         "unique_identity": block.unique_identity,
         "generators": [_generator(generator) for generator in block.generators],
-        "outer_lookups": [_outer_lookup(outer) for outer in block.outer_lookups],
+        "outer_lookups": [
+            {"alias": each.alias, **_probe(each), "factor": each.factor} for each in block.lookups
+        ],
         "sets": block.sets,
         "difference": _difference(block),
         "copies": [text(count) for count in block.copies],
@@ -391,16 +394,14 @@ def _read_block(document: Mapping[str, Any], known: Mapping[str, Block]) -> Bloc
         tokens=tuple(
             TokenColumns(t["relation"], t["alias"], tuple(t["columns"])) for t in document["tokens"]
         ),
-        lookups=tuple(
-            Lookup(
-                lookup["alias"],
-                known[lookup["block"]],
-                tuple((name, its) for name, its in lookup["on"]),
-                lookup["scalar"],
-            )
-            for lookup in document["lookups"]
+        matches=(
+            *(_read_lookup(each, known) for each in document["lookups"]),
+            *(
+                _read_probe(each, known, MatchKind.AT_MOST_ONE)
+                for each in document["outer_lookups"]
+            ),
+            *(_read_semi(each, known) for each in document["semis"]),
         ),
-        semis=tuple(_read_semi(semi, known) for semi in document["semis"]),
         conditions=tuple(scalar(condition) for condition in document["conditions"]),
         keys=_read_named(document["keys"]),
         aggregates=tuple((n, as_aggregate(call)) for n, call in aggregates),
@@ -414,7 +415,6 @@ def _read_block(document: Mapping[str, Any], known: Mapping[str, Block]) -> Bloc
         stable_identity=document["stable_identity"],
         unique_identity=document["unique_identity"],
         generators=tuple(_read_generator(generator) for generator in document["generators"]),
-        outer_lookups=tuple(_read_outer_lookup(item, known) for item in document["outer_lookups"]),
         sets=document["sets"],
         difference=_read_difference(document["difference"]),
         copies=tuple(scalar(count) for count in document["copies"]),

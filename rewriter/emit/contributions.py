@@ -16,9 +16,8 @@ from rewriter.blocks import (
     NOTHING,
     Block,
     Kind,
+    Match,
     Named,
-    OuterLookup,
-    Semi,
     TokenColumns,
     qualified,
 )
@@ -108,12 +107,11 @@ def contributions(
     factors = _Factors(block, chosen, values)
     for token in block.tokens:
         factors.add_token(token)
-    for lookup in block.lookups:
-        if not lookup.scalar:
-            factors.add_tuple(lookup.alias, lookup.block)
-    for number, semi in enumerate(block.semis):
+    for joined in block.joined:
+        factors.add_tuple(joined.alias, joined.block)
+    for number, semi in enumerate(block.memberships):
         factors.add_membership(f"s{number}", semi)
-    for number, outer in enumerate(block.outer_lookups):
+    for number, outer in enumerate(block.lookups):
         # Values of lookups are not factors, but the row derives from them.
         if outer.factor or values is None:
             factors.add_found(f"o{number}", outer, either=outer.alias not in shown)
@@ -181,7 +179,7 @@ class _Factors:
         self._columns += zip(names, scalars, strict=True)
         self._references.append(Reference(inner.name, names, optional, negated, either))
 
-    def add_membership(self, alias: str, semi: Semi) -> None:
+    def add_membership(self, alias: str, semi: Match) -> None:
         """Add the partner of a semi join, or the absent partner of an anti join."""
         if semi.negated and self._values is None:
             self._where([exists(semi, self._tables.rows(semi.block))])
@@ -192,18 +190,15 @@ class _Factors:
             self._where(equalities(semi, alias))
             self.add_tuple(alias, semi.block)
 
-    def add_found(self, alias: str, outer: OuterLookup, *, either: bool) -> None:
+    def add_found(self, alias: str, outer: Match, *, either: bool) -> None:
         """Add the tuple that an outer lookup finds, if any."""
-        semi = Semi(outer.block, outer.pairs, False, outer.null_safe, outer.guard)
-        self._add_optional(alias, semi, either=either)
+        self._add_optional(alias, outer, either=either)
 
     def _add_optional(
-        self, alias: str, semi: Semi, *, required: bool = False, either: bool = False
+        self, alias: str, semi: Match, *, required: bool = False, either: bool = False
     ) -> None:
         inner = semi.block
-        pairs = tuple((self._fill(left), column) for left, column in semi.pairs)
-        guard = None if semi.guard is None else self._fill(semi.guard)
-        filled = replace(semi, pairs=pairs, guard=guard)
+        filled = semi.replace_scalars(self._fill)
         partners = _partners(semi, self._tables, self._values)
         self._optional.append(_Optional(alias, filled, partners, required))
         size = len(inner.identity) if self._values is None else 1
@@ -234,7 +229,7 @@ class _Optional:
     """
 
     alias: str
-    semi: Semi
+    semi: Match
     found: exp.Select
     required: bool
 
@@ -285,7 +280,7 @@ def _settled(
     return exp.select().from_(members), outside, [each for each, _ in over]
 
 
-def _partners(semi: Semi, tables: Tables, values: TableOf | None) -> exp.Select:
+def _partners(semi: Match, tables: Tables, values: TableOf | None) -> exp.Select:
     """Return the possible partners of a membership, by the compared columns."""
     inner = semi.block
     columns: list[Named] = [(_THERE, exp.true())]
@@ -312,10 +307,12 @@ def _potential(block: Block, tables: Tables) -> Tables:
     scalars += [scalar for probe in block.probes for scalar in probe.scalars()]
     read_from = {node.table for scalar in scalars for node in scalar.find_all(exp.Column)}
     valued = {
-        lookup.block.name for lookup in block.lookups if lookup.alias in read_from or not lookup.on
+        match.block.name
+        for match in (*block.joined, *block.subqueries)
+        if match.alias in read_from or not match.pairs
     }
     # Values of an outer lookup are part of the present row.
-    valued |= {outer.block.name for outer in block.outer_lookups}
+    valued |= {outer.block.name for outer in block.lookups}
 
     def rows(inner: Block) -> str:
         known = inner.potential_known and inner.name not in valued

@@ -25,11 +25,10 @@ from rewriter.blocks import (
     Core,
     Generator,
     IterationSource,
+    Match,
     Named,
     OneRowSource,
-    OuterLookup,
     ScanSource,
-    Semi,
     Source,
     UnionSource,
     ValuesSource,
@@ -425,7 +424,7 @@ def _constant(source: ConstantSource) -> exp.Expr:
     return exp.Table(this=source.table.copy(), alias=alias)
 
 
-def exists(semi: Semi, name: str) -> exp.Expr:
+def exists(semi: Match, name: str) -> exp.Expr:
     """Return a membership as a condition over the named table of the block's tuples."""
     pairs = ((column, left) for left, column in semi.pairs)
     there: exp.Expr = exists_in(name, KEYS, semi.block.columns, pairs, null_safe=semi.null_safe)
@@ -436,10 +435,10 @@ def exists(semi: Semi, name: str) -> exp.Expr:
     return there
 
 
-def equalities(semi: Semi | OuterLookup, alias: str) -> list[exp.Expr]:
+def equalities(match: Match, alias: str) -> list[exp.Expr]:
     """Return the equalities of a membership's or lookup's pairs with the columns of an alias."""
-    pairs = ((column, left) for left, column in semi.pairs)
-    return equal_columns(alias, pairs, null_safe=semi.null_safe)
+    pairs = ((column, left) for left, column in match.pairs)
+    return equal_columns(alias, pairs, null_safe=match.null_safe)
 
 
 _NUMBER = "_number"
@@ -454,7 +453,7 @@ def safe_for_padded_rows(
     order. ``potential``: the test also covers rows that only a deletion would pad; for them the
     scalar is NULL if it fails.
     """
-    guarded = [semi for semi in block.semis if semi.guard is not None]
+    guarded = [semi for semi in block.memberships if semi.guard is not None]
     present = conjunction([exists(semi, tables.rows(semi.block)) for semi in guarded])
     if present is None or not may_raise(scalar):
         return scalar
@@ -467,11 +466,11 @@ def needs_present_members(block: Block) -> bool:
 
     Spark calls Python functions for every row that reaches them, even within CASE.
     """
-    sides = [left for semi in block.semis for left, _ in semi.pairs]
-    guards = [semi.guard for semi in block.semis if semi.guard is not None]
-    of_members = all(aliases(scalar) <= {MEMBER} for scalar in (*sides, *guards))
+    guarded = any(semi.guard is not None for semi in block.memberships)
+    scalars = (scalar for semi in block.memberships for scalar in semi.scalars())
+    of_members = all(aliases(scalar) <= {MEMBER} for scalar in scalars)
     called = any(_calls_registered(condition) for condition in block.conditions)
-    return bool(guards) and called and of_members and block.core is not None
+    return guarded and called and of_members and block.core is not None
 
 
 def present_members(block: Block, tables: Tables) -> tuple[exp.Subquery, Scalar]:
@@ -483,7 +482,7 @@ def present_members(block: Block, tables: Tables) -> tuple[exp.Subquery, Scalar]
     everything = exp.Column(this=exp.Star(), table=exp.to_identifier(MEMBER))
     select = exp.select(everything, exp.alias_(number, _NUMBER, quoted=True))
     select = select.from_(table(tables.members(block), MEMBER))
-    there = where(select, [exists(semi, tables.rows(semi.block)) for semi in block.semis])
+    there = where(select, [exists(semi, tables.rows(semi.block)) for semi in block.memberships])
     first = exp.Literal.number(0)
     return there.subquery(MEMBER), exp.GTE(this=qualified(MEMBER, _NUMBER), expression=first)
 

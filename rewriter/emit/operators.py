@@ -166,13 +166,7 @@ class OperatorQueries:
             case InnerJoin() | OuterJoin():
                 return self._join(relation)
             case ExistenceJoin():
-                left, right = self.rows(relation.left), self.rows(relation.right)
-                partner = exp.select(exp.Literal.number(1)).from_(table(right.name, right.name))
-                if relation.condition is not None:
-                    partner = partner.where(relation.condition.copy())
-                found = is_true(exp.Exists(this=partner))
-                query = self._select(left, left.columns, [(relation.output.id, found)])
-                return OperatorRows(self.add(query), relation.attributes, left.identity)
+                return self._existence(relation)
             case ScalarSubquery():
                 below, inner = self.rows(relation.input), self.rows(relation.query)
                 value = exp.select(qualified(inner.name, relation.value.id))
@@ -182,20 +176,11 @@ class OperatorQueries:
             case CorrelatedScalar():
                 return self._correlated(relation)
             case OuterValues():
-                below = self.rows(relation.input)
-                values = zip(relation.output, relation.scalars, strict=True)
-                items = named([(each.id, scalar) for each, scalar in values])
-                query = exp.select(*items).distinct().from_(table(below.name, below.name))
-                return self._identified(self.add(query), relation.output, relation.output)
+                return self._outer_values(relation)
             case UnionAll():
                 return self._union(relation)
             case BagDifference():
-                left, right = self.rows(relation.left), self.rows(relation.right)
-                first = self._select(left, (), _renamed(relation.output, left))
-                second = self._select(right, (), _renamed(relation.output, right))
-                combine = exp.intersect if relation.common else exp.except_
-                both: exp.Query = combine(first, second, distinct=False)
-                return OperatorRows(self.add(both), relation.output, ())
+                return self._difference(relation)
         kind = type(relation).__name__
         raise UnsupportedError(
             f"operators of the kind {kind} are not followed row by row",
@@ -203,6 +188,30 @@ class OperatorQueries:
             self.sql,
             getattr(relation, "span", None),
         )
+
+    def _outer_values(self, relation: OuterValues) -> OperatorRows:
+        below = self.rows(relation.input)
+        values = zip(relation.output, relation.scalars, strict=True)
+        items = named([(each.id, scalar) for each, scalar in values])
+        query = exp.select(*items).distinct().from_(table(below.name, below.name))
+        return self._identified(self.add(query), relation.output, relation.output)
+
+    def _existence(self, relation: ExistenceJoin) -> OperatorRows:
+        left, right = self.rows(relation.left), self.rows(relation.right)
+        partner = exp.select(exp.Literal.number(1)).from_(table(right.name, right.name))
+        if relation.condition is not None:
+            partner = partner.where(relation.condition.copy())
+        found = is_true(exp.Exists(this=partner))
+        query = self._select(left, left.columns, [(relation.output.id, found)])
+        return OperatorRows(self.add(query), relation.attributes, left.identity)
+
+    def _difference(self, relation: BagDifference) -> OperatorRows:
+        left, right = self.rows(relation.left), self.rows(relation.right)
+        first = self._select(left, (), _renamed(relation.output, left))
+        second = self._select(right, (), _renamed(relation.output, right))
+        combine = exp.intersect if relation.common else exp.except_
+        both: exp.Query = combine(first, second, distinct=False)
+        return OperatorRows(self.add(both), relation.output, ())
 
     def _select(
         self, rows: OperatorRows, columns: Iterable[str], more: Sequence[Named] = ()

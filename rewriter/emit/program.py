@@ -203,8 +203,8 @@ def _members(block: Block, tables: Tables) -> exp.Select:
     if block.core is not None:
         return with_sets(exp.select().from_(table(tables.members(block), MEMBER)), block)
     select = exp.select()
-    for lookup in block.lookups:
-        if not lookup.scalar and lookup.block.stable_identity:
+    for lookup in block.joined:
+        if lookup.block.stable_identity:
             select = from_(select, table(tables.potential(lookup.block), lookup.alias))
     select = with_sets(with_generators(select, _stable_generators(block)), block)
     return where(select, [c for c in block.conditions if not dependent(c, block)])

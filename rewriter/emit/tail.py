@@ -50,18 +50,17 @@ def monomial(block: Block) -> Scalar:
     fields: list[Named] = []
     for token in block.tokens:
         fields.append((token.alias, pack([qualified(MEMBER, c) for c in token.columns])))
-    for lookup in block.lookups:
-        if not lookup.scalar:
-            ids = [qualified(lookup.alias, c) for c in lookup.block.identity]
-            fields.append((lookup.alias, pack(ids)))
-    for number, semi in enumerate(block.semis):
+    for lookup in block.joined:
+        ids = [qualified(lookup.alias, c) for c in lookup.block.identity]
+        fields.append((lookup.alias, pack(ids)))
+    for number, semi in enumerate(block.memberships):
         name = semi.block.name if number == 0 else f"{semi.block.name}_{number + 1}"
         word = "absent" if semi.negated else "exists"
         left_side = pack([left for left, _ in semi.pairs])
         if semi.guard is not None:
             left_side = exp.Case().when(semi.guard.copy(), left_side.copy())
         fields.append((f"{name}_{word}", left_side))
-    for outer in block.outer_lookups:
+    for outer in block.lookups:
         if outer.factor:
             ids = [qualified(outer.alias, column) for column in outer.block.identity]
             fields.append((outer.alias, pack(ids)))
@@ -331,15 +330,13 @@ def read(block: Block, tables: Tables, *, annotated: bool = False) -> exp.Select
         conditions.append(there)
     elif block.core is not None:
         select = select.from_(table(tables.members(block), MEMBER))
-    for lookup in block.lookups:
-        if lookup.scalar:
-            continue
+    for lookup in block.joined:
         select = from_(select, table(tables.rows(lookup.block), lookup.alias))
         conditions += [
-            exp.NullSafeEQ(this=qualified(MEMBER, name), expression=qualified(lookup.alias, its))
-            for name, its in lookup.on
+            exp.NullSafeEQ(this=left.copy(), expression=qualified(lookup.alias, its))
+            for left, its in lookup.pairs
         ]
-    for outer in block.outer_lookups:
+    for outer in block.lookups:
         on = [] if outer.guard is None else [outer.guard]
         on += equalities(outer, outer.alias)
         condition = conjunction([fill(part, block, tables) for part in on]) or exp.true()
@@ -358,7 +355,7 @@ def read(block: Block, tables: Tables, *, annotated: bool = False) -> exp.Select
     if not annotated:
         select = with_copies(select, [fill(count, block, tables) for count in block.copies])
     if not (annotated or apart):
-        conditions += [exists(semi, tables.rows(semi.block)) for semi in block.semis]
+        conditions += [exists(semi, tables.rows(semi.block)) for semi in block.memberships]
     return where(select, [fill(condition, block, tables) for condition in conditions])
 
 

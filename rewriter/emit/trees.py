@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from rewriter.algebra import Scalar, bracketed
-from rewriter.blocks import Block, Lookup, Named, qualified
+from rewriter.blocks import Block, Named, qualified
 from rewriter.scalars.text import rewrite_columns
 
 PROVENANCE = "_prov"
@@ -161,14 +161,14 @@ def union_all(branches: Sequence[exp.Query]) -> exp.Query:
 
 def fill(scalar: Scalar, block: Block, tables: Tables) -> Scalar:
     """Replace the placeholder columns of scalar subqueries by the subqueries."""
-    scalars = {lookup.alias: lookup for lookup in block.lookups if lookup.scalar}
+    scalars = {lookup.alias: lookup for lookup in block.subqueries}
     if not scalars:
         return scalar
 
     def leaf(node: exp.Column) -> Scalar:
         if node.table not in scalars:
             return node
-        lookup: Lookup = scalars[node.table]
+        lookup = scalars[node.table]
         rows = table(tables.rows(lookup.block), lookup.alias)
         return exp.select(qualified(lookup.alias, node.name)).from_(rows).subquery()
 

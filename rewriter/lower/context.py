@@ -32,11 +32,10 @@ from rewriter.blocks import (
     BlockSource,
     Difference,
     Generator,
+    HasMatches,
     Kind,
-    Lookup,
+    Match,
     Named,
-    OuterLookup,
-    Semi,
     Source,
     TokenSource,
     aliases,
@@ -84,7 +83,7 @@ class TokenLeaves:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenCore:
+class OpenCore(HasMatches):
     """A core that may still grow.
 
     ``positions`` identify rows of VALUES and range(), which have no tokens. ``stable`` gives, for
@@ -95,12 +94,10 @@ class OpenCore:
     env: Mapping[str, Scalar]
     sources: tuple[Source, ...] = ()
     predicates: tuple[Scalar, ...] = ()
-    semis: tuple[Semi, ...] = ()
-    scalars: tuple[Lookup, ...] = ()
+    matches: tuple[Match, ...] = ()
     tokens: tuple[TokenLeaves, ...] = ()
     positions: tuple[exp.Column, ...] = ()
     generators: tuple[Generator, ...] = ()
-    outer_lookups: tuple[OuterLookup, ...] = ()
     stable: Mapping[str, frozenset[str] | None] = field(default_factory=dict)
     copies: tuple[Scalar, ...] = ()
     untokened: bool = False
@@ -116,7 +113,7 @@ class OpenCore:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenPost:
+class OpenPost(HasMatches):
     """A grouping or a union of blocks, with the operators applied to its tuples so far."""
 
     kind: Kind
@@ -130,7 +127,7 @@ class OpenPost:
     branches: tuple[Block, ...] = ()
     stable_columns: frozenset[str] = frozenset()
     having: tuple[Scalar, ...] = ()
-    scalars: tuple[Lookup, ...] = ()
+    matches: tuple[Match, ...] = ()
     post: Post = Post()
 
     def resolve(self, scalar: Scalar) -> Scalar:
@@ -154,8 +151,7 @@ def over_columns(core: OpenCore, change: Callable[[exp.Column], Scalar]) -> Open
         core,
         env={name: over(scalar) for name, scalar in core.env.items()},
         predicates=tuple(map(over, core.predicates)),
-        semis=tuple(semi.replace_scalars(over) for semi in core.semis),
-        outer_lookups=tuple(outer.replace_scalars(over) for outer in core.outer_lookups),
+        matches=tuple(match.replace_scalars(over) for match in core.matches),
         post=replace(post, order=sorted_by(post.order), arrival=sorted_by(post.arrival)),
     )
 
@@ -165,12 +161,10 @@ def cross(left: OpenCore, right: OpenCore) -> OpenCore:
         env={**left.env, **right.env},
         sources=left.sources + right.sources,
         predicates=left.predicates + right.predicates,
-        semis=left.semis + right.semis,
-        scalars=left.scalars + right.scalars,
+        matches=left.matches + right.matches,
         tokens=left.tokens + right.tokens,
         positions=left.positions + right.positions,
         generators=left.generators + right.generators,
-        outer_lookups=left.outer_lookups + right.outer_lookups,
         stable={**left.stable, **right.stable},
         copies=left.copies + right.copies,
         untokened=left.untokened or right.untokened,
@@ -351,7 +345,7 @@ def is_stable(scalar: Scalar, core: OpenCore) -> bool:
     return True
 
 
-def is_prefilter(semi: Semi, core: OpenCore) -> bool:
+def is_prefilter(semi: Match, core: OpenCore) -> bool:
     """Return True if members without a matching potential tuple may be left out."""
     return (
         not semi.negated
@@ -371,7 +365,7 @@ def is_premature(scalar: Scalar, core: OpenCore, *, overflows: bool = False) -> 
         return False
     sources = (source for source in core.sources if isinstance(source, BlockSource))
     uncertain = {source.alias for source in sources if not is_certain(source.block)}
-    guards = [semi.guard for semi in core.semis if semi.guard is not None]
+    guards = [semi.guard for semi in core.memberships if semi.guard is not None]
     padded = frozenset(alias for guard in guards for alias in aliases(guard))
     touched = not uncertain.isdisjoint(aliases(scalar))
     return touched or may_raise_of_nulls(scalar, padded)
@@ -384,7 +378,7 @@ def is_protected(predicate: Scalar, earlier: Iterable[Scalar], core: OpenCore) -
     """
     if not may_raise(predicate, overflows=False):
         return False
-    values = {lookup.alias for lookup in core.scalars}
+    values = {lookup.alias for lookup in core.subqueries}
     read = aliases(predicate)
     return any(aliases(other) - values <= read for other in earlier)
 

@@ -26,14 +26,14 @@ from rewriter.blocks import (
     Core,
     Generator,
     GroupBlock,
+    HasMatches,
     IterationSource,
     Kind,
-    Lookup,
+    Match,
+    MatchKind,
     Named,
-    OuterLookup,
     Output,
     RowsBlock,
-    Semi,
     TokenColumns,
     UnionBlock,
     ValuesSource,
@@ -105,25 +105,23 @@ def _is_arithmetic(scalar: Scalar) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredMembers:
+class StoredMembers(HasMatches):
     """The captured side of a block, common to both kinds of closing."""
 
     store: StoredColumns
     split: Split
     tokens: tuple[TokenColumns, ...]
-    lookups: tuple[Lookup, ...]
-    semis: tuple[Semi, ...]
+    matches: tuple[Match, ...]
     conditions: tuple[Scalar, ...]
     generators: tuple[Generator, ...]
     """Generators of the tail, over the stored columns of members."""
-    outer_lookups: tuple[OuterLookup, ...]
 
     def core(self) -> Core | None:
         if not self.split.captured:
             return None
         open_core = self.split.core
         free = {source.alias for source in self.split.free}
-        prefilters = tuple(semi for semi in open_core.semis if is_prefilter(semi, open_core))
+        prefilters = tuple(semi for semi in open_core.memberships if is_prefilter(semi, open_core))
         return Core(
             sources=tuple(s for s in open_core.sources if s.alias not in free),
             predicates=self.split.predicates,
@@ -133,12 +131,12 @@ class StoredMembers:
         )
 
 
-def _of_values(split: Split) -> Iterator[Semi]:
+def _of_values(split: Split) -> Iterator[Match]:
     """Yield memberships that conditions on subquery values imply under any deletion.
 
     A value is that of one of the subquery's potential tuples, or NULL.
     """
-    values = {lookup.alias: lookup.block for lookup in split.core.scalars}
+    values = {lookup.alias: lookup.block for lookup in split.core.subqueries}
     for condition in split.conditions:
         if not isinstance(condition, exp.EQ):
             continue
@@ -146,7 +144,8 @@ def _of_values(split: Split) -> Iterator[Semi]:
         for left, value in ((side, other), (other, side)):
             if not isinstance(value, exp.Column) or value.table not in values:
                 continue
-            semi = Semi(values[value.table], ((left, value.name),))
+            pairs = ((left, value.name),)
+            semi = Match("", values[value.table], pairs, MatchKind.EXISTS)
             known = any(o.name == value.name and o.stable for o in semi.block.outputs)
             safe = bool(aliases(left)) and not may_raise(left)
             if known and safe and is_prefilter(semi, split.core):
@@ -155,29 +154,24 @@ def _of_values(split: Split) -> Iterator[Semi]:
 
 def members_of(core: OpenCore, *, written: bool = False) -> StoredMembers:
     split = divided(core, written)
-    store = StoredColumns(split, leaves_only=bool(split.conditions or core.semis))
+    store = StoredColumns(split, leaves_only=bool(split.conditions or core.memberships))
     tokens = []
     for token in core.tokens:
         names = tuple(store.put(leaf).name for leaf in token.leaves)
         tokens.append(TokenColumns(token.relation, token.alias, names))
-    lookups = []
+    matches = []
     for source in split.inside:
         on = tuple(
-            (store.put(qualified(source.alias, c), hint=f"{source.alias}_{c}").name, c)
+            (store.put(qualified(source.alias, c), hint=f"{source.alias}_{c}"), c)
             for c in source.block.identity
         )
-        lookups.append(Lookup(source.alias, source.block, on))
-    lookups += [Lookup(source.alias, source.block) for source in split.free]
-    lookups += core.scalars
-    semis = tuple(semi.replace_scalars(store.reference) for semi in core.semis)
-    outer_lookups = tuple(
-        outer.replace_scalars(store.reference) for outer in split.core.outer_lookups
-    )
+        matches.append(Match(source.alias, source.block, on, null_safe=True))
+    matches += [Match(source.alias, source.block) for source in split.free]
+    for found in (core.subqueries, core.memberships, split.core.lookups):
+        matches += [match.replace_scalars(store.reference) for match in found]
     generators = tuple(generator.replace_scalars(store.reference) for generator in split.later)
     conditions = tuple(store.reference(condition) for condition in split.conditions)
-    return StoredMembers(
-        store, split, tuple(tokens), tuple(lookups), semis, conditions, generators, outer_lookups
-    )
+    return StoredMembers(store, split, tuple(tokens), tuple(matches), conditions, generators)
 
 
 def identity_of_rows(members: StoredMembers, taken: set[str]) -> tuple[tuple[Named, ...], bool]:
@@ -195,10 +189,10 @@ def identity_of_rows(members: StoredMembers, taken: set[str]) -> tuple[tuple[Nam
         for name in token.columns
     ]
     free: list[tuple[str, Scalar]] = []
-    for lookup in members.lookups:
-        if lookup.on:
-            stored += [name for name, _ in lookup.on]
-        elif not lookup.scalar:
+    for lookup in members.joined:
+        if lookup.pairs:
+            stored += [left.name for left, _ in lookup.pairs]
+        else:
             free += [
                 (f"{lookup.alias}_{c}", qualified(lookup.alias, c)) for c in lookup.block.identity
             ]
@@ -223,8 +217,8 @@ def identity_of_rows(members: StoredMembers, taken: set[str]) -> tuple[tuple[Nam
     )
 
 
-def unique_identity(lookups: Iterable[Lookup]) -> bool:
-    return all(lookup.block.unique_identity for lookup in lookups if not lookup.scalar)
+def unique_identity(members: StoredMembers) -> bool:
+    return all(match.block.unique_identity for match in members.joined)
 
 
 def close_core(
@@ -246,7 +240,7 @@ def close_core(
         for keys in (core.post.order, core.post.arrival)
     )
     identity, stable = identity_of_rows(members, {output.name for output in outputs})
-    unique = not core.untokened and not core.copies and unique_identity(members.lookups)
+    unique = not core.untokened and not core.copies and unique_identity(members)
     if core.post.windowed:
         scalars = [*(output.scalar for output in outputs), *(key.scalar for key in order)]
         ties = ties_of([scalar for _, scalar in identity], scalars, unique=unique)
@@ -256,8 +250,7 @@ def close_core(
         name=name,
         core=members.core(),
         tokens=members.tokens,
-        lookups=members.lookups,
-        semis=members.semis,
+        matches=members.matches,
         conditions=members.conditions,
         keys=identity,
         outputs=tuple(outputs),
@@ -268,7 +261,6 @@ def close_core(
         stable_identity=stable and not core.untokened,
         unique_identity=unique,
         generators=members.generators,
-        outer_lookups=members.outer_lookups,
         copies=_copies(core, members),
     )
 
@@ -306,8 +298,7 @@ def close_post(post: OpenPost, attributes: Iterable[Attribute], name: str) -> Bl
         name=name,
         core=members.core(),
         tokens=members.tokens,
-        lookups=(*members.lookups, *post.scalars),
-        semis=members.semis,
+        matches=(*members.matches, *post.matches),
         conditions=members.conditions,
         keys=keys,
         aggregates=aggregates,
@@ -320,7 +311,6 @@ def close_post(post: OpenPost, attributes: Iterable[Attribute], name: str) -> Bl
         stable_identity=keys_stable and bool(keys),
         unique_identity=True,
         generators=members.generators,
-        outer_lookups=members.outer_lookups,
         sets=len(post.sets),
         difference=difference,
         copies=_copies(core, members),
@@ -355,7 +345,7 @@ def _aggregates(post: OpenPost, members: StoredMembers) -> tuple[Named, ...]:
         return tuple(calls)
     identity, _ = identity_of_rows(members, set())
     rows = [scalar for _, scalar in identity]
-    unique = not members.split.core.untokened and unique_identity(members.lookups)
+    unique = not members.split.core.untokened and unique_identity(members)
     return tuple(
         (name, decided(call, ties_of(rows, read_by(call), unique=unique))) for name, call in calls
     )
@@ -375,7 +365,7 @@ def _close_union(post: OpenPost, attributes: tuple[Attribute, ...], name: str) -
     )
     return UnionBlock(
         name=name,
-        lookups=post.scalars,
+        matches=post.matches,
         branches=post.branches,
         having=post.having,
         outputs=outputs,

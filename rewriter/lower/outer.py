@@ -5,7 +5,7 @@ An outer join is one source: its matched rows, and every outer row that may be l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -15,7 +15,7 @@ from rewriter.blocks import (
     Block,
     BlockSource,
     Core,
-    Semi,
+    Match,
     Source,
     UnionSource,
     ValuesSource,
@@ -118,7 +118,7 @@ def distinct_values(core: OpenCore, ids: Sequence[str], alias: str) -> OpenCore 
     predicates = tuple(
         p for p in core.predicates if is_stable(p, core) and not is_premature(p, core)
     )
-    semis = tuple(semi for semi in core.semis if is_prefilter(semi, core))
+    semis = tuple(semi for semi in core.memberships if is_prefilter(semi, core))
     values: Source = ValuesSource(
         alias, Core(core.sources, predicates, semis, select, core.generators)
     )
@@ -138,7 +138,7 @@ class Padded:
     """
 
     core: OpenCore
-    absent: Semi
+    absent: Match
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,21 +159,16 @@ class Keyed:
 
 def may_be_joined(core: OpenCore) -> bool:
     """Return True if an outer join may merge this input into one core."""
-    stable = (*core.predicates, *_membership_scalars(core.semis))
+    sides = (scalar for semi in core.memberships for scalar in semi.scalars())
     return (
         not core.post.final
-        and not core.scalars
+        and not core.subqueries
         and not core.generators
-        and not core.outer_lookups
+        and not core.lookups
         and bool(core.sources)
         and not core.reads_blocks
-        and all(is_stable(scalar, core) for scalar in stable)
+        and all(is_stable(scalar, core) for scalar in (*core.predicates, *sides))
     )
-
-
-def _membership_scalars(semis: Iterable[Semi]) -> list[Scalar]:
-    scalars = [left for semi in semis for left, _ in semi.pairs]
-    return scalars + [semi.guard for semi in semis if semi.guard is not None]
 
 
 def outer_join_of_cores(
@@ -196,62 +191,41 @@ def outer_join_of_cores(
         The inputs whose rows are kept, lowered anew: their sources have other aliases.
     """
     union = _Union(alias, {attribute.id for attribute in attributes})
-    sides = enumerate((padded_left, padded_right))
-    kept = [(side, padded) for side, padded in sides if padded is not None]
+    kept = [(side, p) for side, p in enumerate((padded_left, padded_right)) if p is not None]
     branches: list[tuple[OpenCore | None, OpenCore | None]] = [matched]
     branches += [(p.core, None) if side == 0 else (None, p.core) for side, p in kept]
     for attribute in attributes:
         union.column(attribute.id, [_first(branch, attribute.id) for branch in branches])
+    inputs = [(core, [branch[side] for branch in branches]) for side, core in enumerate(matched)]
     tokens = []
-    for side, core in enumerate(matched):
+    for core, read in inputs:
         for number, token in enumerate(core.tokens):
             parts = []
             for index, leaf in enumerate(token.leaves):
                 name = union.name(f"{token.alias}_{leaf.name}".lower())
-                scalars = [
-                    None
-                    if (branch_core := branch[side]) is None
-                    else branch_core.tokens[number].leaves[index]
-                    for branch in branches
-                ]
+                scalars = [each.tokens[number].leaves[index] if each else None for each in read]
                 parts.append(union.column(name, scalars))
             tokens.append(TokenLeaves(token.relation, token.alias, tuple(parts)))
-    positions = []
-    for side, core in enumerate(matched):
-        for number, position in enumerate(core.positions):
-            scalars = [
-                None if (branch_core := branch[side]) is None else branch_core.positions[number]
-                for branch in branches
-            ]
-            positions.append(union.column(union.name(position.name), scalars))
-    semis = []
-    for side, core in enumerate(matched):
-        for number in range(len(core.semis)):
-            memberships = [
-                None if (branch_core := branch[side]) is None else branch_core.semis[number]
-                for branch in branches
-            ]
-            semis.append(union.semi(memberships))
+    positions = [
+        union.column(
+            union.name(position.name), [each.positions[number] if each else None for each in read]
+        )
+        for core, read in inputs
+        for number, position in enumerate(core.positions)
+    ]
+    semis = [
+        union.semi([each.memberships[number] if each else None for each in read])
+        for core, read in inputs
+        for number in range(len(core.memberships))
+    ]
     for index, (_, padded) in enumerate(kept, start=1):
-        absences: list[Semi | None] = [None] * len(branches)
+        absences: list[Match | None] = [None] * len(branches)
         absences[index] = padded.absent
         semis.append(union.semi(absences))
-    cores = []
-    for number, branch in enumerate(branches):
-        read = [core for core in branch if core is not None]
-        extra = tuple(predicates) if number == 0 else ()
-        cores.append(
-            Core(
-                sources=tuple(source for core in read for source in core.sources),
-                predicates=(*(p for core in read for p in core.predicates), *extra),
-                semis=(),
-                select=tuple((name, scalars[number]) for name, scalars in union.columns.items()),
-            )
-        )
     return OpenCore(
         env={a.id: qualified(alias, a.id) for a in attributes},
-        sources=(UnionSource(alias, tuple(cores)),),
-        semis=tuple(semis),
+        sources=(UnionSource(alias, union.cores(branches, predicates)),),
+        matches=tuple(semis),
         tokens=tuple(tokens),
         positions=tuple(positions),
         stable={alias: None},
@@ -285,7 +259,25 @@ class _Union:
         self.columns[name] = [exp.null() if s is None else s.copy() for s in scalars]
         return qualified(self._alias, name)
 
-    def semi(self, memberships: Sequence[Semi | None]) -> Semi:
+    def cores(
+        self, branches: Sequence[tuple[OpenCore | None, OpenCore | None]], matched: Sequence[Scalar]
+    ) -> tuple[Core, ...]:
+        """Return the cores of branches, the first one with the condition of matched rows."""
+        cores = []
+        for number, branch in enumerate(branches):
+            read = [core for core in branch if core is not None]
+            own = tuple(predicate for core in read for predicate in core.predicates)
+            cores.append(
+                Core(
+                    sources=tuple(source for core in read for source in core.sources),
+                    predicates=own if number else (*own, *matched),
+                    semis=(),
+                    select=tuple((name, scalars[number]) for name, scalars in self.columns.items()),
+                )
+            )
+        return tuple(cores)
+
+    def semi(self, memberships: Sequence[Match | None]) -> Match:
         """Return the branches' membership over the columns of the union."""
         first = next(semi for semi in memberships if semi is not None)
         pairs = []
@@ -296,7 +288,7 @@ class _Union:
         guard = None
         if any(not _is_true(scalar) for scalar in guards):
             guard = self._shared(guards, "asked")
-        return Semi(first.block, tuple(pairs), first.negated, first.null_safe, guard, first.span)
+        return replace(first, pairs=tuple(pairs), guard=guard)
 
     def _shared(self, scalars: Sequence[Scalar | None], hint: str) -> exp.Column:
         """Return a column with these scalars, reusing a compatible existing one."""

@@ -22,7 +22,8 @@ from rewriter.algebra import (
     conjuncts,
 )
 from rewriter.blocks import (
-    OuterLookup,
+    Match,
+    MatchKind,
     ScanSource,
 )
 from rewriter.lower.context import LoweringContext, Open, OpenCore
@@ -98,11 +99,11 @@ def _keyed_join(context: LoweringContext, relation: OuterJoin) -> OpenCore | Non
         (core.resolve(scalar), name) for scalar, name in zip(outer, keyed.names, strict=True)
     )
     alias = context.names.alias(f"{keyed.block.name}_match")
-    lookup = OuterLookup(alias, keyed.block, pairs, factor=True, span=relation.span)
+    lookup = Match(alias, keyed.block, pairs, MatchKind.AT_MOST_ONE, span=relation.span)
     return replace(
         core,
         env={**core.env, **keyed.columns(alias)},
-        outer_lookups=(*core.outer_lookups, lookup),
+        matches=(*core.matches, lookup),
     )
 
 
@@ -146,9 +147,9 @@ def _may_be_keyed(context: LoweringContext, relation: Relation, columns: list[Sc
 
 def _is_unique(context: LoweringContext, open_: Open, columns: list[Scalar]) -> bool:
     """Return True if columns of one scan, filtered or not, are known to be unique."""
-    if not isinstance(open_, OpenCore) or open_.post.limited or open_.scalars:
+    if not isinstance(open_, OpenCore) or open_.post.limited:
         return False
-    more = open_.semis or open_.generators or open_.outer_lookups or open_.copies
+    more = open_.matches or open_.generators or open_.copies
     if more or len(open_.sources) != 1:
         return False
     (source,) = open_.sources
@@ -191,7 +192,7 @@ def _cogroup(
     for operator in (*sides, union, group):
         context.readers[operator] = 1
     core = derived(context, group)
-    lookups = list(core.outer_lookups)
+    matches = list(core.matches)
     env: dict[str, Scalar] = {}
     side_of = core.env[grouped[-1].id]
     for number, keyed in enumerate((left, right)):
@@ -203,9 +204,10 @@ def _cogroup(
             this=exp.func("coalesce", side_of.copy(), exp.Literal.number(number)),
             expression=exp.Literal.number(number),
         )
-        lookups.append(OuterLookup(alias, keyed.block, pairs, False, True, guard, relation.span))
+        kind = MatchKind.AT_MOST_ONE
+        matches.append(Match(alias, keyed.block, pairs, kind, True, guard, False, relation.span))
         env |= keyed.columns(alias)
-    return replace(core, env={**core.env, **env}, outer_lookups=tuple(lookups))
+    return replace(core, env={**core.env, **env}, matches=tuple(matches))
 
 
 def _padded(context: LoweringContext, relation: OuterJoin, side: Side) -> Padded:
@@ -218,7 +220,7 @@ def _padded(context: LoweringContext, relation: OuterJoin, side: Side) -> Padded
     parts = correlated(context, relation, kept, other)
     semi = membership_of(context, anti, parts, core)
     guard = where_true([p for c in parts.outer for p in conjuncts(core.resolve(c))])
-    return Padded(core, replace(semi, negated=True, guard=guard))
+    return Padded(core, replace(semi, kind=MatchKind.ABSENT, guard=guard))
 
 
 def _as_union(context: LoweringContext, relation: OuterJoin) -> UnionAll:

@@ -33,10 +33,9 @@ from rewriter.blocks import (
     Block,
     BlockSource,
     Kind,
-    Lookup,
+    Match,
+    MatchKind,
     Named,
-    OuterLookup,
-    Semi,
     qualified,
 )
 from rewriter.lower.context import LoweringContext, Open, OpenCore, OpenPost, Pairs, apart, cross
@@ -62,9 +61,9 @@ def lower_semi_join(context: LoweringContext, relation: SemiJoin | AntiJoin) -> 
     outer = tuple(p for c in parts.outer for p in conjuncts(left.resolve(c)))
     semi = membership_of(context, relation, parts, left)
     if not negated:
-        return replace(left, semis=(*left.semis, semi), predicates=left.predicates + outer)
-    semi = replace(semi, negated=True, guard=where_true(outer))
-    return replace(left, semis=(*left.semis, semi))
+        return replace(left, matches=(*left.matches, semi), predicates=left.predicates + outer)
+    semi = replace(semi, kind=MatchKind.ABSENT, guard=where_true(outer))
+    return replace(left, matches=(*left.matches, semi))
 
 
 def correlated(
@@ -78,7 +77,7 @@ def correlated(
 
 def membership_of(
     context: LoweringContext, relation: SemiJoin | AntiJoin, parts: Correlation, left: OpenCore
-) -> Semi:
+) -> Match:
     """Return the membership of left rows in the block of their partners."""
     known = (relation.left, relation.right, relation.condition)
     if known not in context.memberships:
@@ -87,7 +86,7 @@ def membership_of(
     block, pairs = context.memberships[known]
     resolved = tuple((left.resolve(scalar), column) for scalar, column in pairs)
     null_safe = parts.null_safe or bool(parts.others)
-    return Semi(block, resolved, null_safe=null_safe, span=relation.span)
+    return Match("", block, resolved, MatchKind.EXISTS, null_safe, span=relation.span)
 
 
 def partners_of(
@@ -204,7 +203,7 @@ def _are_keys(scalars: list[Scalar], keys: Set[str]) -> bool:
 
 def _only_block(core: OpenCore) -> Block | None:
     """Return the block whose tuples a core yields one for one, if that is all it does."""
-    more = core.predicates or core.semis or core.scalars or core.generators or core.outer_lookups
+    more = core.predicates or core.matches or core.generators
     if more or core.copies or core.post.final:
         return None
     match core.sources:
@@ -245,7 +244,7 @@ def _lower_scalar_subquery(context: LoweringContext, relation: ScalarSubquery) -
     return replace(
         open_,
         env={**open_.env, relation.output.id: value},
-        scalars=(*open_.scalars, Lookup(alias, block, scalar=True)),
+        matches=(*open_.matches, Match(alias, block, kind=MatchKind.ONE, factor=False)),
     )
 
 
@@ -261,11 +260,12 @@ def _lower_correlated_scalar(context: LoweringContext, relation: CorrelatedScala
     if relation.count is not None:
         several = exp.GT(this=qualified(alias, relation.count.id), expression=exp.Literal.number(1))
         value = exp.Case().when(several, _too_many_rows()).else_(value)
-    lookup = OuterLookup(alias, block, pairs, False, relation.null_safe, span=relation.span)
+    kind, span = MatchKind.AT_MOST_ONE, relation.span
+    lookup = Match(alias, block, pairs, kind, relation.null_safe, None, False, span)
     return replace(
         core,
         env={**core.env, relation.output.id: value},
-        outer_lookups=(*core.outer_lookups, lookup),
+        matches=(*core.matches, lookup),
     )
 
 
@@ -280,12 +280,13 @@ def _lower_existence_join(context: LoweringContext, relation: ExistenceJoin) -> 
     pairs = tuple((left.resolve(scalar), column) for scalar, column in columns)
     null_safe = parts.null_safe or bool(parts.others)
     guard = where_true([p for c in parts.outer for p in conjuncts(left.resolve(c))])
-    lookup = OuterLookup(alias, block, pairs, False, null_safe, guard, relation.span)
+    kind, span = MatchKind.AT_MOST_ONE, relation.span
+    lookup = Match(alias, block, pairs, kind, null_safe, guard, False, span)
     unknown = exp.Is(this=qualified(alias, marker), expression=exp.null())
     return replace(
         left,
         env={**left.env, relation.output.id: exp.Not(this=unknown)},
-        outer_lookups=(*left.outer_lookups, lookup),
+        matches=(*left.matches, lookup),
     )
 
 

@@ -148,10 +148,8 @@ def is_plain(open_: OpenCore) -> bool:
     """Return True if a union may merge this branch into one core."""
     return (
         not open_.post.final
-        and not open_.semis
-        and not open_.scalars
+        and not open_.matches
         and not open_.generators
-        and not open_.outer_lookups
         and bool(open_.sources)
         and not open_.reads_blocks
         and all(is_stable(predicate, open_) for predicate in open_.predicates)

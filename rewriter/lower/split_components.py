@@ -14,7 +14,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from rewriter.algebra import Attribute, Scalar
-from rewriter.blocks import DRAWN, BlockSource, Generator, OneRowSource, Semi, aliases
+from rewriter.blocks import DRAWN, BlockSource, Generator, Match, OneRowSource, aliases
 from rewriter.lower.context import (
     OpenCore,
     apart,
@@ -130,10 +130,8 @@ def split_components(core: OpenCore, reader: Reader) -> OpenCore:
         core = _without(core, part)
     read: dict[tuple[str, str], exp.Column] = {}
     over_columns(core, lambda column: read.setdefault(_place(column), column))
-    moved = {lookup.alias for part in parts for lookup in part.scalars} - {a for a, _ in read}
-    core = replace(
-        core, scalars=tuple(lookup for lookup in core.scalars if lookup.alias not in moved)
-    )
+    moved = {lookup.alias for part in parts for lookup in part.subqueries} - {a for a, _ in read}
+    core = replace(core, matches=tuple(match for match in core.matches if match.alias not in moved))
     columns: dict[tuple[str, str], Scalar] = {}
     for part in parts:
         names = {source.alias for source in part.sources}
@@ -166,7 +164,7 @@ def _parts(core: OpenCore) -> list[frozenset[str]]:
     links: dict[bool, list[set[str]]] = {True: [], False: []}
     for predicate, captured in placed(core):
         links[captured].append(aliases(predicate))
-    links[True] += [_read_by(semi) for semi in core.semis if is_prefilter(semi, core)]
+    links[True] += [_read_by(semi) for semi in core.memberships if is_prefilter(semi, core)]
     connected = _connected((source.alias for source in core.sources), links[True])
     scans = {source.alias for source in core.sources if not isinstance(source, BlockSource)}
     parts = [part for part in connected if part & scans]
@@ -188,7 +186,7 @@ def _connected(names: Iterable[str], links: Iterable[Set[str]]) -> list[frozense
 
 def _part(core: OpenCore, names: Set[str]) -> OpenCore:
     """Return the part of a core over some of its sources, without attributes."""
-    values = {lookup.alias for lookup in core.scalars}
+    values = {lookup.alias for lookup in core.subqueries}
     predicates = tuple(
         p
         for p in core.predicates
@@ -199,8 +197,10 @@ def _part(core: OpenCore, names: Set[str]) -> OpenCore:
         env={},
         sources=tuple(source for source in core.sources if source.alias in names),
         predicates=predicates,
-        semis=tuple(s for s in core.semis if _read_by(s) and _read_by(s) <= names),
-        scalars=tuple(lookup for lookup in core.scalars if lookup.alias in read),
+        matches=(
+            *(s for s in core.memberships if _read_by(s) and _read_by(s) <= names),
+            *(lookup for lookup in core.subqueries if lookup.alias in read),
+        ),
         tokens=tuple(token for token in core.tokens if token.leaves[0].table in names),
         positions=tuple(position for position in core.positions if position.table in names),
         stable={alias: columns for alias, columns in core.stable.items() if alias in names},
@@ -214,18 +214,15 @@ def _without(core: OpenCore, part: OpenCore) -> OpenCore:
         core,
         sources=tuple(source for source in core.sources if source not in part.sources),
         predicates=tuple(p for p in core.predicates if p not in part.predicates),
-        semis=tuple(semi for semi in core.semis if semi not in part.semis),
+        matches=tuple(match for match in core.matches if match not in part.memberships),
         tokens=tuple(token for token in core.tokens if token not in part.tokens),
         positions=tuple(p for p in core.positions if p not in part.positions),
         stable={alias: columns for alias, columns in core.stable.items() if alias not in gone},
     )
 
 
-def _read_by(semi: Semi) -> set[str]:
-    scalars = [left for left, _ in semi.pairs]
-    if semi.guard is not None:
-        scalars.append(semi.guard)
-    return set[str]().union(*map(aliases, scalars))
+def _read_by(semi: Match) -> set[str]:
+    return set[str]().union(*map(aliases, semi.scalars()))
 
 
 def lines(core: OpenCore) -> Iterator[str]:

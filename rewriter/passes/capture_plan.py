@@ -20,7 +20,7 @@ from rewriter.blocks import (
     MEMBER,
     Block,
     Kind,
-    Probe,
+    Match,
     ScanSource,
     ValuesSource,
     aliases,
@@ -194,7 +194,7 @@ def _reductions(reader: Block, readings: Counter[str]) -> Iterator[SemijoinReduc
         yield SemijoinReduction(probe.block, reader, pairs, probe.null_safe, filtering)
 
 
-def _keys_of(probe: Probe) -> tuple[tuple[Scalar, str], ...]:
+def _keys_of(probe: Match) -> tuple[tuple[Scalar, str], ...]:
     """Return the pairs that compare values of the reader's members with grouping keys."""
     outputs = {output.name: output.scalar for output in probe.block.outputs}
     names = {name for name, _ in probe.block.keys}

@@ -127,7 +127,7 @@ def _read(
 
 
 def _joined(block: Block) -> dict[str, Block]:
-    return {lookup.alias: lookup.block for lookup in block.lookups if not lookup.scalar}
+    return {lookup.alias: lookup.block for lookup in block.joined}
 
 
 def _known(block: Block) -> list[Scalar]:
@@ -202,9 +202,9 @@ def _equal(left: Scalar, right: Scalar) -> exp.EQ:
 
 def _read_without_condition(block: Block) -> Iterator[Block]:
     """Yield the blocks that a block reads without conditions of its own on them."""
-    yield from (lookup.block for lookup in block.lookups if lookup.scalar)
+    yield from (lookup.block for lookup in block.subqueries)
     if block.core is not None:
-        joined = {lookup.alias for lookup in block.lookups}
+        joined = {match.alias for match in (*block.joined, *block.subqueries)}
         sources = block.core.sources
         rest = tuple(s for s in sources if not isinstance(s, BlockSource) or s.alias not in joined)
         yield from replace(block.core, sources=rest, semis=()).reads()

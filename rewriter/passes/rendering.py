@@ -12,11 +12,11 @@ from rewriter.blocks import (
     Core,
     Generator,
     IterationSource,
+    Match,
+    MatchKind,
     Named,
     OneRowSource,
-    OuterLookup,
     ScanSource,
-    Semi,
     Source,
     ValuesSource,
     topological,
@@ -44,15 +44,15 @@ def _block(block: Block) -> Iterator[str]:
         yield f"  branch: {branch.name}"
     for token in block.tokens:
         yield f"  token: {token.relation} as {token.alias} in {', '.join(token.columns)}"
-    for lookup in block.lookups:
-        on = ", ".join(f"{name} <=> {its}" for name, its in lookup.on)
-        how = "scalar" if lookup.scalar else on or "free"
+    for lookup in (*block.joined, *block.subqueries):
+        on = ", ".join(f"{left.name} <=> {its}" for left, its in lookup.pairs)
+        how = "scalar" if lookup.kind is MatchKind.ONE else on or "free"
         yield f"  lookup: {lookup.block.name} as {lookup.alias}, {how}"
-    for outer in block.outer_lookups:
+    for outer in block.lookups:
         how = "factor" if outer.factor else "values"
         yield f"  outer lookup of {how}: {outer.alias}, {_matching(outer)}"
     yield from _generators(block.generators)
-    yield from (f"  semi: {_semi(semi)}" for semi in block.semis)
+    yield from (f"  semi: {_semi(semi)}" for semi in block.memberships)
     yield from _scalars("condition", block.conditions)
     yield from _scalars("copies", block.copies)
     yield from _named("key", block.keys)
@@ -109,11 +109,11 @@ def _generators(generators: Iterable[Generator]) -> Iterator[str]:
         yield f"  generate{words}: {text(generator.argument)} as {generator.alias}({columns})"
 
 
-def _semi(semi: Semi) -> str:
+def _semi(semi: Match) -> str:
     return f"{'not ' * semi.negated}{_matching(semi)}"
 
 
-def _matching(semi: Semi | OuterLookup) -> str:
+def _matching(semi: Match) -> str:
     equal = "<=>" if semi.null_safe else "="
     pairs = ", ".join(f"{text(left)} {equal} {right}" for left, right in semi.pairs)
     guard = f" if {text(semi.guard)}" if semi.guard is not None else ""

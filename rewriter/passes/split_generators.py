@@ -21,7 +21,7 @@ from rewriter.blocks import (
     Core,
     Generator,
     Kind,
-    Lookup,
+    Match,
     Output,
     RowsBlock,
     Source,
@@ -70,12 +70,12 @@ class _Chain:
 
     def __init__(self, block: Block) -> None:
         self._block = block
-        self._scalars = tuple(lookup for lookup in block.lookups if lookup.scalar)
+        self._scalars = block.subqueries
         made = {alias for generator in block.generators for alias in generator.aliases}
         self._early = [part for part in block.conditions if not aliases(part) & made]
         self._late = [part for part in block.conditions if aliases(part) & made]
-        asked = [set().union(*map(aliases, outer.scalars())) for outer in block.outer_lookups]
-        pairs = list(zip(block.outer_lookups, asked, strict=True))
+        asked = [set().union(*map(aliases, outer.scalars())) for outer in block.lookups]
+        pairs = list(zip(block.lookups, asked, strict=True))
         self._below = tuple(outer for outer, names in pairs if not names & made)
         self._above = tuple(outer for outer, names in pairs if names & made)
         self._own = {lookup.alias for lookup in self._scalars}
@@ -90,13 +90,12 @@ class _Chain:
             if number:
                 rows = self._with_array(rows, known, generator, 2 * number)
             rows, known = self._generated(rows, generator, 2 * number + 1)
-        lookup = Lookup(f"{block.name}{_MARK}", rows)
+        lookup = Match(f"{block.name}{_MARK}", rows)
         bare = replace(
             block,
             core=None,
             tokens=(),
-            lookups=(lookup, *self._scalars),
-            outer_lookups=self._above,
+            matches=(lookup, *self._scalars, *self._above, *block.memberships),
             generators=(),
             conditions=tuple(self._late),
         )
@@ -116,8 +115,7 @@ class _Chain:
             name=f"{block.name}{_MARK}0",
             core=block.core,
             tokens=block.tokens,
-            lookups=block.lookups,
-            outer_lookups=self._below,
+            matches=(*block.joined, *self._scalars, *self._below),
             conditions=bare.conditions,
             outputs=(*outputs, array),
             identity=identity,
@@ -129,14 +127,14 @@ class _Chain:
         self, rows: Block, known: Mapping[_Column, str], generator: Generator, number: int
     ) -> Block:
         """Return rows with the argument of the next generator as a column."""
-        lookup = Lookup(_BELOW, rows)
+        lookup = Match(_BELOW, rows)
         argument = _renamed(_argument(generator), _BELOW, known)
         passed = tuple(
             replace(output, scalar=qualified(_BELOW, output.name)) for output in rows.outputs
         )
         block = RowsBlock(
             name=f"{self._block.name}{_MARK}{number}",
-            lookups=(lookup, *self._scalars),
+            matches=(lookup, *self._scalars),
             outputs=passed,
             identity=rows.identity,
             stable_identity=rows.stable_identity,
@@ -157,7 +155,7 @@ class _Chain:
         place = () if generator.place is None else (_name(made[0]),)
         block = RowsBlock(
             name=f"{self._block.name}{_MARK}{number}",
-            lookups=(Lookup(_BELOW, rows),),
+            matches=(Match(_BELOW, rows),),
             generators=(replace(generator, argument=qualified(_BELOW, ARRAY)),),
             outputs=tuple(outputs),
             identity=(*rows.identity, *place),
@@ -172,7 +170,7 @@ class _Chain:
         rest = replace(
             block,
             conditions=tuple(self._late),
-            outer_lookups=self._above,
+            matches=(*block.joined, *self._scalars, *self._above, *block.memberships),
             generators=block.generators[1:],
         )
         made = {column for generator in block.generators for column in _made(generator)}
@@ -182,7 +180,7 @@ class _Chain:
             for node in scalar.find_all(exp.Column)
         )
         below = {alias for alias, _ in made} | self._own
-        known = {MEMBER, *block.lookups_by_alias}
+        known = {MEMBER, *block.by_alias}
         return tuple(dict.fromkeys(c for c in read if c[0] in known and c[0] not in below))
 
     def _identity(self) -> tuple[str, ...]:
@@ -236,11 +234,7 @@ def _over(block: Block, done: Mapping[str, Block]) -> Block:
     return replace(
         block,
         core=core,
-        lookups=tuple(replace(each, block=done[each.block.name]) for each in block.lookups),
-        outer_lookups=tuple(
-            replace(each, block=done[each.block.name]) for each in block.outer_lookups
-        ),
-        semis=tuple(replace(each, block=done[each.block.name]) for each in block.semis),
+        matches=tuple(replace(each, block=done[each.block.name]) for each in block.matches),
         branches=tuple(done[branch.name] for branch in block.branches),
     )
 

@@ -237,35 +237,11 @@ class _Splitting:
         if factored.any():
             at = np.flatnonzero(factored)
             kind[chosen[at]] = ALL
-            number = np.cumsum(factored) - 1
-            of_common = in_all & factored[keys >> 32]
-            group_of = number[keys[of_common] >> 32]
-            factors = Conjunctions(
-                len(at), np.arange(len(at)), group_of, keys[of_common] & 0xFFFFFFFF
-            )
-            inside = factored[some.group]
-            left = factored[owner] & ~is_common
-            item_number = np.cumsum(inside) - 1
-            rest = Conjunctions(
-                len(at),
-                number[some.group[inside]],
-                item_number[some.item[left]],
-                some.literal[left],
-            )
-            # A conjunction of nothing else is true, which the next level finds by a constant.
-            missing = others(int(inside.sum()), rest.item)
-            if len(missing):
-                true_groups = ascending(rest.group[missing])
-                keep = ~np.isin(np.arange(len(at)), true_groups)
-                kept = keep[rest.group]
-                item, literal = rest.item, rest.literal
-                group, item, literal = compacted(rest.group, item, literal, kept)
-                number = np.cumsum(keep) - 1
-                rest = Conjunctions(int(keep.sum()), number[group], item, literal)
-                children.append((chosen[at[keep]], rest))
-            else:
-                children.append((chosen[at], rest))
-            children.append((chosen[at], factors))
+            of_common = keys[in_all & factored[keys >> 32]]
+            group_of = (np.cumsum(factored) - 1)[of_common >> 32]
+            factors = Conjunctions(len(at), np.arange(len(at)), group_of, of_common & 0xFFFFFFFF)
+            kept, rest = _without(some, factored, is_common)
+            children += [(chosen[at[kept]], rest), (chosen[at], factors)]
         unfactored = np.flatnonzero(~factored)
         if len(unfactored):
             left = chosen_groups(some, unfactored)
@@ -313,6 +289,21 @@ class _Splitting:
         apart = np.ones(count, dtype=np.bool_)
         apart[shared >> 32] = False
         return apart
+
+
+def _without(groups: Conjunctions, factored: Array, is_common: Array) -> tuple[Array, Conjunctions]:
+    """Return factored groups without their common literals; those left with some, as a mask.
+
+    A conjunction of nothing else is true, which the next level finds by a constant.
+    """
+    number, inside = np.cumsum(factored) - 1, factored[groups.group]
+    left = factored[groups.group[groups.item]] & ~is_common
+    group = number[groups.group[inside]]
+    item, literal = (np.cumsum(inside) - 1)[groups.item[left]], groups.literal[left]
+    kept = np.ones(int(factored.sum()), dtype=np.bool_)
+    kept[group[others(len(group), item)]] = False
+    group, item, literal = compacted(group, item, literal, kept[group])
+    return kept, Conjunctions(int(kept.sum()), (np.cumsum(kept) - 1)[group], item, literal)
 
 
 def _sorted(count: int, group: Array, groups: Conjunctions) -> Conjunctions:

@@ -31,7 +31,7 @@ _CELLS = 1 << 27
 class Deletions:
     """The least number of deletions that give each gate each of its values.
 
-    Functions that share a gate are told apart by their place among them.
+    A place numbers the functions that share a gate.
 
     Attributes
     ----------

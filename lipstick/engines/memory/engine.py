@@ -69,7 +69,7 @@ class Engine:
                 "pads.\n" + OPEN_WITH_SPARK
             )
         if block.generators:
-            (lookup,) = block.lookups
+            (lookup,) = block.joined
             return ElementRows(block, self.rows(lookup.block.name), self._context)
         stored = self._datasets.dataset(block, "rows") if is_written(block) else None
         if block.kind is Kind.UNION:

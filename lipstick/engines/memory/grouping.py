@@ -138,11 +138,11 @@ def _resolve(
     block: Block, members: Members, columns: Mapping[str, pa.Array], groups: Array
 ) -> Resolve:
     """The columns that scalars over some groups read."""
-    scalars = {lookup.alias: lookup for lookup in block.lookups if lookup.scalar}
+    matches = block.by_alias
 
     def column(alias: str, name: str) -> pa.Array:
         if alias == GROUP:
             return columns[name].take(pa.array(groups))
-        return members.base(scalars[alias].block.name).single(name)
+        return members.base(matches[alias].block.name).single(name)
 
     return resolver(column)

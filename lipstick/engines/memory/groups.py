@@ -174,7 +174,7 @@ class GroupRows(Rows):
     ) -> State:
         base = self.base
         size = base.size + (len(new_keys[0]) if new_keys else 0)
-        scalars = rescaled(self._scalar_lookups, (*self._having, *self.outputs.values()), context)
+        scalars = rescaled(self.block, (*self._having, *self.outputs.values()), context)
         rescaled_at = every(size) if asked is None else asked.positions
         affected = union(regrouped.places, everywhere(scalars, rescaled_at))
         if not len(affected):
@@ -196,7 +196,7 @@ class GroupRows(Rows):
         def column(alias: str, name: str) -> pa.Array:
             if alias == GROUP:
                 return take(name, places)
-            return context(self._scalar_lookups[alias].block.name).scalar(name, places)
+            return context(self.block.by_alias[alias].block.name).scalar(name, places)
 
         return resolver(column)
 

@@ -19,7 +19,7 @@ from lipstick.engines.memory.state import Context, State, needs_spark
 from lipstick.engines.memory.store import OPEN_WITH_SPARK, Dataset, TakenDataset, every
 from lipstick.errors import NeedsSparkError
 from rewriter.analysis.data_flow import dependent
-from rewriter.blocks import EXPANDED, MEMBER, Block, Lookup
+from rewriter.blocks import EXPANDED, MEMBER, Block, Match, MatchKind
 from rewriter.interpret import (
     Interpreted,
     Resolve,
@@ -66,12 +66,11 @@ class Members:
         self._fetched_schema: pa.Schema | None = None
         self.references = References(block, dataset, base, self.is_stable)
         self.dataset = self.references.dataset
-        self.lookups = self.references.lookups
-        self._scalars = {lookup.alias: lookup for lookup in block.lookups if lookup.scalar}
-        self._by_alias = {lookup.alias: lookup for lookup in self.lookups}
+        self.joined = self.references.joined
+        self._matches = block.by_alias
         self.conditions = tuple(map(interpret, block.conditions))
-        self.memberships = tuple(Membership(semi, self) for semi in block.semis)
-        self.outer_lookups = {o.alias: Membership(o, self) for o in block.outer_lookups}
+        self.memberships = tuple(Membership(semi, self) for semi in block.memberships)
+        self.lookups = {o.alias: Membership(o, self) for o in block.lookups}
         self.tokens = MemberTokens(block, self.dataset)
 
     # -- sizes and columns -----------------------------------------------------------------
@@ -105,12 +104,12 @@ class Members:
         if alias == MEMBER:
             assert self.dataset is not None
             return self.dataset.take(name, positions_of(places))
-        if alias in self._scalars:
-            return context(self._scalars[alias].block.name).scalar(name, places)
-        if alias in self.outer_lookups:
-            return self.outer_lookups[alias].column(name, places, context)
-        lookup = self._by_alias[alias]
-        return context(lookup.block.name).take(name, self.references.of(lookup, places))
+        match = self._matches[alias]
+        if match.kind is MatchKind.ONE:
+            return context(match.block.name).scalar(name, places)
+        if match.kind is MatchKind.AT_MOST_ONE:
+            return self.lookups[alias].column(name, places, context)
+        return context(match.block.name).take(name, self.references.of(match, places))
 
     def _by_reference(self, name: str) -> bool:
         """Return True if a member column is not in the capture but can be fetched."""
@@ -145,11 +144,11 @@ class Members:
         """Return True if no deletion changes a column while its member is there."""
         if alias in (MEMBER, EXPANDED):
             return True
-        lookup = self._by_alias.get(alias)
-        if lookup is None or not lookup.block.stable_identity:
+        match = self._matches.get(alias)
+        if match is None or match.kind is not MatchKind.EACH or not match.block.stable_identity:
             return False
-        stable = {output.name for output in lookup.block.outputs if output.stable}
-        return name in stable or name in lookup.block.identity
+        stable = {output.name for output in match.block.outputs if output.stable}
+        return name in stable or name in match.block.identity
 
     # -- deletions -------------------------------------------------------------------------
 
@@ -178,17 +177,17 @@ class Members:
             Positions, sorted: no other members are asked for; None: all are.
         """
         self._check_combined(context)
-        matched = (*self.memberships, *self.outer_lookups.values())
+        matched = (*self.memberships, *self.lookups.values())
         deciding = (*self.conditions, *(scalar for lookup in matched for scalar in lookup.deciding))
         read = self.dependent((*deciding, *valued))
-        scalars = rescaled(self._scalars, (*deciding, *valued), context)
+        scalars = rescaled(self.block, (*deciding, *valued), context)
         suspects = [gone, everywhere(scalars, every(self.size(context)) if at is None else at)]
-        for lookup in self.lookups:
+        for lookup in self.joined:
             inner = context(lookup.block.name)
             wanted = inner.changed if lookup.alias in read else inner.flipped
             suspects.append(self.references.members(lookup, wanted))
         suspects += [membership.suspects(context, _flipped) for membership in self.memberships]
-        for alias, outer in self.outer_lookups.items():
+        for alias, outer in self.lookups.items():
             if alias in read:
                 suspects.append(outer.suspects(context, _touched))
         if at is not None:
@@ -213,7 +212,7 @@ class Members:
             When a condition must be evaluated that only Spark can.
         """
         alive = ~contains(gone, places)
-        for lookup in self.lookups:
+        for lookup in self.joined:
             alive &= present_at(self.references.of(lookup, places), context(lookup.block.name))
         for membership in self.memberships:
             references = membership.refer(places, context)
@@ -228,7 +227,7 @@ class Members:
     @cached_property
     def base_alive(self) -> Array | None:
         """Boolean array: the members that are there without any deletion; None: all of them."""
-        if not (self.lookups or self.conditions or self.block.semis):
+        if not (self.joined or self.conditions or self.memberships):
             return None
         alive = self.alive(every(self.count), self.base, NOTHING)
         return None if alive.all() else alive
@@ -263,17 +262,12 @@ class Members:
         return alive
 
 
-def rescaled(
-    lookups: Mapping[str, Lookup], scalars: Iterable[Interpreted], context: Context
-) -> Array:
+def rescaled(block: Block, scalars: Iterable[Interpreted], context: Context) -> Array:
     """The scenarios in which a scalar subquery that some scalars read has another value."""
     read = dict.fromkeys(column for scalar in scalars for column in scalar.columns)
+    subqueries = {match.alias: match.block.name for match in block.subqueries}
     return union(
-        *(
-            context(lookups[alias].block.name).rescaled(name)
-            for alias, name in read
-            if alias in lookups
-        )
+        *(context(subqueries[alias]).rescaled(n) for alias, n in read if alias in subqueries)
     )
 
 
@@ -338,8 +332,8 @@ class References:
 
     Attributes
     ----------
-    lookups
-        The lookups through which members refer to tuples; scalar subqueries are left out.
+    joined
+        The matches through which members refer to tuples; scalar subqueries are left out.
     free
         The lookup whose tuples are the members, one for one.
     combined
@@ -356,8 +350,8 @@ class References:
         is_stable: Callable[[Interpreted], bool],
     ) -> None:
         self.captured = captured
-        self.lookups = tuple(lookup for lookup in block.lookups if not lookup.scalar)
-        free = [lookup for lookup in self.lookups if not lookup.on]
+        self.joined = block.joined
+        free = [match for match in self.joined if not match.pairs]
         several = len(free) > 1 or (bool(free) and captured is not None)
         self.free = free[0] if free and not several else None
         self.combined = tuple(free) if several else ()
@@ -378,13 +372,13 @@ class References:
             return len(self._place(self.combined[0].alias))
         return context(self.free.block.name).size if self.free else 1
 
-    def of(self, lookup: Lookup, members: Array) -> Array:
+    def of(self, lookup: Match, members: Array) -> Array:
         """The places of the tuples that members refer to through a lookup; -1: none."""
         if lookup is self.free:
             return members
         return beside(members, self._of_all(lookup)[positions_of(members)])
 
-    def members(self, lookup: Lookup, tuples: Array) -> Array:
+    def members(self, lookup: Match, tuples: Array) -> Array:
         """The places of the members that refer to some tuples through a lookup."""
         if lookup is self.free:
             return tuples
@@ -405,19 +399,19 @@ class References:
         """Boolean array: the members for which every tuple that they refer to is captured."""
         count = self.size(self._base)
         captured = np.ones(count, dtype=np.bool_)
-        for lookup in self.lookups:
+        for lookup in self.joined:
             captured &= self.of(lookup, every(count)) >= 0
         return captured
 
-    def _of_all(self, lookup: Lookup) -> Array:
+    def _of_all(self, lookup: Match) -> Array:
         if lookup in self.combined:
             return self._place(lookup.alias)
         if lookup.alias not in self._places:
             assert self.dataset is not None
             inner = self._base(lookup.block.name)
             rows = every(inner.size)
-            table = KeyTable([inner.take(its, rows) for _, its in lookup.on], inner.size)
-            references = [self.dataset.column(name) for name, _ in lookup.on]
+            table = KeyTable([inner.take(its, rows) for _, its in lookup.pairs], inner.size)
+            references = [self.dataset.column(left.name) for left, _ in lookup.pairs]
             self._places[lookup.alias] = table.find(references, self.dataset.count)
         return self._places[lookup.alias]
 

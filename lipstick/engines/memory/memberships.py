@@ -14,7 +14,7 @@ from lipstick.engines.memory.keys import KeyTable
 from lipstick.engines.memory.places import NOTHING, beside, everywhere, positions_of, scenarios_of
 from lipstick.engines.memory.state import Context, State, known_values, needs_spark, spread
 from lipstick.engines.memory.store import every
-from rewriter.blocks import OuterLookup, Semi
+from rewriter.blocks import Match
 from rewriter.interpret import (
     Interpreted,
     Resolve,
@@ -55,9 +55,9 @@ class Membership:
         Whether members pass for which no tuple is there.
     """
 
-    def __init__(self, lookup: Semi | OuterLookup, members: Asking) -> None:
+    def __init__(self, lookup: Match, members: Asking) -> None:
         self.asked = lookup
-        self.negated = isinstance(lookup, Semi) and lookup.negated
+        self.negated = lookup.negated
         self._members = members
         self.sides = tuple(interpret(left) for left, _ in lookup.pairs)
         self._guard = None if lookup.guard is None else interpret(lookup.guard)

@@ -424,7 +424,7 @@ def list_members(engine: Engine, limit: int | None) -> pa.Table:
 def _columns(engine: Engine, members: Members, chosen: Array) -> dict[str, pa.Array]:
     if members.dataset is None:
         columns = {}
-        for lookup in members.lookups:
+        for lookup in members.joined:
             inner = engine.base(lookup.block.name)
             positions = members.references.of(lookup, chosen)
             for name in lookup.block.identity:
@@ -557,7 +557,7 @@ def _in_world(
     for alias in shown_joins(engine.root):
         # A row with its partner is another one than the row without.
         assert members is not None
-        lookup = members.outer_lookups[alias]
+        lookup = members.lookups[alias]
         before = lookup.find(ordered[there], members.base)
         counts[there[lookup.find(ordered[there], states.__getitem__) != before]] = 0
     return semiring.pack([semiring.from_int(count) for count in counts.tolist()])

@@ -116,10 +116,9 @@ def reach(
                 there = there[there >= 0]
             wanted.setdefault(referred.block, []).append(there)
         if scalars:
-            for lookup in block.lookups:
-                if lookup.scalar:
-                    everything = _everything(engine.rows(lookup.block.name))
-                    wanted.setdefault(lookup.block.name, []).append(everything)
+            for lookup in block.subqueries:
+                everything = _everything(engine.rows(lookup.block.name))
+                wanted.setdefault(lookup.block.name, []).append(everything)
     return reached
 
 
@@ -157,7 +156,7 @@ def references(members: Members, positions: Array, *, values: bool = False) -> l
     base = members.base
     referred = [
         Referred(lookup.block.name, members.references.of(lookup, positions))
-        for lookup in members.lookups
+        for lookup in members.joined
     ]
     for membership in members.memberships:
         if membership.negated:
@@ -168,9 +167,9 @@ def references(members: Members, positions: Array, *, values: bool = False) -> l
             there = np.where(concerned, there, -1)
         optional = concerned is not None
         referred.append(Referred(membership.asked.block.name, there, optional))
-    for outer in members.block.outer_lookups:
+    for outer in members.block.lookups:
         if outer.factor or values:
-            finder = members.outer_lookups[outer.alias]
+            finder = members.lookups[outer.alias]
             there = finder.find(positions, base) if values else finder.sought(positions, base)
             referred.append(Referred(outer.block.name, there, optional=True))
     return referred
@@ -295,7 +294,7 @@ def dependents(engine: Engine, relation: str, keys: Sequence[pa.Array]) -> Array
         if members is not None:
             hit = np.zeros(len(of_block.positions), dtype=np.bool_)
             hit[of_block.owners[marked]] = True
-        if any(each.scalar and hits[each.block.name].any() for each in of_block.block.lookups):
+        if any(hits[each.block.name].any() for each in of_block.block.subqueries):
             hit[:] = True
         hits[name] = hit
     found: Array = reached[root].positions[hits[root]]

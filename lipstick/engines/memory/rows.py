@@ -58,7 +58,6 @@ class Rows(ABC):
         self._stored = stored
         keys = ((f"{SORT}{number}", key.scalar) for number, key in enumerate(block.order))
         self.outputs = {name: interpret(scalar) for name, scalar in (*computed, *keys)}
-        self._scalar_lookups = {lookup.alias: lookup for lookup in block.lookups if lookup.scalar}
         self._stable = {output.name for output in block.outputs if output.stable}
 
     # -- without deletion ------------------------------------------------------------------

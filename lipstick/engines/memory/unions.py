@@ -82,7 +82,7 @@ class UnionRows(Rows):
             new = positions >= sizes[number]
             shift = np.where(new, sum(sizes) + sum(more[:number]) - sizes[number], 0)
             touched.append(beside(places, positions + np.where(new, shift, sum(sizes[:number]))))
-        scalars = rescaled(self._scalar_lookups, (*self._having, *self.outputs.values()), context)
+        scalars = rescaled(self.block, (*self._having, *self.outputs.values()), context)
         changed = union(*touched, everywhere(scalars, every(size)))
         if not len(changed):
             return self.base
@@ -139,7 +139,7 @@ class UnionRows(Rows):
         def column(alias: str, name: str) -> pa.Array:
             if alias == UNION:
                 return self._column(context, name, where, places)
-            return context(self._scalar_lookups[alias].block.name).scalar(name, places)
+            return context(self.block.by_alias[alias].block.name).scalar(name, places)
 
         return resolver(column)
 

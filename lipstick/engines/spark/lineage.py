@@ -139,7 +139,7 @@ def _block(
     whole: set[str],
 ) -> None:
     """Collect the tokens of a block's selected tuples (None: all) and what they refer to."""
-    whole.update(lookup.block.name for lookup in block.lookups if lookup.scalar)
+    whole.update(lookup.block.name for lookup in block.subqueries)
     if block.kind is Kind.UNION:
         if selected is None:
             whole.update(branch.name for branch in block.branches)

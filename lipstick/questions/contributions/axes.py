@@ -202,7 +202,7 @@ class Axes:
         """Return the axes of some members of a block: its scans; none where it reads subqueries."""
         name = rows.block.name
         if name not in self._of_blocks:
-            self._of_blocks[name] = [] if rows.members.lookups else self._scans(rows)
+            self._of_blocks[name] = [] if rows.members.joined else self._scans(rows)
         return [replace(axis, rows=axis.rows[members]) for axis in self._of_blocks[name]]
 
     def of_row(self, at: Array) -> list[Axis]:

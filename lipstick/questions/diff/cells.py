@@ -112,7 +112,7 @@ def data_parts(
 def _reads_rows(root: Block) -> bool:
     """Return True if the members of a block are made of rows of other blocks."""
     core = root.core is not None and any(isinstance(s, BlockSource) for s in root.core.sources)
-    return core or any(not lookup.scalar for lookup in root.lookups) or bool(root.outer_lookups)
+    return core or bool(root.joined or root.lookups)
 
 
 def _of_group(

@@ -52,6 +52,7 @@ from rewriter.blocks import (
     Block,
     Core,
     Generator,
+    MatchKind,
     ScanSource,
     UnionSource,
 )
@@ -126,7 +127,7 @@ class CellTracer:
             if isinstance(rows, MemberRows):
                 resolve = rows.members.resolve(at, rows.members.base)
                 return resolve(alias, its).to_arrow(len(at))
-            return self._engine.base(block.lookups_by_alias[alias].block.name).scalar(its, at)
+            return self._engine.base(block.by_alias[alias].block.name).scalar(its, at)
 
         for use, at in taken(uses(scalar), positions, column):
             if functions and use.alias == WINDOW:
@@ -298,18 +299,18 @@ class CellTracer:
             scalar = dict(block.core.select)[name]
             self._of_core(block, members, block.core, uses(scalar), positions, role)
             return
-        lookup = block.lookups_by_alias.get(alias)
+        lookup = block.by_alias.get(alias)
         if lookup is None:
             raise not_followed("the rows that a generator makes")
         inner = self._engine.base(lookup.block.name)
-        if alias in members.outer_lookups:
-            found = members.outer_lookups[alias].refer(positions, members.base)
+        if alias in members.lookups:
+            found = members.lookups[alias].refer(positions, members.base)
             found = found[found >= 0]
             found = found[inner.present[found]]
-        elif getattr(lookup, "scalar", False):
+        elif lookup.kind is MatchKind.ONE:
             found = np.flatnonzero(inner.present)
         else:
-            found = members.references.of(lookup, positions)  # type: ignore[arg-type]
+            found = members.references.of(lookup, positions)
             found = found[found >= 0]
         self.trace(lookup.block, name, ascending(found), role)
 
@@ -330,7 +331,7 @@ class CellTracer:
             elif use.alias in reader.generators:
                 for inside, own in reader.generated(use, at):
                     self._of_core(block, members, core, inside, own, part)
-            elif use.alias in block.lookups_by_alias:
+            elif use.alias in block.by_alias:
                 self._of_members(block, members, use.alias, use.name, at, part)
             else:
                 source = next((s for s in core.sources if s.alias == use.alias), None)
@@ -490,7 +491,7 @@ class CoreReader:
     def _known(self, alias: str, its: str, at: Array) -> pa.Array:
         """Return a column that members have, or the rows that they refer to."""
         stored = self._captured.get((alias, its))
-        if stored is None and alias not in self._block.lookups_by_alias:
+        if stored is None and alias not in self._block.by_alias:
             raise not_followed("a condition on values in FROM, or on a generator")
         read = (alias, its) if stored is None else (MEMBER, stored)
         return self._members.resolve(at, self._members.base)(*read).to_arrow(len(at))

@@ -16,7 +16,7 @@ from rewriter.blocks import (
     Core,
     IterationSource,
     Kind,
-    Lookup,
+    MatchKind,
     ScanSource,
     Source,
     UnionSource,
@@ -165,8 +165,8 @@ def keeps_all_columns(block: Block, relations: Mapping[str, RelationRecord]) -> 
         return False
     taken = [column for column in columns if column is not None]
     names = frozenset(name.lower() for _, name in taken)
-    for alias, lookup in block.lookups_by_alias.items():
-        if isinstance(lookup, Lookup) and lookup.scalar:
+    for alias, lookup in block.by_alias.items():
+        if lookup.kind is MatchKind.ONE:
             continue
         outputs = {output.name for output in lookup.block.outputs}
         if not _covered(outputs, alias, taken, names):
@@ -252,7 +252,7 @@ def problem(root: Block) -> str | None:
 
 
 def _joins(block: Block) -> str | None:
-    free = [lookup for lookup in block.lookups if not lookup.scalar and not lookup.on]
+    free = [lookup for lookup in block.joined if not lookup.pairs]
     if len(free) <= (1 if block.core is None else 0):
         return None
     return (

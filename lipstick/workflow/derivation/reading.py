@@ -8,8 +8,9 @@ into, the rows that LIMIT shows), they all depend on one node more, `+` of all t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -29,8 +30,7 @@ from lipstick.workflow.derivation.blocks import (
     predicates,
 )
 from lipstick.workflow.derivation.nodes import InvocationTrace, Nodes
-from rewriter.algebra import Scalar
-from rewriter.blocks import Block, Lookup, OuterLookup, Semi
+from rewriter.blocks import Block, Match, MatchKind
 from rewriter.blocks import Kind as BlockKind
 from rewriter.interpret import interpret
 from semiring.base import Array
@@ -169,7 +169,7 @@ class QueryReading:
         part, tuples = self.found[block.name]
         return rows, tuples.take(part.place(positions[rows]))
 
-    def single(self, lookup: Lookup, count: int) -> Array:
+    def single(self, lookup: Match, count: int) -> Array:
         """Return the position of a scalar subquery's tuple, for each of `count` rows, or -1."""
         there = np.flatnonzero(self._engine.base(lookup.block.name).present)
         return np.repeat(there[0] if len(there) else -1, count)
@@ -177,8 +177,8 @@ class QueryReading:
     def scalars(self, block: Block, columns: Iterable[Column], count: int) -> list[Nodes]:
         """Return the nodes behind scalar subqueries among some columns, for `count` rows each."""
         nodes = []
-        for lookup in block.lookups:
-            names = [name for alias, name in columns if lookup.scalar and alias == lookup.alias]
+        for lookup in block.subqueries:
+            names = [name for alias, name in columns if alias == lookup.alias]
             if not names:
                 continue
             rows, tuples = self.tuples(lookup.block, self.single(lookup, count))
@@ -242,8 +242,8 @@ class MemberReading:
                 if token.alias == source and nodes is not None:
                     rows, places = self._token_rows(number)
                     parts.append((rows, nodes.take(places)))
-        for block, positions in self._looked_up(alias):
-            rows, tuples = self._reading.tuples(block, positions)
+        if match := self.block.by_alias.get(alias):
+            rows, tuples = self._reading.tuples(match.block, self._places(match))
             if name in tuples.values:
                 parts.append((rows, tuples.values[name]))
         if not parts:
@@ -271,40 +271,28 @@ class MemberReading:
         deciding_nodes: list[Nodes] = []
         count = len(self.chosen)
         for alias in aliases:
-            for lookup in self.block.lookups:
-                if lookup.alias == alias and lookup.scalar and not always_there(lookup.block):
-                    positions = self._reading.single(lookup, count)
-                    rows, tuples = self._reading.tuples(lookup.block, positions)
-                    deciding_nodes.append(_spread(tuples.nodes, rows, count))
-            for outer in self.block.outer_lookups:
-                if outer.alias == alias and not outer.factor:
-                    rows, tuples = self._reading.tuples(outer.block, self._partners(outer))
-                    deciding_nodes.append(_spread(tuples.nodes, rows, count))
-                    deciding_nodes += self.inputs(sides(self.block, outer))
+            match = self.block.by_alias.get(alias)
+            if match is None or match.factor:
+                continue
+            if match.kind is MatchKind.AT_MOST_ONE or not always_there(match.block):
+                rows, tuples = self._reading.tuples(match.block, self._places(match))
+                deciding_nodes.append(_spread(tuples.nodes, rows, count))
+                deciding_nodes += self.inputs(sides(self.block, match))
         return deciding_nodes
 
-    def _looked_up(self, alias: str) -> Iterator[tuple[Block, Array]]:
-        """Yield the block looked up under an alias, and its tuple for each member."""
-        for lookup in self.block.lookups:
-            if lookup.alias == alias and lookup.scalar:
-                yield lookup.block, self._reading.single(lookup, len(self.chosen))
-            elif lookup.alias == alias:
-                yield lookup.block, self.members.references.of(lookup, self.chosen)
-        for outer in self.block.outer_lookups:
-            if outer.alias == alias:
-                yield outer.block, self._partners(outer)
-
-    def _partners(self, outer: OuterLookup) -> Array:
-        membership = self.members.outer_lookups[outer.alias]
-        return membership.find(self.chosen, self.members.base)
+    def _places(self, match: Match) -> Array:
+        """Return the positions of the tuples that the members match, or -1."""
+        if match.kind is MatchKind.ONE:
+            return self._reading.single(match, len(self.chosen))
+        if match.kind is MatchKind.EACH:
+            return self.members.references.of(match, self.chosen)
+        return self.members.lookups[match.alias].find(self.chosen, self.members.base)
 
 
-def sides(block: Block, finder: Semi | OuterLookup) -> tuple[Column, ...]:
+def sides(block: Block, finder: Match) -> tuple[Column, ...]:
     """Return the columns that determine the tuple of a block that members look up."""
-    scalars: list[Scalar] = [left for left, _ in finder.pairs]
-    scalars += [] if finder.guard is None else [finder.guard]
-    read = (column for scalar in scalars for column in computed_from(block, interpret(scalar)))
-    return tuple(dict.fromkeys(read))
+    read = (computed_from(block, interpret(scalar)) for scalar in finder.scalars())
+    return tuple(dict.fromkeys(chain.from_iterable(read)))
 
 
 def always_there(block: Block) -> bool:

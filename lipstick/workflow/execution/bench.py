@@ -113,9 +113,9 @@ def is_empty(block: Block, empty: Collection[str]) -> bool:
         return False
     if block.core is not None and _core_empty(block.core, empty):
         return True
-    joined = (lookup.block for lookup in block.lookups if not lookup.scalar)
-    memberships = (semi.block for semi in block.semis if not semi.negated and semi.guard is None)
-    return any(is_empty(inner, empty) for inner in (*joined, *memberships))
+    joined = (match.block for match in block.joined)
+    required = (semi.block for semi in block.memberships if not semi.negated and semi.guard is None)
+    return any(is_empty(inner, empty) for inner in (*joined, *required))
 
 
 def _core_empty(core: Core, empty: Collection[str]) -> bool:

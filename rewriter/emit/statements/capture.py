@@ -361,7 +361,7 @@ def partitions_sql(root: Block) -> tuple[str, ...]:
     for block in topological(root):
         placed = [generator for generator in block.generators if generator.placed]
         read = {alias for generator in placed for alias in aliases(generator.argument)}
-        for lookup in block.lookups:
+        for lookup in (*block.joined, *block.subqueries):
             if lookup.alias in read:
                 keys = (qualified(lookup.alias, name) for name in lookup.block.identity)
                 rows = table(CTE_TABLES.rows(lookup.block), lookup.alias)

@@ -33,5 +33,5 @@ def test_certain(sql: str, expected: bool) -> None:
 
 def test_copies_are_not_certain() -> None:
     """A group of both sides of EXCEPT ALL is there only where the left side has more rows."""
-    (lookup,) = blocks("SELECT dealer FROM cars EXCEPT ALL SELECT dealer FROM dealers").lookups
+    (lookup,) = blocks("SELECT dealer FROM cars EXCEPT ALL SELECT dealer FROM dealers").joined
     assert not is_certain(lookup.block)

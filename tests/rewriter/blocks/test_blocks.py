@@ -112,7 +112,7 @@ def test_factors() -> None:
     assert values[-1].probes
     assert values[-1].factors == ()
     member = of_query("SELECT model FROM cars WHERE dealer NOT IN (SELECT dealer FROM dealers)")
-    assert member[-1].factors == member[-1].semis
+    assert member[-1].factors == member[-1].memberships
 
 
 def test_kinds_are_checked() -> None:
@@ -142,7 +142,7 @@ def test_names_are_checked() -> None:
         replace(groups, core=None)
     with_lookup = of_query("SELECT model, (SELECT max(amount) FROM bids) FROM cars")[-1]
     with pytest.raises(ValueError, match="two of its lookups have one alias"):
-        replace(with_lookup, lookups=with_lookup.lookups * 2)
+        replace(with_lookup, matches=with_lookup.matches * 2)
 
 
 def test_union_is_read_by_the_names_of_its_first_branch() -> None:

@@ -68,5 +68,5 @@ def test_field_of_a_struct() -> None:
 def test_shared_blocks_stay_shared() -> None:
     """A block that is read twice is one block."""
     read = blocks_from_json(blocks_to_json(blocks(query("cte twice"))))
-    first, second = read.lookups
+    first, second = read.joined
     assert first.block is second.block

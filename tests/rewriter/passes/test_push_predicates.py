@@ -131,7 +131,7 @@ def test_columns_of_several_types() -> None:
 
 def test_the_core_that_is_captured() -> None:
     root = blocks(GROUPS + "SELECT bid FROM c JOIN bids ON bid = p WHERE model IN ('x', 'y')")
-    (block,) = (lookup.block for lookup in root.lookups)
+    (block,) = (lookup.block for lookup in root.joined)
     plan = push_predicates(CapturePlan(root, lambda _: False))
     sql = members_sql(plan.captured(block), lambda b: b.name)
     assert sql.endswith("WHERE cars.`model` IN ('x', 'y')")

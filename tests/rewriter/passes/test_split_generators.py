@@ -29,10 +29,10 @@ def test_every_generator_is_over_one_block_and_alone() -> None:
     made = [block for block in chain(root) if block.generators]
     assert [len(block.generators) for block in made] == [1, 1]
     for block in made:
-        assert len(block.lookups) == 1
+        assert len(block.joined) == 1
         assert block.core is None
         assert block.of_members_alone is False
-        assert (block.conditions, block.semis, block.keys) == ((), (), ())
+        assert (block.conditions, block.memberships, block.keys) == ((), (), ())
     assert not root.generators
     assert [block.name for block in chain(root)] == [f"{root.name}~{n}" for n in range(4)]
     assert {captured_name(block) for block in chain(root)} == {root.name}

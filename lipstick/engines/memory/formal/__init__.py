@@ -324,7 +324,7 @@ class Formal:
         members = self.domains.members(self.engine.root.name) if matched else None
         for alias, wanted in matched.items():
             assert members is not None
-            found = members.outer_lookups[alias].find(positions, members.base)
+            found = members.lookups[alias].find(positions, members.base)
             held &= (found >= 0) == wanted
         return held
 

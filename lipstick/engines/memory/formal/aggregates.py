@@ -108,7 +108,7 @@ class Aggregates:
         inside = formal.domains.members(name)
         read = [
             outer.alias
-            for outer in rows.block.outer_lookups
+            for outer in rows.block.lookups
             if outer.factor
             and any(outer.alias == alias for a in call.arguments for alias, _ in a.columns)
         ]

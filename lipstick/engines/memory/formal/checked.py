@@ -134,7 +134,7 @@ def _compare(
     if shown_joins(root):
         members = formal.domains.members(root.name)
         for alias in shown_joins(root):
-            lookup = members.outer_lookups[alias]
+            lookup = members.lookups[alias]
             same = lookup.find(positions, members.base) == lookup.find(
                 positions, states.__getitem__
             )

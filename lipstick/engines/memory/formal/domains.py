@@ -31,7 +31,7 @@ from lipstick.engines.memory.reach import members_of
 from lipstick.engines.memory.state import State, spread
 from lipstick.engines.memory.store import every
 from lipstick.engines.memory.unions import UnionRows
-from rewriter.blocks import Lookup
+from rewriter.blocks import Match
 from rewriter.scalars.text import text
 from semiring.base import Array
 from semiring.circuit.values import CircuitTensor
@@ -136,7 +136,7 @@ class Domains:
             return self.size(free.block.name)
         return members.count
 
-    def refer(self, members: Members, lookup: Lookup, chosen: Array) -> Array:
+    def refer(self, members: Members, lookup: Match, chosen: Array) -> Array:
         """Return the positions of the tuples that members refer to through a lookup, or -1."""
         if members.dataset is None and lookup is members.references.free:
             return chosen
@@ -159,7 +159,7 @@ class Domains:
     def possible(self, members: Members, chosen: Array) -> Array:
         """Return a mask of the members that may be present in some world, ignoring conditions."""
         possible = np.ones(len(chosen), dtype=np.bool_)
-        for lookup in members.lookups:
+        for lookup in members.joined:
             possible &= self.refer(members, lookup, chosen) >= 0
         for membership in members.memberships:
             if not membership.negated and self._formal.matches.is_direct(membership):

@@ -76,11 +76,11 @@ class Matches:
         """
         circuit = self._formal.circuit
         factors = []
-        for outer in members.block.outer_lookups:
+        for outer in members.block.lookups:
             if not outer.factor:
                 continue
             wanted = matched.get(outer.alias)
-            partners = self.partners(members, members.outer_lookups[outer.alias], chosen)
+            partners = self.partners(members, members.lookups[outer.alias], chosen)
             total = self._total(partners, chosen)
             if wanted is None:
                 factors.append(circuit.matched_or_not(total))

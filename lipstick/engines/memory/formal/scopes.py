@@ -15,7 +15,7 @@ from lipstick.engines.memory.places import NOTHING
 from lipstick.engines.memory.state import needs_spark, spread
 from lipstick.engines.memory.unions import UnionRows
 from lipstick.errors import CapabilityError
-from rewriter.blocks import EXPANDED, GROUP, MEMBER, Lookup
+from rewriter.blocks import EXPANDED, GROUP, MEMBER, MatchKind
 from rewriter.interpret import Interpreted, UninterpretableError, unify
 from semiring.arrays.segments import bounds
 from semiring.base import Array
@@ -161,10 +161,7 @@ class MemberScope:
         self._chosen = chosen
         self._sets = sets
         self._matched = matched or {}
-        self._lookups = {
-            lookup.alias: lookup for lookup in members.block.lookups if not lookup.scalar
-        }
-        self._scalars = {lookup.alias: lookup for lookup in members.block.lookups if lookup.scalar}
+        self._matches = members.block.by_alias
         self._known: dict[tuple[str, str], Column] = {}
 
     @property
@@ -184,27 +181,27 @@ class MemberScope:
             return pa.array(self._sets, pa.int32())
         if alias == MEMBER:
             return members.resolve(self._chosen, members.base)(alias, name).to_arrow(self.length)
-        if alias in self._scalars:
-            return np.repeat(formal.scalar(self._scalars[alias].block, name), self.length)
-        if alias not in self._lookups:
+        match = self._matches[alias]
+        if match.kind is MatchKind.ONE:
+            return np.repeat(formal.scalar(match.block, name), self.length)
+        if match.kind is MatchKind.AT_MOST_ONE:
             return self._looked_up(alias, name)
-        lookup = self._lookups[alias]
-        positions = formal.domains.refer(members, lookup, self._chosen)
+        positions = formal.domains.refer(members, match, self._chosen)
         there = np.flatnonzero(positions >= 0)
-        base = formal.engine.base(lookup.block.name)
+        base = formal.engine.base(match.block.name)
         captured = len(there) == len(positions) and bool((positions < base.size).all())
         stable = captured and members.is_stable_column(alias, name)
         if stable and base.before_limit[positions].all():
             # No deletion changes the value of a row that is there.
             return base.take(name, positions)
-        taken = formal.columns.column(lookup.block.name, name, positions[there])
+        taken = formal.columns.column(match.block.name, name, positions[there])
         return assembled(self.reading, self.length, [(there, taken)])
 
     def _looked_up(self, alias: str, name: str) -> Column:
         """Return a column of the partners that an outer lookup finds."""
         if self._matched.get(alias) is False:
             return pa.nulls(self.length, self.type(alias, name))
-        membership = self._members.outer_lookups[alias]
+        membership = self._members.lookups[alias]
         formal = self._formal
         partners = formal.matches.partners(self._members, membership, self._chosen)
         values = formal.columns.column(membership.asked.block.name, name, partners.positions)
@@ -224,15 +221,9 @@ class MemberScope:
         members = self._members
         if alias == EXPANDED:
             return pa.int32()
-        if alias in self._lookups or alias in self._scalars or alias in members.outer_lookups:
-            return self._formal.columns.type(self._block(alias), name)
+        if alias in self._matches:
+            return self._formal.columns.type(self._matches[alias].block.name, name)
         return members.resolve(NOTHING, members.base)(alias, name).type
-
-    def _block(self, alias: str) -> str:
-        lookup: Lookup | None = self._lookups.get(alias) or self._scalars.get(alias)
-        if lookup is not None:
-            return lookup.block.name
-        return self._members.outer_lookups[alias].asked.block.name
 
 
 class GroupScope:
@@ -243,7 +234,7 @@ class GroupScope:
         self.reading = formal.reading
         self._rows = rows
         self._positions = positions
-        self._scalars = {lookup.alias: lookup for lookup in rows.block.lookups if lookup.scalar}
+        self._subqueries = rows.block.by_alias
 
     @property
     def length(self) -> int:
@@ -253,7 +244,7 @@ class GroupScope:
     def column(self, alias: str, name: str) -> Column:
         """See :class:`Scope`."""
         if alias != GROUP:
-            return np.repeat(self._formal.scalar(self._scalars[alias].block, name), self.length)
+            return np.repeat(self._formal.scalar(self._subqueries[alias].block, name), self.length)
         if name in self._rows.calls:
             return self._formal.aggregates.values(self._rows.block.name, name, self._positions)
         return self._formal.domains.keys(self._rows, name, self._positions)
@@ -262,7 +253,7 @@ class GroupScope:
         """See :class:`Scope`."""
         if alias == GROUP:
             return self._rows.type(name)
-        return self._formal.columns.type(self._scalars[alias].block.name, name)
+        return self._formal.columns.type(self._subqueries[alias].block.name, name)
 
 
 class UnionScope:
@@ -274,7 +265,7 @@ class UnionScope:
         self._rows = rows
         branches, inside = formal.domains.branches(rows)
         self._branches, self._inside = branches[positions], inside[positions]
-        self._scalars = {lookup.alias: lookup for lookup in rows.block.lookups if lookup.scalar}
+        self._subqueries = rows.block.by_alias
         first = rows.block.branches[0]
         self._places = {output.name: number for number, output in enumerate(first.outputs)}
 
@@ -285,8 +276,8 @@ class UnionScope:
 
     def column(self, alias: str, name: str) -> Column:
         """See :class:`Scope`."""
-        if alias in self._scalars:
-            return np.repeat(self._formal.scalar(self._scalars[alias].block, name), self.length)
+        if alias in self._subqueries:
+            return np.repeat(self._formal.scalar(self._subqueries[alias].block, name), self.length)
         parts = []
         for number, branch in enumerate(self._rows.block.branches):
             in_branch = np.flatnonzero(self._branches == number)
@@ -297,8 +288,8 @@ class UnionScope:
 
     def type(self, alias: str, name: str) -> pa.DataType:
         """See :class:`Scope`."""
-        if alias in self._scalars:
-            return self._formal.columns.type(self._scalars[alias].block.name, name)
+        if alias in self._subqueries:
+            return self._formal.columns.type(self._subqueries[alias].block.name, name)
         kinds = []
         for branch in self._rows.block.branches:
             output = branch.outputs[self._places[name]]

@@ -69,7 +69,7 @@ def made_by(engine: Engine, output: str, positions: Array) -> tuple[str, str, Ar
     while True:
         block, members = engine.blocks[name], members_of(engine.rows(name))
         scalar = interpret(next(o.scalar for o in block.outputs if o.name == output))
-        lookups = {} if members is None else {lookup.alias: lookup for lookup in members.lookups}
+        lookups = {} if members is None else {lookup.alias: lookup for lookup in members.joined}
         lookup = lookups.get(scalar.column[0]) if scalar.column is not None else None
         if block.kind is not Kind.ROWS or members is None or lookup is None:
             return name, output, positions

@@ -130,7 +130,7 @@ class Tuples:
             circuit.tokens(formal.tokens.of_members(members, number, chosen))
             for number in range(len(block.tokens))
         ]
-        for lookup in members.lookups:
+        for lookup in members.joined:
             positions = formal.domains.refer(members, lookup, chosen)
             there = np.flatnonzero(positions >= 0)
             factors = circuit.zeros(len(chosen))
@@ -140,7 +140,7 @@ class Tuples:
         captured = chosen < members.count if members.dataset is not None else chosen < 0
         captured_places = np.flatnonzero(captured)
         products[captured_places[~members.fixed(chosen[captured_places])]] = 0
-        if not (block.semis or block.outer_lookups or block.conditions):
+        if not (block.probes or block.conditions):
             return products
         places = np.flatnonzero(products)
         rest = chosen[places]
