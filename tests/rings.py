@@ -118,19 +118,25 @@ def _helpers(path: Path) -> frozenset[Path]:
 
 
 @cache
-def ring_of_test(path: Path) -> str:
-    """Return the outermost ring that a file of the tests needs, with the modules that it uses.
-
-    That of the folder that it tests counts, too.
-    """
+def used_by(path: Path) -> frozenset[Path]:
+    """Return a file of the tests and the modules of the tests that it uses, through others too."""
     found, waiting = {path}, [path]
     while waiting:
         new = _helpers(waiting.pop()) - found
         found |= new
         waiting += new
+    return frozenset(found)
+
+
+@cache
+def ring_of_test(path: Path) -> str:
+    """Return the outermost ring that a file of the tests needs, with the modules that it uses.
+
+    That of the folder that it tests counts, too.
+    """
     tested = path.relative_to(ROOT / "tests").as_posix()
     folder = (ring_of(tested),) if tested.startswith(PACKAGES) else ()
-    return max((*map(_ring_of_text, found), *folder), key=NAMES.index)
+    return max((*map(_ring_of_text, used_by(path)), *folder), key=NAMES.index)
 
 
 def tests_of(ring: str) -> list[Path]:
@@ -146,12 +152,13 @@ def copy(ring: str, folder: Path) -> list[Path]:
     """Copy a ring and those within it to a folder; return the files of its tests there."""
     within = NAMES[: NAMES.index(ring) + 1]
     tests = tests_of(ring)
+    used = frozenset[Path]().union(*map(used_by, tests))
     for path in _files(ROOT, *PACKAGES, "tests"):
         place = path.relative_to(ROOT)
         if place.parts[0] != "tests":
             taken = ring_of(place.as_posix()) in within
         elif path.name.startswith("test_"):
-            taken = path.suffix != ".py" or path in tests
+            taken = path.suffix != ".py" or path in used
         else:
             taken = path.suffix != ".py" or ring_of_test(path) in within
         if taken:

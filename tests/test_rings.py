@@ -71,5 +71,6 @@ def test_a_copy_has_the_ring_and_those_within_it(tmp_path: Path) -> None:
     gone = ("graphquery", "lipstick/cli", "lipstick/systems/dbt", "benchmark_workflowgen")
     assert [each for each in gone if (tmp_path / each).exists()] == []
     assert tmp_path / "tests/lipstick/engines/memory/test_what_if.py" in tests
-    assert len(list(tmp_path.rglob("test_*.py"))) == len(tests)
+    assert tmp_path / "tests/oracle/test_aggregates.py" not in tests
+    assert (tmp_path / "tests/oracle/test_aggregates.py").is_file()  # test_anew.py imports it
     assert (ROOT / "graphquery").is_dir()

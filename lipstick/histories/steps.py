@@ -223,7 +223,7 @@ def read_statement(
 
 
 def parsed(spark: SparkSession, text: str) -> Statement:
-    """Read a statement, or say what Spark's parser says where it does not accept the text.
+    """Read a statement, or raise the error of Spark's parser where it does not accept the text.
 
     A client of Spark Connect has no parser to ask.
     """
