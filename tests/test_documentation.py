@@ -69,7 +69,7 @@ def test_readme_starts_with_the_two_commands() -> None:
 
 def test_the_first_pages_begin_in_one_order() -> None:
     """The same sentence, then a picture, commands, and Python or where to read on."""
-    pages = [PAGES[0], ROOT / "docs" / "index.md", ROOT / "docs" / "guide.md"]
+    pages = [PAGES[0], ROOT / "docs" / "index.md"]
     texts = [page.read_text("utf-8").split("\n\n") for page in pages]
     assert len({text[1] for text in texts}) == 1
     for text in texts:

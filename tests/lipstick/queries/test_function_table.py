@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, Final
 
 import pytest
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -180,11 +181,11 @@ def test_functions(spark: SparkSession, number: int, by_name: bool) -> None:
 def _hold(ls: lipstick.Session, call: Call, *, by_name: bool) -> str | None:
     """Return what is wrong with a call; "" if nothing is, None if Spark does not take it itself."""
     for tried in _trials(call, by_name=by_name):
-        source = ls.spark.sql(tried.rows)
         try:
+            source = ls.spark.sql(tried.rows)
             frame = source.select(tried.column())
             frame.schema  # noqa: B018 - a client of Spark Connect asks for it now
-        except (PySparkException, TypeError, ValueError, AssertionError, AttributeError):
+        except (PySparkException, Py4JError, TypeError, ValueError, AssertionError, AttributeError):
             continue
         expected = _answer(frame)
         if expected is None:
