@@ -11,7 +11,7 @@ import pytest
 from lipstick.capture.capture import Capture
 from lipstick.questions.asking import question_cost
 from semiring import Token
-from semiring.errors import ArgumentError, LipstickError, ValuationError
+from semiring.errors import ArgumentError, ValuationError
 from semiring.expression import compare
 from tests.oracle.database import Database, Relation
 from tests.oracle.written import write_capture
@@ -60,16 +60,6 @@ def test_probability(civics: Capture) -> None:
     [(_, drawn)] = civics.probability(0.5, method="sample", error=0.05, confidence=0.9999)
     assert abs(drawn.value - 0.5625) <= drawn.error
     assert "±" in str(drawn)
-
-
-def test_lineage_of_rows_that_a_condition_selects(tmp_path: Path) -> None:
-    """Without Spark conditions compare columns with values, as ``lipstick rows`` reads them."""
-    sql = "SELECT model, count(*) AS n FROM cars GROUP BY model"
-    saved = write_capture(sql, Database({"cars": CARS}), tmp_path / "c")
-    some = saved.lineage("n = 2 and model like 'C%'")["cars"]
-    assert some.to_pylist() == [{"car": "C2"}, {"car": "C3"}]
-    with pytest.raises(LipstickError, match=r"(?s)is not a condition.*need Spark"):
-        saved.lineage("upper(model) = 'CIVIC'")
 
 
 def test_weights_that_are_none(civics: Capture) -> None:
