@@ -280,7 +280,9 @@ def _conditions(rows: Mapping[Any, int], values: tuple[Any, ...], members: Any) 
     A row is there while the group is, and while the function makes so many rows.
     """
     start = f"{members.delta()}·[size(_LIPSTICK_UDF_"
-    found = {str(annotation): n for (row, annotation), n in rows.items() if row == values}
+    annotated_so = [(k, n) for (row, k), n in rows.items() if row == values]
+    assert all(k.tokens == members.tokens for k, _ in annotated_so)
+    found = {str(k): n for k, n in annotated_so}
     assert all(shown.startswith(start) and n == 1 for shown, n in found.items()), found
     return sorted(shown.rpartition(")")[2] for shown in found)
 
