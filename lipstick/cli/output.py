@@ -179,9 +179,8 @@ def _cell(value: Any) -> str:
 
 def printable(text: str) -> str:
     """Return a text with its control characters escaped, which a terminal would act on."""
-    from semiring.support.render import (
-        escape_controls,  # for those that answer: help needs no algebra
-    )
+    # For commands that answer: help needs no algebra.
+    from semiring.support.render import escape_controls
 
     return escape_controls(text, kept="\n\t")
 

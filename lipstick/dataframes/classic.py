@@ -28,11 +28,13 @@ from lipstick.dataframes.jvm import (
     changed,
     children,
     described,
+    described_expressions,
     elements,
     frame_of,
     jvm_of,
     kind,
     node_at,
+    rebuilt,
     sequence,
     sizes,
     subqueries_of,
@@ -89,8 +91,9 @@ def classic_text(
     frame = read(frame)
     plan = analysed(frame)
     nodes = described(plan)
-    if any(_CHECKED in str(node) for node in nodes):
-        frame = frame_of(spark, _without_checks(spark, plan, nodes))
+    checked = {number for number, node in enumerate(nodes) if _has_checks(node)}
+    if checked:
+        frame = frame_of(spark, _without_checks(spark, plan, nodes, checked))
         plan = analysed(frame)
         nodes = described(plan)
     if applies_functions(nodes):
@@ -231,20 +234,23 @@ def _with_tables(
     return changed(spark, plan, nodes, positions, change)
 
 
-def _without_checks(spark: SparkSession, plan: Plan, nodes: Json) -> Plan:
-    """Return a plan whose casts for a table's columns are casts as any others."""
+def _has_checks(node: dict[str, Any]) -> bool:
+    return any(described_expressions(node.get("projectList") or (), (_CHECKED,)))
+
+
+def _without_checks(
+    spark: SparkSession, plan: Plan, nodes: Json, positions: Collection[int]
+) -> Plan:
+    """Return a plan whose casts for a table's columns, in some projections, are plain casts."""
 
     def cast(value: Plan) -> Plan:
-        if value.getClass().getSimpleName() == _CHECKED:
-            return cast(value.child())
-        return value.withNewChildren(sequence(spark, map(cast, elements(value.children()))))
+        return value.child() if value.getClass().getSimpleName() == _CHECKED else value
 
     def items(project: Plan) -> Plan:
-        chosen = sequence(spark, map(cast, elements(project.projectList())))
-        return with_parameters(spark, project, {0: chosen})
+        chosen = [rebuilt(spark, item, cast) for item in elements(project.projectList())]
+        return with_parameters(spark, project, {0: sequence(spark, chosen)})
 
-    checked = {n for n, node in enumerate(nodes) if _CHECKED in str(node.get("projectList"))}
-    return changed(spark, plan, nodes, checked, items)
+    return changed(spark, plan, nodes, positions, items)
 
 
 def _is_of(tracked: Tracked, leaf: Leaf) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import atexit
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
@@ -243,21 +243,26 @@ def with_plans(spark: SparkSession, node: Plan, plans: Mapping[int, Plan]) -> Pl
             before = elements(part)
             after = [visit(each) for each in before]
             return part if _same(before, after) else sequence(spark, after)
-        return expression(part) if ".expressions." in name else part
+        return rebuilt(spark, part, with_plan) if ".expressions." in name else part
 
-    def expression(part: Plan) -> Plan:
-        before = elements(part.children())
-        after = [expression(each) for each in before]
-        if not _same(before, after):
-            part = part.withNewChildren(sequence(spark, after))
-        if part.getClass().getSimpleName() in _SUBQUERIES:
-            other = plans.get(int(part.exprId().id()))
-            return part if other is None else part.withNewPlan(other)
-        return part
+    def with_plan(part: Plan) -> Plan:
+        if part.getClass().getSimpleName() not in _SUBQUERIES:
+            return part
+        other = plans.get(int(part.exprId().id()))
+        return part if other is None else part.withNewPlan(other)
 
     arity = range(node.productArity())
     parameters = {number: node.productElement(number) for number in arity}
     return with_parameters(spark, node, {n: visit(part) for n, part in parameters.items()})
+
+
+def rebuilt(spark: SparkSession, expression: Plan, change: Callable[[Plan], Plan]) -> Plan:
+    """Return an expression whose parts are changed, the lowest first; itself where none is."""
+    before = elements(expression.children())
+    after = [rebuilt(spark, each, change) for each in before]
+    if not _same(before, after):
+        expression = expression.withNewChildren(sequence(spark, after))
+    return change(expression)
 
 
 def _same(before: Sequence[Any], after: Sequence[Any]) -> bool:
@@ -318,7 +323,7 @@ def elements(values: Any) -> list[Any]:
     return [values.apply(number) for number in range(values.size())]
 
 
-def sequence(spark: SparkSession, items: Iterable[Any]) -> Any:
+def sequence(spark: SparkSession, items: Sequence[Any]) -> Any:
     """Return a sequence of Scala."""
     jvm = jvm_of(spark)
     return jvm.PythonUtils.toSeq(list(items))

@@ -414,6 +414,6 @@ def session(
         Where captures and materialised copies go; None: a temporary directory, removed on close.
     exports
         A graph store, made if there is none, from which written tables are exported: other
-        sessions that track their files go on where this one ends (``docs/federation.md``).
+        sessions that track their files go on where this one ends (``docs/systems/federation.md``).
     """
     return ReenactingSession(spark, store, exports)

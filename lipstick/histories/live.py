@@ -90,10 +90,11 @@ def target_of(spark: SparkSession, text: str, catalog: SessionCatalog) -> Statem
     if word not in _CHANGES | _WRITES:
         return None
     try:
-        statement = parsed(spark, text)
+        # A query, or one that writes a table, is no statement: Spark need not parse it, too.
+        statement = parse_statement(text) if word in _WRITES else parsed(spark, text)
     except QueryError:
         if word in _WRITES:
-            return None  # a query, or read as one that writes a table
+            return None
         raise
     own = _target(spark, statement, catalog)
     if own is None or own.source.version is None or not _is_versioned(own):

@@ -110,9 +110,9 @@ class RowQuestions(ABC):
         """
         name, chain = self.name_of(table), self.chain(table)
         columns = self.key_columns(name)
-        rows = self.spark.table(chain.versions[chain.last])
-        rows_of_keys(self.spark, table, rows.select(*map(column_of, columns)).schema, [key])
         values = key_values(table, columns, key)
+        rows = self.spark.table(chain.versions[chain.last])
+        rows_of_keys(self.spark, table, rows.select(*map(column_of, columns)).schema, [values])
         pairs = zip(columns, values, strict=True)
         key_is = reduce(
             Column.__and__, (column_of(c).eqNullSafe(F.lit(value)) for c, value in pairs)

@@ -65,12 +65,12 @@ def invalid(
     written
         Spark has read a text that was written for this one.
     """
-    java = None if isinstance(error, PySparkException) else error.java_exception
-    text = str(error) if java is None else str(java.getMessage())
+    if isinstance(error, PySparkException):
+        text, condition = str(error), error.getCondition() or ""
+    else:
+        text, condition = str(error.java_exception.getMessage()), ""
     found = _CONDITION.match(text)
-    condition = found[1] if found else ""
-    if not found and java is None:
-        condition = error.getCondition() or ""
+    condition = found[1] if found else condition
     kind = _KINDS.get(condition.partition(".")[0])
     unknown = _NAME.search(text)
     advice = "Spark does not accept this text"
@@ -115,7 +115,7 @@ def _place(text: str, sql: str) -> Span | None:
 
 
 def _place_of_name(name: str, sql: str) -> Span | None:
-    """Return the first place of a name, or of its last part, in a text; None: it has none."""
+    """Return the first place of a name in a text, None if the text has it not."""
     parts = (rf"`?{re.escape(part)}`?" for part in name.split("."))
     whole = r"\s*\.\s*".join(parts)
     found = re.search(rf"(?<![\w`'\"]){whole}(?![\w`'\"])", sql, re.IGNORECASE)

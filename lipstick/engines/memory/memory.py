@@ -334,15 +334,17 @@ class Memory:
         valuations
             One per relation that the query reads.
         merged
-            Rows that are equal are one, annotated with their sum.
+            Rows that are equal are one, annotated with their sum, in the order of the first of
+            each.
 
         Raises
         ------
         CapabilityError
-            See :func:`lipstick.engines.memory.memory.evaluate`.
+            Where the semiring has no monus and there is a difference, or a condition that a
+            deletion may decide is on tuples valued neither 0 nor 1.
         """
         return self.formally(
-            lambda formal: evaluate(self._engine, formal, semiring, valuations, merged=merged)
+            lambda formal: _evaluated(self._engine, formal, semiring, valuations, merged=merged)
         )
 
     def evaluate_potential(
@@ -351,16 +353,19 @@ class Memory:
         """The rows of the answers of all worlds, each with its annotation in a semiring.
 
         Columns have the values of the world of the tuples that are not valued 0.
+
+        Raises
+        ------
+        CapabilityError
+            As :meth:`evaluate`.
         """
-        return self.formally(
-            lambda formal: evaluate_potential(self._engine, formal, semiring, valuations)
-        )
+        return self.formally(lambda formal: _potential(self._engine, formal, semiring, valuations))
 
     def valued_zero(
         self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
     ) -> dict[str, pa.Table] | None:
         """Per relation the tokens that are valued 0; None where some are neither 0 nor 1."""
-        return valued_zero(self._engine, semiring, valuations)
+        return _valued_zero(self._engine, semiring, valuations)
 
     def members(self, limit: int | None = None) -> pa.Table:
         """One row per answer row and member.
@@ -371,7 +376,7 @@ class Memory:
             The answer's columns, then the members' token columns, then their other columns; for
             members that are tuples of another block, the columns that identify those.
         """
-        return list_members(self._engine, limit)
+        return _members(self._engine, limit)
 
     # -- rows ------------------------------------------------------------------------------
 
@@ -398,8 +403,7 @@ class Memory:
         return [dict(zip(engine.manifest.names, row, strict=True)) for row in rows]
 
 
-def list_members(engine: Engine, limit: int | None) -> pa.Table:
-    """One row per answer row and member; see :meth:`Memory.members`."""
+def _members(engine: Engine, limit: int | None) -> pa.Table:
     root = engine.root
     rows, state = engine.rows(root.name), engine.base(root.name)
     ordered = state.ordered
@@ -435,31 +439,18 @@ def _columns(engine: Engine, members: Members, chosen: Array) -> dict[str, pa.Ar
     return {name: members.dataset.take(name, chosen) for name in names}
 
 
-def evaluate(
+def _evaluated(
     engine: Engine,
     formal: Formal,
     semiring: Semiring[Any],
     valuations: Mapping[str, Valuation[Any]],
     *,
-    merged: bool = False,
+    merged: bool,
 ) -> pa.Table:
-    """The answer's columns, then ``_value``: the annotation of each row in a semiring.
-
-    Parameters
-    ----------
-    merged
-        Rows that are equal are one, annotated with their sum, in the order of the first of each.
-
-    Raises
-    ------
-    CapabilityError
-        Where the semiring has no monus and there is a difference, or a condition that a deletion
-        may decide is on tuples valued neither 0 nor 1.
-    """
     state = engine.base(engine.root.name)
     answer = engine.columns(state, state.ordered)
     if conditional(engine.root):
-        columns, values = conditional_values(engine, formal, semiring, valuations, state.ordered)
+        columns, values = _conditional_values(engine, formal, semiring, valuations, state.ordered)
     else:
         if has_difference(engine.root) and not semiring.has_monus:
             semiring.monus(semiring.one, semiring.one)
@@ -473,7 +464,7 @@ def evaluate(
     return pa.Table.from_arrays([*answer, value_column], names=[*engine.manifest.names, VALUE])
 
 
-def conditional_values(
+def _conditional_values(
     engine: Engine,
     formal: Formal,
     semiring: Semiring[Any],
@@ -484,7 +475,7 @@ def conditional_values(
 
     Where every token is 0 or 1 they say what is in the answer without the tuples valued 0.
     """
-    gone = valued_zero(engine, semiring, valuations)
+    gone = _valued_zero(engine, semiring, valuations)
     if gone is not None:
         annotations_now = _in_world(engine, semiring, gone, ordered)
         if switched_on():
@@ -494,10 +485,9 @@ def conditional_values(
     return formal.evaluate(semiring, valuations, formal.gates(ordered))
 
 
-def valued_zero(
+def _valued_zero(
     engine: Engine, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
 ) -> dict[str, pa.Table] | None:
-    """Per relation the tokens that are valued 0; None where some are neither 0 nor 1."""
     zeros = {}
     for name, record in engine.manifest.relations.items():
         if not record.token or valuations[name].constant_one:
@@ -514,19 +504,12 @@ def valued_zero(
     return zeros
 
 
-def evaluate_potential(
+def _potential(
     engine: Engine,
     formal: Formal,
     semiring: Semiring[Any],
     valuations: Mapping[str, Valuation[Any]],
 ) -> pa.Table:
-    """The rows of the answers of all worlds, then ``_value``: see :class:`Memory`.
-
-    Raises
-    ------
-    CapabilityError
-        As :func:`evaluate`.
-    """
     value = ValuedTokens(formal.tokens, semiring, valuations).of
     rows = list(formal.rows())
     gates = np.array([row.gate for row in rows], dtype=np.int64)
