@@ -28,7 +28,7 @@ from graphquery.federation.serving.site import Site
 from graphquery.federation.wire import requests
 from graphquery.federation.wire.client import HttpTransport
 from graphquery.store import Store, StoreDamagedError, fsck
-from lipstick.cli import main
+from lipstick.systems.federation.commands import federation as commands
 from tests.graphquery.federation.oracle import check_question
 from tests.graphquery.federation.stores import example
 
@@ -69,7 +69,7 @@ def test_what_questions_needed_is_there_when_its_owner_is_not(
         with open_federation(file, timeout=20) as federation:
             whole = federation.ancestors("B::b1")
             assert whole.complete
-        result = CliRunner().invoke(main, ["federation", "gossip", str(file)])
+        result = CliRunner().invoke(commands, ["gossip", str(file)])
         assert result.exit_code == 0, result.output
         assert result.output.splitlines() == [
             f"{alias}: copied, version {Store.open(stores[alias]).snapshot().version}"
