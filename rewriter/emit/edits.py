@@ -1,6 +1,4 @@
-"""Edited relations as queries: changed, added and deleted rows; and values that satisfy
-conditions.
-"""
+"""Edited relations as queries: changed, added and deleted rows."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from rewriter.algebra import Scalar, conjuncts
+from rewriter.algebra import Scalar
 from rewriter.blocks import Named, qualified
 from rewriter.emit.conditions import literal
 from rewriter.emit.trees import named, table
@@ -53,10 +51,11 @@ def edited(view: str, columns: Sequence[str], edits: Sequence[Edit]) -> exp.Quer
         if edit.kind == "delete":
             assert isinstance(query, exp.Select)
             query = query.where(exp.Not(this=exp.func("coalesce", _is_row(edit), exp.false())))
+    number = 0
     for edit in edits:
-        if edit.kind == "add":
-            for number in range(1, edit.copies + 1):
-                query = exp.union(query, _added(view, columns, edit, number), distinct=False)
+        for _ in range(edit.copies if edit.kind == "add" else 0):
+            number += 1
+            query = exp.union(query, _added(view, columns, edit, number), distinct=False)
     return query
 
 
@@ -84,75 +83,6 @@ def _added(view: str, columns: Sequence[str], edit: Edit, number: int) -> exp.Se
                 value = exp.func("concat", last.subquery(), new)
         items.append((column, value))
     return exp.select(*named(items)).from_(table(view, "t")).where(_is_row(edit))
-
-
-_STEPS: dict[type[exp.Expr], int] = {
-    exp.EQ: 0,
-    exp.NullSafeEQ: 0,
-    exp.GTE: 0,
-    exp.LTE: 0,
-    exp.GT: 1,
-    exp.LT: -1,
-    exp.NEQ: 1,
-}
-"""By comparison, the step from its constant to a number that satisfies it."""
-
-
-def fitting_values(condition: Scalar) -> dict[str, Any]:
-    """Return values of attributes with which a condition may be true; {} if none are found.
-
-    A comparison of something over one attribute with a constant gets this constant, or the next
-    one. A rerun finds out whether they satisfy the condition.
-    """
-    bare = condition.unnest()
-    if isinstance(bare, exp.And):
-        return {k: v for part in conjuncts(bare) for k, v in fitting_values(part).items()}
-    if isinstance(bare, exp.Or):
-        return fitting_values(bare.this)
-    if isinstance(bare, exp.Column):
-        return {bare.name: True}
-    if isinstance(bare, exp.Not) and isinstance(bare.this.unnest(), exp.Column):
-        return {bare.this.unnest().name: False}
-    if isinstance(bare, exp.In) and bare.expressions:
-        return _assigned(bare.this, bare.expressions[0], 0)
-    if isinstance(bare, exp.Between):
-        return _assigned(bare.this, bare.args["low"], 0)
-    if isinstance(bare, exp.Like):
-        found = _assigned(bare.this, bare.expression, 0)
-        return {name: str(value).strip("%").replace("_", "x") for name, value in found.items()}
-    if isinstance(bare, exp.Is) and isinstance(bare.this, exp.Column):
-        return {bare.this.name: None} if isinstance(bare.expression, exp.Null) else {}
-    step = _STEPS.get(type(bare))
-    if step is None:
-        return {}
-    return _assigned(bare.this, bare.expression, step) or _assigned(
-        bare.expression, bare.this, -step
-    )
-
-
-def _assigned(computed: Scalar, constant: Scalar, step: int) -> dict[str, Any]:
-    columns = {column.name for column in computed.find_all(exp.Column)}
-    value = _constant(constant)
-    if len(columns) != 1 or value is None:
-        return {}
-    if step and not isinstance(value, int | float):
-        return {}
-    return {columns.pop(): value + step if step else value}
-
-
-def _constant(scalar: Scalar) -> Any:
-    """Return the Python value of a literal, or None."""
-    bare = scalar.unnest()
-    if isinstance(bare, exp.Boolean):
-        return bool(bare.this)
-    if isinstance(bare, exp.Neg):
-        inner = _constant(bare.this)
-        return None if inner is None else -inner
-    if not isinstance(bare, exp.Literal):
-        return None
-    if bare.is_string:
-        return str(bare.this)
-    return int(bare.this) if str(bare.this).isdigit() else float(bare.this)
 
 
 def edited_text(view: str, columns: Sequence[str], edits: Sequence[Edit]) -> str:

@@ -11,8 +11,8 @@ still match the pattern: the frontier picky operator of Chapman and Jagadish (Wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 
 from sqlglot import exp
@@ -68,7 +68,8 @@ class FlowStep:
     own, conditions
         For WHERE, HAVING and the pattern: the failing condition, and all conditions of the step.
     partner, condition
-        The other input of a join, and the condition on pairs.
+        The other input of a join, and the condition on pairs; of a pattern that fails above a join
+        this condition alone.
     counts
         Columns with the deciding numbers: for LIMIT a row's rank and the number of rows tied with
         it, for EXCEPT ALL the copies in both inputs.
@@ -82,6 +83,25 @@ class FlowStep:
     partner: Relation | None = None
     condition: Scalar | None = None
     counts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FlowJoin:
+    """A join on the way of a flow.
+
+    Parameters
+    ----------
+    step
+        The join as a step: a step of the flow, unless it keeps rows without a partner.
+    there
+        The column that is NULL in rows without a partner.
+    scans
+        The scans of the partner, and the columns of the flow with the tokens of their rows.
+    """
+
+    step: FlowStep
+    there: str
+    scans: tuple[tuple[Scan, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +125,8 @@ class CandidateFlow:
         examples.
     arrived
         The value of `STAGE` for candidates that arrive.
+    joins, renamed
+        The joins on the way; and columns by their names after set operations.
     """
 
     scan: Scan
@@ -115,6 +137,8 @@ class CandidateFlow:
     attributes: tuple[str, ...]
     query: exp.Query
     arrived: int
+    joins: tuple[FlowJoin, ...] = ()
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
     def step(self, number: int) -> FlowStep | None:
         """Return the step with a number; None for the number of rows that arrive."""

@@ -45,12 +45,13 @@ from rewriter.emit.core import with_generators
 from rewriter.emit.flow import (
     LOST,
     CandidateFlow,
+    FlowJoin,
     FlowStep,
     Loss,
     TracedCondition,
     examples_by_stage,
 )
-from rewriter.emit.operators import OperatorQueries, OperatorRows, looked_up
+from rewriter.emit.operators import OperatorQueries, OperatorRows, looked_up, scans_of_identity
 from rewriter.emit.trees import is_true, named, table
 from rewriter.errors import UnsupportedError
 
@@ -109,6 +110,8 @@ class _FlowWriter:
         self._trace = trace
         self._examples = examples
         self._steps: list[FlowStep] = []
+        self._joins: list[FlowJoin] = []
+        self._renamed: dict[str, str] = {}
         rows = queries.rows(path.scan)
         query = exp.select(
             *named((name, qualified(rows.name, name)) for name in rows.columns),
@@ -142,6 +145,8 @@ class _FlowWriter:
                 self._queries, self._name, self._columns, self._tokens, arrived, self._examples
             ),
             arrived,
+            tuple(self._joins),
+            self._renamed,
         )
 
     def _operator(self, operator: Relation, place: int, passed: Sequence[Scalar]) -> None:
@@ -249,6 +254,10 @@ class _FlowWriter:
                     operands.append((operand, name))
         return TracedCondition(condition, holds, tuple(operands)), columns
 
+    def _rename(self, output: Sequence[Attribute], inputs: Sequence[Attribute]) -> None:
+        pairs = zip(output, inputs, strict=True)
+        self._renamed |= {out.id: into.id for out, into in pairs if out.id != into.id}
+
     # -- operators -----------------------------------------------------------------------------
 
     def _filter(self, conditions: Sequence[Scalar], loss: Loss, operator: Relation) -> None:
@@ -258,8 +267,11 @@ class _FlowWriter:
             traced.append(each)
             columns += its
         self._add(columns, self._lost_unless(*conditions))
+        pairs = None
+        if loss is Loss.PATTERN and isinstance(operator, InnerJoin | OuterJoin):
+            pairs = operator.condition
         for each in traced:
-            self._step(loss, operator, own=each, conditions=tuple(traced))
+            self._step(loss, operator, own=each, conditions=tuple(traced), condition=pairs)
 
     def _project(self, project: Project) -> None:
         new: list[Named] = []
@@ -304,6 +316,8 @@ class _FlowWriter:
         fresh = {column: self._queries.fresh() for column in rows.identity}
         new = [(each, qualified(name, each)) for each in rows.ids]
         new += [(column, qualified(name, old)) for old, column in fresh.items()]
+        there = self._queries.fresh(_THERE)
+        new.append((there, qualified(name, _THERE)))
         keeps = isinstance(join, OuterJoin) and (
             join.side.keeps_left if place == 0 else join.side.keeps_right
         )
@@ -311,6 +325,10 @@ class _FlowWriter:
         if not keeps:
             lost = self._lost_unless(qualified(name, _THERE))
             self._step(Loss.JOIN, join, partner=other, condition=join.condition)
+        step = FlowStep(len(self._steps), Loss.JOIN, join, partner=other, condition=join.condition)
+        scans = scans_of_identity(other, self._queries)
+        own = tuple((scan, tuple(fresh[token] for token in tokens)) for scan, tokens in scans)
+        self._joins.append(FlowJoin(step, there, own))
         joined = self._left_join(source, join.condition)
         self._add(new, lost, joined)
         self._attributes += rows.ids
@@ -437,6 +455,8 @@ class _FlowWriter:
         new: list[Named] = [
             (out.id, into.column()) for out, into in inputs if out.id not in self._columns
         ]
+        branch = union.branches[place].attributes
+        self._rename(union.output, branch)
         before = sum(len(self._queries.rows(each).identity) for each in union.branches[:place])
         fresh = [self._queries.fresh() for _ in rows.identity]
         new.append((fresh[0], exp.Literal.number(place)))
@@ -477,6 +497,7 @@ class _FlowWriter:
             kept = exp.GT(this=right.copy(), expression=exp.Literal.number(0))
         outputs = zip(difference.output, difference.left.attributes, strict=True)
         new = [(out.id, into.column()) for out, into in outputs if out.id not in self._columns]
+        self._rename(difference.output, difference.left.attributes)
         self._add(new, self._lost_unless(kept))
         self._attributes += [name for name, _ in new]
         self._identity = ()

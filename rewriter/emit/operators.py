@@ -7,7 +7,7 @@ reads the items of its inputs, with columns that identify a row beside its attri
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,6 +48,21 @@ from rewriter.emit.trees import is_true, named, no_ordinal, table
 from rewriter.errors import UnsupportedError
 
 _EXPANDED = "_expanded"
+_KEEPING = (
+    Filter,
+    Project,
+    Windows,
+    Generate,
+    Sort,
+    LocalSort,
+    Limit,
+    SemiJoin,
+    AntiJoin,
+    ExistenceJoin,
+    ScalarSubquery,
+    CorrelatedScalar,
+)
+"""Operators whose rows have the identity of the rows of their first input, and more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,6 +425,28 @@ class OperatorQueries:
         for select in selects[1:]:
             query = exp.union(query, select, distinct=False, copy=False)
         return OperatorRows(self.add(query), union.output, (number, *fresh))
+
+
+def scans_of_identity(
+    relation: Relation, queries: OperatorQueries
+) -> list[tuple[Scan, tuple[str, ...]]]:
+    """Return the scans whose tokens are among the identity of an operator's rows, with these."""
+    return list(_scans_of(relation, queries.rows(relation).identity, queries))
+
+
+def _scans_of(
+    relation: Relation, identity: tuple[str, ...], queries: OperatorQueries
+) -> Iterator[tuple[Scan, tuple[str, ...]]]:
+    match relation:
+        case Scan():
+            yield relation, identity
+        case InnerJoin() | OuterJoin():
+            first = len(queries.rows(relation.left).identity)
+            yield from _scans_of(relation.left, identity[:first], queries)
+            yield from _scans_of(relation.right, identity[first:], queries)
+        case _ if isinstance(relation, _KEEPING):
+            first = len(queries.rows(relation.inputs[0]).identity)
+            yield from _scans_of(relation.inputs[0], identity[:first], queries)
 
 
 def looked_up(relation: CorrelatedScalar, inner: OperatorRows) -> tuple[Scalar, list[Scalar]]:

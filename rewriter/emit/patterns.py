@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -152,7 +152,7 @@ def nearest(
     row = exp.Anonymous(this="named_struct", expressions=fields)
     selects: list[exp.Query] = []
     for place, part in enumerate(parts):
-        distance = _distance(part)
+        distance = distance_of(part)
         if distance is None and len(parts) == 1:
             continue
         measured = exp.cast(exp.null(), "double") if distance is None else distance
@@ -217,33 +217,9 @@ def _constant_operands(parts: Sequence[Scalar]) -> list[Scalar]:
     return operands
 
 
-def own_operands(step: FlowStep) -> list[tuple[str, Scalar]]:
-    """Return the columns of rows that equalities of a join compare unchanged, with their
-    counterparts.
-    """
-    assert step.partner is not None
-    known = {attribute.id for attribute in step.partner.attributes}
-    found = []
-    for condition in conjuncts(step.condition):
-        bare = condition.unnest()
-        if isinstance(bare, exp.EQ | exp.NullSafeEQ):
-            for own, other in ((bare.this, bare.expression), (bare.expression, bare.this)):
-                names = set(references(other))
-                if isinstance(own, exp.Column) and own.name not in known and names <= known:
-                    found.append((own.name, other))
-    return found
-
-
 def column_of(attribute_id: str) -> Scalar:
     """Return a reference to an attribute."""
     return exp.Column(this=exp.to_identifier(attribute_id, quoted=True))
-
-
-def any_row(relation: Relation, queries: OperatorQueries) -> exp.Query:
-    """Return a query for an arbitrary row of an operator."""
-    rows = queries.rows(relation)
-    select = exp.select(*named((name, qualified(rows.name, name)) for name in rows.columns))
-    return queries.statement(select.from_(table(rows.name, rows.name)).limit(1))
 
 
 def computed_operand(part: Scalar) -> Scalar | None:
@@ -273,7 +249,7 @@ def least_number(condition: Scalar, value: Any) -> Decimal | None:
     return Decimal(math.floor(least) + 1) if isinstance(value, int) else None
 
 
-def _distance(part: Scalar) -> Scalar | None:
+def distance_of(part: Scalar) -> Scalar | None:
     """Return the distance of ``x = constant`` from being true."""
     bare = part.unnest()
     if not isinstance(bare, exp.EQ | exp.NullSafeEQ):
@@ -351,13 +327,29 @@ class ScalarTexts:
 
         return rewrite_columns(scalar, leaf)
 
-    def expanded(self, scalar: Scalar, depth: int = 0) -> Scalar:
-        """Return a scalar over the columns of relations, as far as known."""
+    def expanded(
+        self,
+        scalar: Scalar,
+        known: Container[str] = (),
+        renamed: Mapping[str, str] | None = None,
+        depth: int = 0,
+    ) -> Scalar:
+        """Return a scalar over the columns of relations, as far as known, or over known columns.
+
+        ``renamed`` has further columns by their names in a set operation.
+        """
+        definitions = self._definitions
 
         def leaf(node: exp.Column) -> Scalar:
-            if node.name in self._definitions and depth < 50:
-                return self.expanded(self._definitions[node.name], depth + 1)
-            return node
+            if node.name in known or depth >= 50:
+                return node
+            if renamed and node.name in renamed:
+                own: Scalar = column_of(renamed[node.name])
+            elif node.name in definitions:
+                own = definitions[node.name]
+            else:
+                return node
+            return self.expanded(own, known, renamed, depth + 1)
 
         return rewrite_columns(scalar, leaf)
 

@@ -15,8 +15,9 @@ from typing import Any
 import pyarrow as pa
 
 from lipstick.questions.missing.answer import LostRows
-from lipstick.questions.missing.changes import DataChange, Edits, changes, edits_by_relation
+from lipstick.questions.missing.changes import DataChange, changes, edits_by_relation
 from lipstick.questions.missing.losses import DroppedRows, dropped
+from lipstick.questions.missing.proposals import Edits
 from lipstick.questions.missing.why_not import Tracer
 from rewriter.analysis.placed_conditions import place_conditions
 from rewriter.bind import Environment, bind_query

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lipstick.questions.missing.answer import MissingRow
-from lipstick.questions.missing.changes import Edits, changes, edits_by_relation
+from lipstick.questions.missing.changes import changes, edits_by_relation
 from lipstick.questions.missing.losses import DroppedRows, dropped
+from lipstick.questions.missing.proposals import Edits
 from lipstick.questions.missing.why_not import Run, Tracer
 from lipstick.questions.why.answer import described
 from lipstick.stages.reading import own_sql

@@ -10,16 +10,15 @@ from typing import Any
 import pyarrow as pa
 
 from lipstick.questions.missing.answer import LossOrigin, LostRows, described_values, shown_value
-from rewriter.algebra import Relation, Scan, references
+from rewriter.algebra import Relation, references
 from rewriter.algebra import Scalar as Condition
 from rewriter.analysis.pattern_origins import paths
 from rewriter.blocks import TokenSource
-from rewriter.emit.flow import CANDIDATES, STAGE, CandidateFlow, FlowStep, Loss
+from rewriter.emit.flow import CANDIDATES, STAGE, CandidateFlow, FlowJoin, FlowStep, Loss
 from rewriter.emit.flow_writer import flows
 from rewriter.emit.operators import OperatorQueries
 from rewriter.emit.patterns import (
     ScalarTexts,
-    any_row,
     computed_operand,
     constant_operands,
     least_number,
@@ -90,22 +89,6 @@ class Tracer:
         query = nearest(relation, parts, OperatorQueries(self.tokens, self.sql))
         return [] if query is None else self.run(text(query)).to_pylist()
 
-    def nearest_key(self, scan: Scan, parts: Sequence[Condition]) -> dict[str, Any] | None:
-        """Return the key of the row of a relation that comes nearest to conditions, or of any."""
-        queries = OperatorQueries(self.tokens, self.sql)
-        rows = queries.rows(scan)
-        query = nearest(scan, parts, queries)
-        found = [] if query is None else self.run(text(query)).to_pylist()
-        found.sort(key=lambda row: (row["distance"] is None, row["distance"]))
-        row = found[0]["row"] if found else None
-        if row is None:
-            some = self.run(text(any_row(scan, queries))).to_pylist()
-            if not some:
-                return None
-            row = some[0]
-        names = self.tokens[scan.relation].columns
-        return {name: row[own] for name, own in zip(names, rows.identity, strict=True)}
-
     # -- one reason ------------------------------------------------------------------------
 
     def _none(self, flow: CandidateFlow) -> LostRows:
@@ -142,7 +125,8 @@ class Tracer:
             return LostRows(
                 name, count, "answer", "", (), None, sentence, keys, example, origin=origin
             )
-        explained = self._explained(step, values, depth)
+        origin = LossOrigin(flow, step, values, keys.slice(0, 1).to_pylist()[0])
+        explained = self._explained(origin, step, depth)
         span = getattr(step.operator, "span", None)
         sentence = f"{subject}: {explained.why}"
         return LostRows(
@@ -156,13 +140,14 @@ class Tracer:
             keys,
             example,
             explained.partners,
-            LossOrigin(flow, step, values, keys.slice(0, 1).to_pylist()[0]),
+            origin,
         )
 
-    def _explained(self, step: FlowStep, values: Mapping[str, Any], depth: int) -> _Explained:
+    def _explained(self, origin: LossOrigin, step: FlowStep, depth: int) -> _Explained:
+        values = origin.values
         match step.loss:
             case Loss.WHERE | Loss.HAVING | Loss.PATTERN:
-                return self._failed(step, values)
+                return self._failed(origin, step, depth)
             case Loss.JOIN | Loss.SEMI:
                 return self._unmatched(step, values, depth)
             case Loss.ANTI:
@@ -177,22 +162,33 @@ class Tracer:
         counts = (("copies", left), ("copies in the other query", right))
         return _Explained("", counts, f"{left} against {right} copies at {_at(step)}.")
 
-    def _failed(self, step: FlowStep, values: Mapping[str, Any]) -> _Explained:
+    def _failed(self, origin: LossOrigin, step: FlowStep, depth: int) -> _Explained:
         assert step.own is not None
+        values = origin.values
         shown = self.texts.text(step.own.scalar)
         operands = self._operands(step, values)
         truth = "NULL" if values.get(step.own.holds) is None else "false"
+        if (join := padding(self, origin, [step.own.scalar])) is not None:
+            lost, partners, near = self._no_partner(join.step, values, depth)
+            nulls = [f"{name} is NULL" for name, value in operands if value is None]
+            so = ", ".join(nulls) or "its columns are NULL"
+            drops = f"{step.loss.value} `{shown}` drops it"
+            if step.loss is Loss.PATTERN:
+                drops = f"`{shown}` is {truth}"
+            sentence = f"lost at {_at(step)}, {lost}, so {so} and {drops}.{near}"
+            return _Explained(shown, operands, sentence, partners)
         others = [
             self.texts.text(each.scalar)
             for each in step.conditions
             if each is not step.own and values.get(each.holds) is False
         ]
         more = f" So is {_quoted(others)}." if others else ""
-        at = (
-            "in a row of the answer, but"
-            if step.loss is Loss.PATTERN
-            else (f"lost at {_at(step)},")
-        )
+        at = f"lost at {_at(step)},"
+        if step.loss is Loss.PATTERN:
+            at = "in a row of the answer, but"
+            if step.condition is not None:
+                pairs = _quoted([self.texts.text(step.condition)])
+                at = f"joined at JOIN{_place(step)} on {pairs}, but with other rows:"
         found = f": {described_values(operands)}" if operands else ""
         found += _difference(step.own.scalar, operands)
         return _Explained(shown, operands, f"{at} {_quoted([shown])} is {truth}{found}.{more}")
@@ -206,16 +202,22 @@ class Tracer:
         return tuple((self.texts.column(name), values.get(name)) for name in names)
 
     def _unmatched(self, step: FlowStep, values: Mapping[str, Any], depth: int) -> _Explained:
-        assert step.partner is not None
         condition = "" if step.condition is None else self.texts.text(step.condition)
         operands = self._sides(step, values)
-        other = self._other(step.partner)
-        what = f"no row of {other} matches"
-        sentence = f"lost at {_at(step)}, {what}"
-        if condition:
-            sentence += f" {_quoted([condition])}"
+        lost, partners, near = self._no_partner(step, values, depth)
+        sentence = f"lost at {_at(step)}, {lost}"
         if operands:
             sentence += f", where {described_values(operands)}"
+        return _Explained(condition, operands, f"{sentence}.{near}", partners)
+
+    def _no_partner(
+        self, step: FlowStep, values: Mapping[str, Any], depth: int
+    ) -> tuple[str, tuple[LostRows, ...], str]:
+        """Return the clause that no row matches, the partners lost below, and the nearest rows."""
+        assert step.partner is not None
+        sentence = f"no row of {self._other(step.partner)} matches"
+        if step.condition is not None:
+            sentence += f" {_quoted([self.texts.text(step.condition)])}"
         parts = self.partner_pattern(step, values)
         partners: tuple[LostRows, ...] = ()
         near = ""
@@ -223,7 +225,7 @@ class Tracer:
             partners = tuple(self.lost(step.partner, parts, depth + 1))
             if partners and all(partner.operator == "relation" for partner in partners):
                 partners, near = (), self._nearest(step.partner, parts)
-        return _Explained(condition, operands, f"{sentence}.{near}", partners)
+        return sentence, partners, near
 
     def _matched(self, step: FlowStep, values: Mapping[str, Any]) -> _Explained:
         assert step.partner is not None
@@ -284,6 +286,18 @@ class _Explained:
     values: tuple[tuple[str, Any], ...]
     why: str
     partners: tuple[LostRows, ...] = ()
+
+
+def padding(tracer: Tracer, origin: LossOrigin, failing: Sequence[Condition]) -> FlowJoin | None:
+    """Return the outer join that found no partner for a row, if conditions fail of its NULLs."""
+    for join in origin.flow.joins:
+        assert join.step.partner is not None
+        known = {attribute.id for attribute in join.step.partner.attributes}
+        if origin.values.get(join.there) is None and join.there in origin.values:
+            for each in failing:
+                if known & set(references(tracer.texts.expanded(each, known))):
+                    return join
+    return None
 
 
 def _difference(condition: Condition, operands: Sequence[tuple[str, Any]]) -> str:

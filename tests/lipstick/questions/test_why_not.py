@@ -132,7 +132,7 @@ def test_a_partner_in_a_subquery_is_not_said_to_be_in_the_answer(lost_by: str) -
         (
             "SELECT name FROM person WHERE pid > 2 AND hair = 'red'",
             {"name": "Bert"},
-            ["in the row of person with pid=2 set pid = 3, hair = 'red'."],
+            ["in the row of person with pid=2 set pid = 5, hair = 'red'."],
         ),
         (
             "SELECT name FROM person WHERE hair NOT IN (SELECT hair FROM person WHERE pid > 3)",
