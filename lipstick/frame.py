@@ -24,7 +24,7 @@ from lipstick.capture.cost import Cost, estimate_cost
 from lipstick.capture.manifest import KeptValues, Manifest
 from lipstick.capture.writer import MemberTypes, Progress, copy_capture
 from lipstick.display.explorer import explore
-from lipstick.errors import UnsupportedError
+from lipstick.errors import TrackingError, UnsupportedError
 from lipstick.pipeline import PreparedQuery
 from lipstick.questions.asking import QuestionCost, question, question_cost
 from lipstick.questions.deletion import Cascade, check_unasked, resolve_deletion
@@ -163,9 +163,10 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
             return answer
         self._check_sources()
         breaks_ties = any(block.breaks_ties for block in topological(self.root))
-        # By the name of such a table Spark reads the version of the moment.
-        moves = any(map(self._session.later_version, self.relations.values())) or any(
-            tracked.source.version for tracked in self.relations.values()
+        # By the name of such a table Spark reads the version, or the relation, of the moment.
+        moves = any(
+            tracked.source.version or not self._session.is_current(tracked)
+            for tracked in self.relations.values()
         )
         if not (breaks_ties or moves):
             plain = self._session.plain(self._prepared)
@@ -210,6 +211,12 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
                 "Ask its own capture: lineage(where=...).",
                 self.query,
             )
+        for tracked in self.relations.values():
+            if not (self._session.is_current(tracked) or tracked.source.version):
+                raise TrackingError(
+                    f"{tracked.name!r} is not tracked any more as it was when the query was "
+                    "annotated.\nAnnotate the query again, ls.sql(...), or ask this one lineage()."
+                )
         return self._session.filtered(self._prepared, condition)
 
     # -- captures --------------------------------------------------------------------------

@@ -113,11 +113,12 @@ class Session:
         options: Mapping[str, str] | None = None,
         derived: str | os.PathLike[str] | bool = False,
         at: int | str | datetime | None = None,
+        replace: bool = False,
     ) -> Tracked:
         """Give every row of a source a token, and the source a name for queries.
 
-        Where the name has the same source and key already, nothing happens: a cell of a notebook
-        may run again.
+        Where the name has the same source and key already, also rows made in Python anew, nothing
+        happens: a cell of a notebook may run again.
 
         Parameters
         ----------
@@ -145,6 +146,8 @@ class Session:
         at
             The version of a table of Delta or Iceberg: its number, a moment (as text in the time
             zone of the session), a branch or a tag. None: the current one (``docs/tables.md``).
+        replace
+            Track this in place of what has the name; frames and captures of that stay as they are.
 
         Raises
         ------
@@ -158,7 +161,7 @@ class Session:
         """
         self.check_open()
         check_name(name)
-        before = self._tracked.get(name.lower())
+        before = None if replace else self._tracked.get(name.lower())
         streams = isinstance(source, DataFrame) and source.isStreaming
         if before is not None and (streams or materialize or derived is not False):
             raise _tracked_already(name)
@@ -174,28 +177,30 @@ class Session:
             return self._track(
                 name, found.source, rows, naming, token, (), verify, stream=found.stream
             )
-        source = name if source is None else source
-        pinned = read_source(self.spark, source, format, options, at, copied=materialize)
-        if derived is not False:
-            if key is not None or materialize or not provenance:
-                raise TrackingError(
-                    f"track({name!r}, derived=...) takes no key: rows are named as they were "
-                    "when they were written."
-                )
-            known = written_derivation(self.spark, self.store, name, pinned, derived)
-            return self.track_derived(pinned, known)
-        if materialize:
-            pinned = copied_source(self.spark, pinned, self.store / "materialized", name)
-        frame, naming, token, files = name_rows(name, pinned, key, provenance)
-        if before is not None:
-            same = (naming, token) == (before.naming, before.token)
-            if same and before.verified >= verify and before.source.is_same(pinned):
-                return before
-            raise _tracked_already(name)
-        if verify:
-            verify_tokens(name, frame, naming, token)
-        verified = verify or naming not in (Naming.KEY, Naming.ROW_IDS)
-        return self._track(name, pinned, frame, naming, token, files, verified)
+        with display.progress(after=2.0) as line:
+            line(f"tracking {name}")
+            source = name if source is None else source
+            pinned = read_source(self.spark, source, format, options, at, copied=materialize)
+            if derived is not False:
+                if key is not None or materialize or not provenance:
+                    raise TrackingError(
+                        f"track({name!r}, derived=...) takes no key: rows are named as they were "
+                        "when they were written."
+                    )
+                known = written_derivation(self.spark, self.store, name, pinned, derived)
+                return self.track_derived(pinned, known)
+            if materialize:
+                pinned = copied_source(self.spark, pinned, self.store / "materialized", name)
+            frame, naming, token, files = name_rows(name, pinned, key, provenance)
+            if before is not None:
+                same = (naming, token) == (before.naming, before.token)
+                if same and before.verified >= verify and before.source.is_same(pinned):
+                    return before
+                raise _tracked_already(name)
+            if verify:
+                verify_tokens(name, frame, naming, token)
+            verified = verify or naming not in (Naming.KEY, Naming.ROW_IDS)
+            return self._track(name, pinned, frame, naming, token, files, verified)
 
     def _track(
         self,
@@ -471,6 +476,10 @@ class Session:
                 later = self.later_version(tracked)
                 check_unchanged(self.spark, tracked.name, (later or tracked).source)
 
+    def is_current(self, tracked: Tracked) -> bool:
+        """Return True if queries still mean a relation by its name."""
+        return self._tracked.get(tracked.name.lower()) is tracked
+
     def later_version(self, tracked: Tracked) -> Tracked | None:
         """Return a later version of a derived relation that the session wrote; None: there is none.
 
@@ -525,5 +534,6 @@ class Session:
 
 def _tracked_already(name: str) -> TrackingError:
     return TrackingError(
-        f"{name!r} is tracked already.\nuntrack({name!r}) first, or choose another name."
+        f"{name!r} is tracked already.\nGive replace=True to track this in its place, or choose "
+        "another name."
     )

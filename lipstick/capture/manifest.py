@@ -49,7 +49,7 @@ from semiring.support.document import check_shape, file_checksum
 __all__ = ["FORMAT", "MANIFEST", "KeptValues", "Manifest", "RelationRecord", "SparkSchema"]
 
 FORMAT = 2
-_KIND = "capture"
+KIND = "capture"
 
 KeptValues: TypeAlias = Literal["copy", "reference"]
 """The storage of aggregated values in a capture: beside the tokens, or looked up by tokens."""
@@ -155,7 +155,7 @@ class Manifest:
         }
         done = replace(self, files=describe(directory), relations=relations)
         with (directory / MANIFEST).open("wb") as file:
-            file.write(seal(_KIND, FORMAT, done.to_json()))
+            file.write(seal(KIND, FORMAT, done.to_json()))
             file.flush()
             os.fsync(file.fileno())
         return done
@@ -225,7 +225,7 @@ class Manifest:
             raise CaptureDamagedError(f"The manifest {path} cannot be read: {error}") from error
         if expected is not None and hashlib.sha256(data).hexdigest() != expected:
             raise altered(path)
-        sealed = unseal(path, data, _KIND, FORMAT)
+        sealed = unseal(path, data, KIND, FORMAT)
         try:
             document = _Sealed if sealed.version > 1 else _Document
             check_shape(sealed.content, document)

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import click
 
-from lipstick.cli.errors import reported
+from lipstick.cli.errors import Failure, reported
 from lipstick.cli.output import working
 
 
 @click.command()
-@click.argument(
-    "paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path)
-)
+@click.argument("paths", metavar="PATH...", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--example", is_flag=True, help="Explore captures that come with lipstick.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -35,7 +34,13 @@ from lipstick.cli.output import working
 )
 @click.option("--rows", default=20, show_default=True, help="Rows that --output explains.")
 def explore(
-    paths: tuple[Path, ...], port: int, host: str, no_browser: bool, output: Path | None, rows: int
+    paths: tuple[Path, ...],
+    example: bool,
+    port: int,
+    host: str,
+    no_browser: bool,
+    output: Path | None,
+    rows: int,
 ) -> None:
     """Explore captures, stores, streams and scripts in a browser.
 
@@ -44,6 +49,12 @@ def explore(
     still written are shown as they grow. Nothing is changed, and no Spark is started.
     """
     with reported():
+        if example:
+            from lipstick.demo.example import example as made
+
+            paths = (*paths, made())
+        if not paths:
+            raise Failure("There is nothing to explore: give a PATH, or --example.")
         from lipstick.explorer import Explorer
         from lipstick.explorer.explorer import open_sources
 
@@ -60,6 +71,10 @@ def explore(
 
         serving = Serving(explorer, host, port)
         with suppress(KeyboardInterrupt):
+            if example:
+                click.echo(
+                    f"The example is in {paths[-1]}; `lipstick diff` and `rows` read it too."
+                )
             click.echo(f"Explore at {serving.url}\nControl-C ends it.")
             if not no_browser:
                 click.launch(serving.url)

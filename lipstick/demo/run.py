@@ -6,7 +6,6 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 import sysconfig
 import tempfile
 import time
@@ -16,9 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lipstick.demo.example import cache
 from lipstick.demo.scenes import KEYS
 from lipstick.demo.screen import Screen, seconds
-from lipstick.engines.spark.local_session import check_java, local_builder
+from lipstick.engines.spark.local_session import check_java, local_builder, start_quietly
 from semiring.errors import LipstickError
 
 if TYPE_CHECKING:
@@ -34,9 +34,7 @@ class DemoError(LipstickError):
 
 def cache_folder(scale: float) -> Path:
     """Return where the tables of a scale are kept: in the user's cache (XDG)."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    root = Path(base) if Path(base).is_absolute() else Path.home() / ".cache"
-    return root / "lipstick" / "tpch" / f"scale-{scale:g}"
+    return cache() / "tpch" / f"scale-{scale:g}"
 
 
 def find_tables(folder: Path) -> dict[str, Path] | None:
@@ -123,15 +121,8 @@ def _move(unfinished: Path, folder: Path) -> None:
 
 @contextmanager
 def quiet_spark() -> Iterator[SparkSession]:
-    """Yield a local session of its own, stopped at the end; its log goes to a file.
-
-    Raises
-    ------
-    DemoError
-        When Spark does not start.
-    """
+    """Yield a local session of its own, stopped at the end."""
     folder = Path(tempfile.mkdtemp(prefix="lipstick-demo-"))
-    log = folder / "spark.log"
     cores = os.cpu_count() or 2
     # A machine whose own name does not resolve is not an obstacle.
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -145,36 +136,14 @@ def quiet_spark() -> Iterator[SparkSession]:
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.ui.enabled": "false",
     }
-    builder = local_builder("lipstick demo")
     try:
-        try:
-            with _standard_error_in(log):
-                spark = builder.config(map=options).getOrCreate()  # type: ignore[arg-type]
-        except Exception as error:
-            lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
-            last = "\n".join(f"  {line}" for line in lines[-8:])
-            raise DemoError(f"Spark did not start: {error}\n{last}") from error
-        spark.sparkContext.setLogLevel("ERROR")
+        spark = start_quietly(local_builder("lipstick demo").config(map=options))  # type: ignore[arg-type]
         try:
             yield spark
         finally:
             spark.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _standard_error_in(log: Path) -> Iterator[None]:
-    """Send what this process, and those it starts meanwhile, write to standard error to a file."""
-    sys.stderr.flush()
-    kept = os.dup(2)
-    try:
-        with log.open("ab") as file:
-            os.dup2(file.fileno(), 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
 
 
 def run(scale: float = 0.1, data: Path | None = None, screen: Screen | None = None) -> bool:
@@ -192,9 +161,9 @@ def run(scale: float = 0.1, data: Path | None = None, screen: Screen | None = No
     Raises
     ------
     DemoError
-        When the tables or their generator are missing, or Spark does not start.
+        When the tables or their generator are missing.
     SparkStartError
-        When there is no Java that Spark runs on.
+        When there is no Java that Spark runs on, or Spark does not start.
     """
     started = time.perf_counter()
     screen = screen or Screen()

@@ -133,10 +133,23 @@ class Source:
         return self.place if self.format is None else None
 
     def is_same(self, other: Source) -> bool:
-        """Return True if another source has the same rows, in the same files or versions."""
+        """Return True if another source has the same rows, in the same files or versions.
+
+        Rows that were made in Python have none, and are compared.
+        """
         if (self.fingerprint, self.versions) != (other.fingerprint, other.versions):
             return False
-        return self.place == other.place and self.frame.sameSemantics(other.frame)
+        if self.place != other.place or self.frame.sameSemantics(other.frame):
+            return self.place == other.place
+        if self.fingerprint or self.versions or self.frame.schema != other.frame.schema:
+            return False
+        try:
+            return all(
+                one.exceptAll(two).isEmpty()
+                for one, two in ((self.frame, other.frame), (other.frame, self.frame))
+            )
+        except PySparkException:  # such as for types that are not compared
+            return False
 
     @property
     def full_table(self) -> str | None:

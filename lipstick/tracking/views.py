@@ -67,7 +67,7 @@ class Views:
         self._shared = _names_in(spark)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._made
+        return name.lower() in map(str.lower, self._made)
 
     def __len__(self) -> int:
         return len(self._made)

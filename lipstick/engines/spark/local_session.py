@@ -7,14 +7,15 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from logging import Filter, Logger, LogRecord
 from pathlib import Path
-from threading import local
+from threading import Event, Thread, local
 from typing import TYPE_CHECKING, Any, cast
 
-from lipstick.errors import SparkStartError
+from lipstick.errors import SparkStartError, first_line
 from semiring.support.depth import is_inside
 
 if TYPE_CHECKING:
@@ -126,16 +127,67 @@ def check_java() -> int:
 
 def own_spark(settings: Mapping[str, str] | None = None) -> SparkSession:
     """Start the Spark of a session that was given none, with some settings."""
+    from lipstick.display import progress
+
     # Refused statements are reported as errors, and names that are not tables are not failures.
     for logger in _error_loggers():
         logger.setLevel("CRITICAL")
-    return (
+    builder = (
         local_builder("lipstick")
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", str(max(2, os.cpu_count() or 2)))
         .config(map=dict(settings or {}))
-        .getOrCreate()
     )
+    with progress(after=0.5) as line:
+        line("starting Spark")
+        return start_quietly(builder)
+
+
+def start_quietly(builder: SparkSession.Builder) -> SparkSession:
+    """Start Spark without what its Java writes to standard error meanwhile, and warnings later.
+
+    Raises
+    ------
+    SparkStartError
+        When it does not start, with the last that its Java wrote.
+    """
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    context = cast("Any", SparkContext)
+    own = context._gateway is None and "PYSPARK_GATEWAY_PORT" not in os.environ
+    written, is_started = deque[str](maxlen=8), Event()
+    try:
+        if own and not os.environ.get("SPARK_REMOTE", "").startswith("sc:"):
+            conf = SparkConf()
+            for name, value in cast("Any", builder)._options.items():
+                conf.set(name, str(value))
+            reading, writing = os.pipe()
+            Thread(target=_forward, args=(reading, written, is_started), daemon=True).start()
+            try:
+                gateway = cast("Any", launch_gateway)(conf, {"stderr": writing})
+            finally:
+                os.close(writing)
+            context._ensure_initialized(gateway=gateway, conf=conf)
+        spark = builder.getOrCreate()
+    except Exception as error:
+        last = "\n".join(["", *written])
+        raise SparkStartError(f"Spark did not start: {first_line(error)}{last}") from error
+    finally:
+        is_started.set()
+    if own and hasattr(spark, "_jsc"):
+        spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def _forward(reading: int, written: deque[str], is_started: Event) -> None:
+    """Pass on what a process writes once it is started, and keep what it wrote before."""
+    with open(reading, "rb") as lines:
+        for line in lines:
+            if is_started.is_set():
+                os.write(2, line)
+            else:
+                written.append(line.decode(errors="replace").rstrip())
 
 
 def is_stopped(spark: SparkSession) -> bool:

@@ -187,6 +187,39 @@ def test_the_same_source_may_be_tracked_again(
         ls.track("numbers", path, key="id")
 
 
+def test_rows_made_anew_are_the_same_source_while_they_are_equal(
+    ls: lipstick.Session, spark: SparkSession
+) -> None:
+    """A cell of a notebook makes its rows again; other rows need `replace`."""
+    rows = [("C1", "Civic"), ("C2", "Civic"), ("C2", "Civic")]
+    frames = [spark.createDataFrame(rows, "id string, model string") for _ in range(2)]
+    first = ls.track("again", frames[0], key="*")
+    assert ls.track("again", frames[1], key="*") is first
+    fewer = spark.createDataFrame(rows[:2], "id string, model string")
+    for other in (fewer, frames[0].withColumnRenamed("model", "name")):
+        with pytest.raises(TrackingError, match=r"Give replace=True to track this in its place"):
+            ls.track("again", other, key="*")
+
+
+def test_a_relation_is_replaced(ls: lipstick.Session, spark: SparkSession) -> None:
+    """Queries mean the new rows; frames that were annotated before keep the old ones."""
+    old = spark.createDataFrame([("C1", 1), ("C2", 2)], "id string, n int")
+    new = spark.createDataFrame([("C3", 3)], "id string, n int")
+    ls.track("changing", old, key="id")
+    before = ls.sql("SELECT id, n FROM changing")
+    with pytest.raises(TrackingError, match="no column"):
+        ls.track("changing", new, key="no_column", replace=True)
+    assert sorted(before.df.collect()) == [("C1", 1), ("C2", 2)]
+    ls.track("Changing", new, key="id", replace=True)
+    assert ls.sql("SELECT id, n FROM changing").df.collect() == [("C3", 3)]
+    assert sorted(before.df.collect()) == [("C1", 1), ("C2", 2)]
+    assert before.what_if(delete={"changing": ["C1"]}).df.collect() == [("C2", 2)]
+    assert sorted(row["id"] for row, _ in before.polynomials()) == ["C1", "C2"]
+    with pytest.raises(TrackingError, match="'changing' is not tracked any more as it was"):
+        before.filter("n > 1")
+    ls.track("new name", new, key="id", replace=True)
+
+
 def test_untracking_what_is_not_tracked_is_an_error(dealer: lipstick.Session) -> None:
     """The message lists what is tracked."""
     with pytest.raises(TrackingError, match="Tracked relations: Cars, Requests, SoldCars"):

@@ -1,0 +1,99 @@
+"""The example that is shipped: it opens without Spark and Java, and has in it what it says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from pyspark.sql import SparkSession
+
+import lipstick
+from lipstick.cli import main
+from lipstick.demo.example import SHIPPED, example
+from tests.example import QUERIES, WRONG, write
+
+
+@pytest.fixture
+def captures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return example()
+
+
+def test_it_is_small_and_made_once(captures: Path) -> None:
+    assert sum(path.stat().st_size for path in SHIPPED.rglob("*")) < 1_000_000
+    assert sorted(path.name for path in captures.iterdir()) == sorted(QUERIES)
+    before = captures.stat()
+    assert example() == captures
+    assert captures.stat() == before
+
+
+def test_it_is_whole_with_its_tables(captures: Path) -> None:
+    """Its files are as they were written, and rows are looked up in its tables."""
+    for path in captures.iterdir():
+        capture = lipstick.open(path)
+        assert not list(capture.contents.faults(checksums=True))
+        assert capture.query == QUERIES[path.name][1]
+    found = lipstick.open(captures / "top-orders").contributions(
+        "revenue", 0, by="lineitem.l_shipmode"
+    )
+    assert found.num_rows > 1
+
+
+def test_the_red_check_is_green_without_the_wrong_price(captures: Path) -> None:
+    capture = lipstick.open(captures / "prices-add-up")
+    assert capture.memory.answer().to_pylist() == [{"prices_add_up": False}]
+    found = capture.what_if(delete={"orders": [WRONG]})
+    assert found.df.to_pylist() == [{"prices_add_up": True}]
+
+
+def test_a_row_is_missing_for_an_order_of_last_year(captures: Path) -> None:
+    capture = lipstick.open(captures / "to-remind")
+    orders = pq.read_table(captures.parent / "tables" / "tuesday.parquet")
+    late = orders.filter(pc.field("o_orderdate") >= date(1998, 1, 1))
+    found = capture.what_if(delete={"orders": late.select(["o_orderkey"])})
+    kinds = found.changes.column("_change").to_pylist()
+    assert kinds.count("added") > 0
+    assert kinds.count("unchanged") == capture.memory.answer().num_rows > 0
+
+
+def test_two_days_differ_by_new_orders_and_one_price(captures: Path) -> None:
+    days = [str(captures / day) for day in ("monday", "tuesday")]
+    told = CliRunner().invoke(
+        main, ["diff", *days, "revenue", "--where", "c_mktsegment=FURNITURE"], "", None, False
+    )
+    assert told.exit_code == 0
+    assert "8,271,040.14" in told.output, told.output
+
+
+def test_it_opens_without_java(captures: Path, tmp_path: Path) -> None:
+    """As a page, in a process of its own."""
+    page = tmp_path / "page.html"
+    done = subprocess.run(
+        [sys.executable, "-m", "lipstick.cli", "explore", "--example", "--output", str(page)],
+        env={"XDG_CACHE_HOME": str(captures.parent.parent), "PATH": "", "JAVA_HOME": ""},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert page.stat().st_size > 100_000
+
+
+@pytest.mark.slow
+@pytest.mark.classic
+@pytest.mark.engines("spark")
+def test_its_script_writes_the_same_answers(
+    spark: SparkSession, tpch: Callable[[float], Path], tmp_path: Path, captures: Path
+) -> None:
+    write(tpch(0.01), tmp_path / "anew")
+    for name in QUERIES:
+        anew = lipstick.open(tmp_path / "anew" / "captures" / name, spark).df.toArrow()
+        assert anew.to_pylist() == lipstick.open(captures / name).memory.answer().to_pylist()
