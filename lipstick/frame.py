@@ -22,7 +22,7 @@ from lipstick import display, pipeline
 from lipstick.capture.capture import Capture
 from lipstick.capture.cost import Cost, estimate_cost
 from lipstick.capture.manifest import KeptValues, Manifest
-from lipstick.capture.writer import MemberTypes, Progress, copy_capture
+from lipstick.capture.writer import MemberTypes, Progress, copy_capture, link_capture
 from lipstick.display.explorer import explore
 from lipstick.errors import TrackingError, UnsupportedError
 from lipstick.pipeline import PreparedQuery
@@ -243,7 +243,8 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
             upstream of it: the folder answers wherever it is copied to. Otherwise it refers to
             them, by their path from the capture and in the file system.
 
-        Where chance decides something, the frame's own capture is copied.
+        A query is captured once: questions about the frame are answered from the files of a saved
+        capture, and a frame that was asked before saves the capture that it has.
 
         Raises
         ------
@@ -251,10 +252,25 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
             Values by reference where chance decides something: they could not be looked up.
         """
         path = local_folder(path).absolute()
-        if self._decided_once:
-            return self._copy_of_capture(path, values, bundle=bundle)
-        with display.progress(after=2.0) as line:
-            return self._write(path, values, progress or line, bundle=bundle)
+        with self._capturing:
+            # The capture of a written table's rows refers to others by their place.
+            shared = values == "copy" and not any(r.derived for r in self.relations.values())
+            if self._decided_once or (shared and self.is_captured):
+                return self._copy_of_capture(path, values, bundle=bundle)
+            with display.progress(after=2.0) as line:
+                saved = self._write(path, values, progress or line, bundle=bundle)
+            if shared:
+                self._share(saved)
+            return saved
+
+    def _share(self, saved: Capture) -> None:
+        """Answer questions from links to the files of a saved capture, where there can be some.
+
+        The saved folder may go, and the frame's own capture stays.
+        """
+        own = self._own_folder()
+        if link_capture(saved.directory, own):
+            self._capture = pipeline.ask(self._prepared, self._known, saved.manifest, own)
 
     def _write(
         self,
@@ -326,10 +342,13 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
         self._check_sources()
         with self._capturing:
             if self._capture is None:
-                path = self._session.store / "captures" / uuid.uuid4().hex
+                path = self._own_folder()
                 with display.progress(after=2.0) as progress:
                     self._capture = self._write(path, "copy", progress)
             return self._capture
+
+    def _own_folder(self) -> Path:
+        return self._session.store / "captures" / uuid.uuid4().hex
 
     @property
     def is_captured(self) -> bool:

@@ -12,6 +12,7 @@ and, for a subquery asked by few rows, members of the other groups.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -385,6 +386,16 @@ def copy_capture(
     with _whole(directory) as building:
         shutil.copytree(source, building, dirs_exist_ok=True)
         finish(building)
+
+
+def link_capture(source: Path, directory: Path) -> bool:
+    """Make a capture of links to the files of another; False where the file system has none."""
+    try:
+        with _whole(directory) as building:
+            shutil.copytree(source, building, copy_function=os.link, dirs_exist_ok=True)
+    except CaptureError:
+        return False
+    return True
 
 
 @contextmanager

@@ -11,14 +11,22 @@ from lipstick.errors import NeedsSparkError
 from semiring.base import Semiring
 from semiring.encodings.valuation import Valuation
 from semiring.errors import LipstickError
+from semiring.support.budget import free_memory
 
 if TYPE_CHECKING:
+    from lipstick.capture.manifest import Manifest
     from lipstick.engines.protocol import AskedCapture
 
 T = TypeVar("T")
 U = TypeVar("U")
 
 Errors: TypeAlias = type[Exception] | tuple[type[Exception], ...]
+
+
+MOST_MEMBERS = 20_000_000
+"""Members of a capture that this process reads, at most, where Spark could answer."""
+_CELL = 20
+"""Bytes that a value of a member takes, and the indexes over it."""
 
 
 def left_to_spark() -> tuple[type[Exception], ...]:
@@ -55,6 +63,21 @@ def answer(
 def if_here(here: Callable[[], T], left: Errors | None = None) -> T | None:
     """Return what this process computes; None where that is left to Spark."""
     return answer(here, lambda _: None, left_to_spark() if left is None else left)
+
+
+def fits_memory(manifest: Manifest) -> bool:
+    """Return True if a capture's members are few enough for this process, and its free memory.
+
+    A fourth of what is free is enough for them.
+    """
+    counts = {name: each.get("members", 0) for name, each in manifest.counts.items()}
+    cells = sum(
+        count * len(manifest.schemas.get(name, {}).get("members", {"fields": ()})["fields"])
+        for name, count in counts.items()
+    )
+    free = free_memory()
+    room = free is None or cells * _CELL <= free // 4
+    return sum(counts.values()) <= MOST_MEMBERS and room
 
 
 def evaluation(

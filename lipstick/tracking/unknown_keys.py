@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 
-from lipstick.engines.memory.keys import KeyTable, distinct
-from lipstick.engines.route import if_here
+from lipstick.engines.memory.keys import distinct
+from lipstick.engines.route import fits_memory, if_here
 from lipstick.errors import NeedsSparkError, UnknownKeyError, UnknownKeyWarning
 
 if TYPE_CHECKING:
@@ -23,8 +22,6 @@ _OURS = ("lipstick", "semiring")
 _SHOWN = 5
 _LISTED = 1_000
 """Keys up to which somebody may have listed them by hand."""
-_FEW = 1_000_000
-"""The number of members up to which a capture's tokens are read before Spark reads the rows'."""
 
 
 def check_deletion(
@@ -72,9 +69,8 @@ def check_keys(capture: AskedCapture, name: str, keys: pa.Table, *, strict: bool
 
     With Spark the rows are the source's. A capture alone knows the rows that took part in
     the query; of more than `_LISTED` keys it reports unused ones only if none was used, or the
-    question is strict. Cost:
-    the tokens of the capture are indexed once; keys that are not among them cost a job over the
-    source.
+    question is strict. Cost: the tokens of the capture are indexed once, as a what-if needs them;
+    keys that are not among them cost a job over the source.
     """
     record = capture.manifest.relations.get(name) or capture.ancestry.records[name]
     columns = list(record.token)
@@ -82,7 +78,8 @@ def check_keys(capture: AskedCapture, name: str, keys: pa.Table, *, strict: bool
     given = 0
     spark = capture.engine.spark
     rows = None if spark is None else capture.cluster.rows_of(name)
-    if rows is None or _is_small(capture):
+    written = capture.manifest.counts  # none: a question is prepared
+    if rows is None or (written and fits_memory(capture.manifest)):
         found = if_here(partial(_counted, capture, name, keys), NeedsSparkError)
         if found is not None:
             given, keys = found
@@ -125,11 +122,6 @@ def report(problem: str, advice: str, *, strict: bool) -> None:
     warnings.warn(text, UnknownKeyWarning, stacklevel=level)
 
 
-def _is_small(capture: AskedCapture) -> bool:
-    counts = capture.manifest.counts.values()  # none: a question is prepared, nothing is written
-    return bool(counts) and sum(datasets.get("members", 0) for datasets in counts) <= _FEW
-
-
 def _counted(capture: AskedCapture, name: str, keys: pa.Table) -> tuple[int, pa.Table]:
     """Return the number of distinct keys, and the keys that are not among the tokens."""
     given = len(distinct([c.combine_chunks() for c in keys.columns], keys.num_rows)[1])
@@ -144,10 +136,7 @@ def _not_captured(capture: AskedCapture, name: str, keys: pa.Table) -> pa.Table:
             for maker in capture._part_captures(record):
                 keys = _not_captured(maker, name, keys)
         return keys
-    known = [column.combine_chunks() for column in capture.memory.tokens(name).columns]
-    columns = [column.combine_chunks() for column in keys.columns]
-    places = KeyTable(known, len(known[0])).find(columns, keys.num_rows)
-    lost = keys.take(pa.array(np.flatnonzero(places < 0)))
+    lost = keys.take(pa.array(capture.memory.unused(name, keys)))
     first = distinct([column.combine_chunks() for column in lost.columns], lost.num_rows)[1]
     return lost.take(pa.array(first))
 

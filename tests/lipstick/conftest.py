@@ -7,6 +7,7 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.capture import local_rows
+from lipstick.engines import route
 from tests.selection import ENGINE, engines
 
 
@@ -46,3 +47,4 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     """Have the engine of a test compute the rows of captures; in tests they are few."""
     if getattr(request, "param", "memory") != "memory":
         monkeypatch.setattr(local_rows, "MOST", 0)
+        monkeypatch.setattr(route, "MOST_MEMBERS", 0)

@@ -24,7 +24,7 @@ from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.keys import KeyTable, distinct
 from lipstick.engines.memory.many import evaluate_many, evaluate_updates
 from lipstick.engines.memory.members import Members, ValueLookup
-from lipstick.engines.memory.reach import lineage, members_of, reach, tokens
+from lipstick.engines.memory.reach import lineage, members_of, reach, tokens, unused
 from lipstick.engines.memory.scenarios import Scenarios, Updated, Updates, alone
 from lipstick.engines.memory.store import StoredDatasets, every
 from lipstick.engines.memory.updates import evaluate_update
@@ -319,6 +319,10 @@ class Memory:
         after a deletion.
         """
         return tokens(self._engine, relation)
+
+    def unused(self, relation: str, keys: pa.Table) -> Array:
+        """Return the places of the keys of a relation that took no part in the query, sorted."""
+        return unused(self._engine, relation, keys)
 
     def evaluate(
         self,

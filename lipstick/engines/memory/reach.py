@@ -318,6 +318,22 @@ def tokens(engine: Engine, relation: str) -> pa.Table:
     return _distinct(engine.manifest.relations[relation].token, parts, engine, relation)
 
 
+def unused(engine: Engine, relation: str, keys: pa.Table) -> Array:
+    """Return the places of the keys of a relation that no member has, sorted.
+
+    Cost: after the first what-if of the relation, O(d log n) for d keys among n members.
+    """
+    columns = [column.combine_chunks() for column in keys.columns]
+    used = np.zeros(keys.num_rows, dtype=np.bool_)
+    for name, block in engine.blocks.items():
+        for number, token in enumerate(block.tokens):
+            if token.relation == relation:
+                members = members_of(engine.rows(name))
+                assert members is not None
+                used[members.tokens.index(number).pairs(columns)[1]] = True
+    return np.flatnonzero(~used)
+
+
 def _distinct(
     names: tuple[str, ...], parts: list[list[pa.Array]], engine: Engine, relation: str
 ) -> pa.Table:

@@ -16,13 +16,12 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from lipstick.capture import local_rows
 from lipstick.capture.files import in_arrow
 from lipstick.capture.local_rows import arrow_schema, as_spark_has, computes_alike
 from lipstick.capture.lookup import ValueLookup, source_rows
 from lipstick.capture.manifest import RelationRecord
 from lipstick.capture.writer import needs_rows
-from lipstick.engines.route import answer, left_to_spark
+from lipstick.engines.route import answer, fits_memory, left_to_spark
 from lipstick.engines.spark.evaluate import (
     Evaluation,
     check_difference,
@@ -65,9 +64,6 @@ from semiring.semirings.expressions import Expressions
 if TYPE_CHECKING:
     from lipstick.engines.protocol import AskedCapture, Row
 
-
-_MOST_MEMBERS = 20_000_000
-"""Members of a capture whose lineage is found in memory, at most."""
 
 _BROADCAST_BYTES = 32 << 20
 """Tokens of a relation that are sent to every worker, at most."""
@@ -182,8 +178,7 @@ class SparkEngine:
             Where the capture is too large for that, where Arrow has not the types of Spark, and
             where Spark alone knows what the rows were made from.
         """
-        members = sum(datasets.get("members", 0) for datasets in self._manifest.counts.values())
-        if members > _MOST_MEMBERS:
+        if not fits_memory(self._manifest):
             raise NeedsSparkError("The capture has too many members for this process.")
         memory = self._capture.memory
         if rows is None:
@@ -394,8 +389,8 @@ class SparkEngine:
         return () if self._manifest.values == "reference" else left_to_spark()
 
     def _has_few_rows(self) -> bool:
-        """Return True if a job over the capture is mostly planning, and memory answers alike."""
-        few = self._manifest.row_count <= local_rows.MOST
+        """Return True if memory has room for the capture, and answers as Spark does."""
+        few = fits_memory(self._manifest)
         schema = StructType.fromJson(json.loads(self._manifest.schema))
         return few and in_arrow(schema) and computes_alike(self._spark)
 

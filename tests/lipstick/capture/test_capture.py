@@ -1,6 +1,7 @@
 """Captures: whole or not at all, readable with pyarrow alone, the same answers everywhere."""
 
 import json
+import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import lipstick
+from lipstick import pipeline
 from lipstick.capture.documents import seal
 from lipstick.capture.manifest import Manifest
 from lipstick.errors import CaptureError, SourceChangedError, TrackingError, UnsupportedError
@@ -45,6 +47,25 @@ def test_capture_is_readable_with_pyarrow_alone(dealer: lipstick.Session, tmp_pa
     [token] = manifest["blocks"][-1]["tokens"]
     members = ds.dataset(tmp_path / "c" / "b0" / "members").to_table()
     assert sorted(members.column(token["columns"][0]).to_pylist()) == ["C1", "C2", "C3"]
+
+
+def test_a_query_is_captured_once(
+    dealer: lipstick.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Questions need no other capture after save(), even if the saved folder is gone."""
+    written = []
+    capture = pipeline.capture
+    monkeypatch.setattr(
+        pipeline, "capture", lambda *given: written.append(given[3].name) or capture(*given)
+    )
+    q = dealer.sql(COUNTS)
+    q.save(tmp_path / "c")
+    shutil.rmtree(tmp_path / "c")
+    assert rows(q.what_if(delete={"Cars": ["C2"]}).df) == [("Accord", 1, 24), ("Civic", 1, 22)]
+    again = q.save(tmp_path / "again")
+    assert rows(again.what_if(delete={"Cars": ["C1"]}).df) == [("Civic", 2, 42)]
+    q.save(tmp_path / "tokens", values="reference")
+    assert written == ["c", "tokens"]
 
 
 def test_capture_outlives_the_session(dealer: lipstick.Session, tmp_path: Path) -> None:

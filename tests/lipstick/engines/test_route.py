@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pyarrow as pa
 import pytest
 
 import lipstick
+from lipstick.capture.manifest import Manifest
+from lipstick.engines import route
 from lipstick.engines.route import answer, if_here, left_to_spark
 from lipstick.errors import CaptureError, NeedsSparkError, TrackingError
 from rewriter.interpret import UninterpretableError
@@ -63,6 +67,31 @@ def test_an_error_of_spark_has_no_context() -> None:
 @pytest.mark.parametrize("error", [TrackingError, UninterpretableError, pa.ArrowInvalid])
 def test_errors_that_are_left_to_spark(error: type[Exception]) -> None:
     assert issubclass(error, left_to_spark())
+
+
+@pytest.mark.parametrize(
+    ("members", "free", "fits"),
+    [
+        (20_000_000, None, True),
+        (20_000_001, None, False),
+        (1_000_000, 2 * 20 * 1_000_000 * 4, True),
+        (1_000_000, 2 * 20 * 1_000_000 * 4 - 1, False),
+        (0, 1, True),
+    ],
+)
+def test_captures_that_this_process_reads(
+    members: int, free: int | None, fits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At most so many members, of two columns of 20 bytes each in a fourth of the free memory."""
+    monkeypatch.setattr(route, "free_memory", lambda: free)
+    manifest = cast(
+        Manifest,
+        SimpleNamespace(
+            counts={"b0": {"members": members, "rows": 1}},
+            schemas={"b0": {"members": {"fields": [{}, {}]}}},
+        ),
+    )
+    assert route.fits_memory(manifest) is fits
 
 
 def test_nobody_else_decides() -> None:
