@@ -147,7 +147,7 @@ class Session:
             The version of a table of Delta or Iceberg: its number, a moment (as text in the time
             zone of the session), a branch or a tag. None: the current one (``docs/tables.md``).
         replace
-            Track this in place of what has the name; frames and captures of that stay as they are.
+            Track this in place of the relation of that name, whose frames stay as they are.
 
         Raises
         ------

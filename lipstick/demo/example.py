@@ -18,7 +18,7 @@ from lipstick.capture.documents import seal, unseal
 from lipstick.capture.manifest import FORMAT, KIND
 
 PLACE = "EXAMPLE"
-"""What the shipped manifests have in place of the folder of the tables."""
+"""The text in shipped manifests that stands for the folder of the tables."""
 
 TIME = 1_767_603_600 * 10**9
 """The time at which the tables were written, 5 January 2026, in nanoseconds."""

@@ -68,7 +68,7 @@ def if_here(here: Callable[[], T], left: Errors | None = None) -> T | None:
 def fits_memory(manifest: Manifest) -> bool:
     """Return True if a capture's members are few enough for this process, and its free memory.
 
-    A fourth of what is free is enough for them.
+    They may take a fourth of it.
     """
     counts = {name: each.get("members", 0) for name, each in manifest.counts.items()}
     cells = sum(
