@@ -240,8 +240,9 @@ class Explorer:
             except ExploreError as error:
                 budget.check()
                 # A source that does not read a relation has nothing made of its rows.
-                if view == "search" or isinstance(error, TooLongError):
-                    unanswered.append({"source": number, "why": cell(str(error))})
+                slow = isinstance(error, TooLongError)
+                if view == "search" or slow:
+                    unanswered.append({"source": number, "why": cell(str(error)), "slow": slow})
             except (LipstickError, ArithmeticError, LookupError, TypeError, ValueError) as error:
                 unanswered.append({"source": number, "why": cell(f"{error}")})
         return {"answers": answers, "unanswered": unanswered}

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from lipstick.capture.capture import Capture
+from lipstick.capture.manifest import RelationRecord
 from lipstick.engines.memory.reach import dependents
 from lipstick.errors import first_line
 from lipstick.explorer.captures.input_rows import looked_up
 from lipstick.explorer.cells import cell, cells, columns, parsed, text_ranks
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.params import Params
+from lipstick.tracking.naming import ROW_BITS, ROWS
+from semiring.arrays.arrow import decoded
 from semiring.base import Array
+from semiring.token import format_relation
 
 LISTED = 20
 """Findings of one relation, or of the answer, at most."""
 
+_PART = re.compile(r"x?'(?:[^']|'')*'|[^|]+")
+"""A part of a key as annotations print it."""
+
 
 def search(capture: Capture, answer: pa.Table, params: Params) -> dict[str, Any]:
-    """Return columns and rows of the answer, and input rows by their keys, that have a text."""
+    """Return columns and rows of the answer, and input rows by their keys, that have a text.
+
+    ``lineitem:223140|2``, as annotations print it, names an input row, ``lineitem:223140`` all
+    whose keys begin so.
+    """
     text = params.text("text").strip()
     if not text:
         return {"found": [], "total": 0}
@@ -42,13 +55,44 @@ def search(capture: Capture, answer: pa.Table, params: Params) -> dict[str, Any]
         if not record.token:
             continue
         keys = capture.memory.tokens(name)
-        places = _having(keys, lowered)
+        places = _named_by(text, record, keys)
+        if places is None:
+            places = _having(keys, lowered)
         total += len(places)
         for row in cells(keys.take(pa.array(places[:LISTED])), None):
             place = {"token": [name, *row]}
             label = cell("|".join(str(part) for part in row))
             found.append({"sort": "input", "name": label, "place": place, "note": cell(name)})
     return {"found": found, "total": total}
+
+
+def _named_by(text: str, record: RelationRecord, keys: pa.Table) -> Array | None:
+    """Return the places of the keys that a token names as annotations print it.
+
+    The first parts of a key name all keys that begin so; a key that there is not names those that
+    have its text. None: the text is no token of the relation.
+    """
+    relation = f"{format_relation(record.name)}:".lower()
+    if not text.lower().startswith(relation):
+        return None
+    written = text[len(relation) :].strip()
+    parts = [part for part in _PART.findall(written) if part]
+    if record.naming == ROWS and len(parts) == 2 and all(part.isdecimal() for part in parts):
+        parts = [str(int(parts[0]) << ROW_BITS | int(parts[1]))]
+    mask = np.full(keys.num_rows, len(parts) <= keys.num_columns)
+    try:
+        for part, column in zip(
+            parts, (decoded(c.combine_chunks()) for c in keys.columns), strict=False
+        ):
+            plain = part[1:-1].replace("''", "'") if part.startswith("'") else part
+            plain = part[2:-1] if part.startswith("x'") else plain
+            value = parsed([plain], column.type)[0]
+            equal = pc.is_null(column) if part == "NULL" else pc.equal(column, value)
+            mask &= np.asarray(pc.fill_null(equal, False), dtype=np.bool_)
+    except (ExploreError, pa.ArrowException):
+        mask[:] = False
+    places = np.flatnonzero(mask)
+    return places if len(places) else _having(keys, written.lower())
 
 
 def _having(table: pa.Table, text: str) -> Array:

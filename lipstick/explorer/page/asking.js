@@ -45,6 +45,8 @@ export class Asker {
     if (signal?.aborted) throw new DOMException("withdrawn", "AbortError");
     this.times.push({ view: question.view, milliseconds: performance.now() - started });
     if (reply.error) throw new Refused(reply.error.kind, reply.error.message);
+    // What a busy source left unknown is asked again.
+    if (reply.answer.unanswered?.some((each) => each.slow)) return reply.answer;
     this.kept.set(key, reply.answer);
     if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value);
     return reply.answer;

@@ -29,6 +29,7 @@ export class Search {
   }
 
   close() {
+    clearTimeout(this.timer);
     this.latest.stop();
     this.findings.hidden = true;
   }
@@ -57,17 +58,21 @@ export class Search {
       this.close();
       return;
     }
-    this.timer = setTimeout(async () => {
-      const signal = this.latest.start();
-      this.findings.hidden = false;
-      if (!this.findings.childElementCount) replace(this.findings, h("p", { class: "note" }, "Searching"));
-      try {
-        const reply = await this.app.asker.askEverywhere("search", { text, first: Math.max(0, this.app.number) }, signal);
-        replace(this.findings, this.answer(text, reply));
-      } catch (error) {
-        if (error.name !== "AbortError") replace(this.findings, h("p", { class: "bad" }, error.message));
-      }
-    }, 180);
+    this.timer = setTimeout(() => this.search(text, 3), 180);
+  }
+
+  // What is busy is asked again, a few times.
+  async search(text, times) {
+    const signal = this.latest.start();
+    this.findings.hidden = false;
+    if (!this.findings.childElementCount) replace(this.findings, h("p", { class: "note" }, "Searching"));
+    try {
+      const reply = await this.app.asker.askEverywhere("search", { text, first: Math.max(0, this.app.number) }, signal);
+      replace(this.findings, this.answer(text, reply));
+      if (times && reply.unanswered.some((each) => each.slow)) this.timer = setTimeout(() => this.search(text, times - 1), 1500);
+    } catch (error) {
+      if (error.name !== "AbortError") replace(this.findings, h("p", { class: "bad" }, error.message));
+    }
   }
 
   answer(text, reply) {
@@ -88,11 +93,11 @@ export class Search {
           ),
         ),
       ]),
-      !found.length && h("p", { class: "note" }, `Nothing has “${text}” in it.`),
+      !found.length && h("p", { class: "note" }, reply.unanswered.length ? `Nothing that answered has “${text}” in it; of the others it is unknown.` : `Nothing has “${text}” in it.`),
       reply.answers
         .filter((answer) => answer.searched !== undefined)
         .map((answer) => h("p", { class: "note" }, `${this.app.sources[answer.source].name}: ${answer.searched.toLocaleString("en")} of ${answer.nodes.toLocaleString("en")} nodes were searched in time; name a group, such as Cars:C2, to search in it alone.`)),
-      reply.unanswered.map((each) => h("p", { class: "bad" }, `${this.app.sources[each.source].name} gave no answer: ${each.why}`)),
+      reply.unanswered.map((each) => h("p", { class: "bad" }, `${this.app.sources[each.source].name} gave no answer, so it is unknown: ${each.why}`)),
     ];
   }
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from graphquery import ProvenanceGraph
 from graphquery.store import Store
+from lipstick.capture.capture import Capture
 from lipstick.explorer import Explorer
 from lipstick.explorer.budget import Budget
+from lipstick.explorer.captures.source import CaptureSource
 from lipstick.explorer.cells import cell
 from lipstick.explorer.explorer import open_source
 from lipstick.explorer.graphs import search
@@ -17,6 +21,8 @@ from lipstick.explorer.graphs.source import graph_source
 from tests.graphquery.dealership import dealership
 from tests.lipstick.explorer.conftest import ask
 from tests.lipstick.stored import store_graph
+from tests.oracle.database import Database, Relation
+from tests.oracle.written import write_capture
 
 
 @pytest.fixture(scope="module")
@@ -90,3 +96,73 @@ def test_all_sources_are_asked_at_once(store: Path, tmp_path: Path) -> None:
     assert node["makes"] == len(graph.descendants(["dealer1/Cars:C2"]).ids)
     facts = ask(explorer.sources[0], "node", node="dealer1/Cars:C2")
     assert facts["row"] == ["Cars", "C2"]
+
+
+def keyed(folder: Path) -> Capture:
+    """A capture whose relations have keys of several parts and types."""
+    lines = Relation(
+        "lineitem",
+        ("l_orderkey", "l_linenumber"),
+        "l_orderkey int, l_linenumber int, price int",
+        pa.table({"l_orderkey": [7, 7, 71], "l_linenumber": [1, 2, 1], "price": [5, 6, 7]}),
+    )
+    named = Relation(
+        "notes",
+        ("author", "day"),
+        "author string, day date, l int",
+        pa.table(
+            {
+                "author": ["O'Neil", "a|b", "1"],
+                "day": [date(2026, 1, 5)] * 3,
+                "l": [7, 7, 71],
+            }
+        ),
+    )
+    database = Database({"lineitem": lines, "notes": named})
+    query = "SELECT sum(price) AS total FROM lineitem JOIN notes ON l = l_orderkey GROUP BY author"
+    return write_capture(query, database, folder / "keyed")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("lineitem:7|2", ["7|2"]),
+        ("LINEITEM:7|2", ["7|2"]),
+        ("lineitem:7", ["7|1", "7|2"]),
+        ("lineitem:71|1", ["71|1"]),
+        ("lineitem:8|1", []),
+        ("lineitem:7|2|3", []),
+        ("notes:'O''Neil'|2026-01-05", ["O'Neil|2026-01-05"]),
+        ("notes:'a|b'", ["a|b|2026-01-05"]),
+        ("notes:'1'|2026-01-05", ["1|2026-01-05"]),
+        ("notes:Neil", ["O'Neil|2026-01-05"]),
+        ("orders:7", []),
+    ],
+)
+def test_input_rows_are_found_as_annotations_print_them(
+    tmp_path: Path, text: str, names: list[str]
+) -> None:
+    capture = keyed(tmp_path)
+    found = ask(CaptureSource("keyed", capture), "search", text=text)["found"]
+    assert sorted(each["name"] for each in found) == names
+    relation = text.partition(":")[0].lower()
+    assert all(each["place"]["token"][0] == relation for each in found)
+
+
+def test_every_token_that_an_annotation_has_is_found(tmp_path: Path) -> None:
+    capture = keyed(tmp_path)
+    source = CaptureSource("keyed", capture)
+    tokens = {str(t) for _, annotation in capture.polynomials() for t in annotation.tokens}
+    assert len(tokens) == 6
+    for token in tokens:
+        [found] = ask(source, "search", text=token)["found"]
+        relation, *key = found["place"]["token"]
+        assert ask(source, "follow", relation=relation, key=key)["total"] > 0
+
+
+def test_a_source_that_is_busy_is_unknown(store: Path) -> None:
+    explorer = Explorer([open_source(store)])
+    with explorer._locks[0]:
+        question = {"everywhere": True, "view": "search", "params": {"text": "civic"}}
+        [unanswered] = explorer.ask(question)["answer"]["unanswered"]
+    assert unanswered["slow"]
