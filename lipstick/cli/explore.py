@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from lipstick.cli.errors import Failure, reported
-from lipstick.cli.output import working
+from lipstick.cli.output import printable, working
 
 
 @click.command()
@@ -64,8 +64,12 @@ def explore(
             from lipstick.explorer.saved import save
 
             with working(f"writing {output}"):
-                size = save(explorer, output, rows)
-            click.echo(f"{output}: {size:,} bytes, to be opened in any browser.")
+                page = save(explorer, output, rows)
+            click.echo(
+                f"{output}: {len(page.data):,} bytes, to be opened in any browser. It has of"
+            )
+            for line in page.says:
+                click.echo(f"  {printable(line)}")
             return
         from lipstick.explorer.server import Serving
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 from lipstick.errors import first_line
 from lipstick.explorer.budget import Budget
@@ -61,6 +63,10 @@ class Holding:
         now = time.thread_time()
         self._until = now + max(0.0, self._end - now) / parts
 
+    def again(self) -> None:
+        """Begin the time anew."""
+        self._end = self._until = time.thread_time() + SECONDS
+
     def hold(
         self, source: int | None, view: str, params: dict[str, Any], *, asked: bool = False
     ) -> Any:
@@ -89,28 +95,59 @@ class Holding:
         self.answers[key] = reply
         return reply.get("answer")
 
-    def hold_circuit(self, number: int, source: ExplorerSource) -> None:
-        """Hold the circuit of a capture, or why the page is without it; of others nothing."""
+    def hold_circuit(self, number: int, source: ExplorerSource, *, viewed: bool = False) -> None:
+        """Hold the circuit of a capture, or why the page is without it; of others nothing.
+
+        Parameters
+        ----------
+        viewed
+            Its view is what is saved: it has all the time that it takes.
+        """
         if not isinstance(source, CaptureSource):
             return
         begun = time.thread_time()
         try:
-            if self._circuit_seconds <= 0:
+            if not viewed and self._circuit_seconds <= 0:
                 raise ExploreError("the other captures of this page took the time that there is")
-            text = call_within(self._circuit_seconds, partial(portable, source.capture, self._room))
+            seconds = None if viewed else self._circuit_seconds
+            text = call_within(seconds, partial(portable, source.capture, self._room))
             if len(text) > self._room:
                 raise ExploreError(f"its annotations take {len(text):,} bytes")
         except LipstickError as error:
             self.circuits[number] = {"refused": first_line(error)}
             return
         finally:
-            self._circuit_seconds -= time.thread_time() - begun
+            if not viewed:
+                self._circuit_seconds -= time.thread_time() - begun
         self._room -= len(text)
         self.circuits[number] = {"data": text}
 
+    def says(self, number: int, source: ExplorerSource) -> str:
+        """Return what the page answers about a source, and what it does not, in a line."""
+        asked = [json.loads(key) for key in self.answers]
+        own = [each["view"] for each in asked if each.get("source") == number]
+        if not isinstance(source, CaptureSource):
+            return f"{source.name}: {len(own):,} views; nothing else."
+        explained = f"why {own.count('why'):,} of {source.windows.table.num_rows:,} rows are there"
+        if "data" in self.circuits[number]:
+            return (
+                f"{source.name}: all its rows, sorted and filtered, without any input rows and "
+                f"with other values; {explained}."
+            )
+        why = self.circuits[number]["refused"].rstrip(".")
+        return f"{source.name}: its first rows, and {explained}; not what if, for {why}."
 
-def save(explorer: Explorer, path: Path, rows: int = 20) -> int:
-    """Write a page that answers without a server; return its size in bytes.
+
+@dataclass(frozen=True, slots=True)
+class SavedPage:
+    """A page, and what it answers and does not: a line for each source."""
+
+    data: bytes
+    says: list[str]
+
+
+def save(explorer: Explorer, path: Path, rows: int = 20) -> SavedPage:
+    """Write a page that answers without a server.
 
     See :func:`saved_page`.
 
@@ -119,23 +156,24 @@ def save(explorer: Explorer, path: Path, rows: int = 20) -> int:
     OSError
         Where the file cannot be written.
     """
-    data = saved_page(explorer, rows)
-    path.write_bytes(data)
-    return len(data)
+    page = saved_page(explorer, rows)
+    path.write_bytes(page.data)
+    return page
 
 
 def saved_page(
     explorer: Explorer, rows: int = 20, questions: Sequence[Any] = (), place: str = ""
-) -> bytes:
+) -> SavedPage:
     """Return the page with the answers that are clicked first.
 
-    Answers that take more than two seconds in all are left out, but the rows and the query. Of a
-    capture it holds the first rows of the answer, and why the first of these are there; where its
-    annotations have no more than `portable.EDGES` edges, and there is room for them, also these, so
-    that the page removes any input rows and sorts and filters the answer. Of a graph the modules,
-    and what is one click away from them; of a script what its variables and files depend on; of
-    streams the newest events of each, and what those at the end were made of; of a reduction where
-    its first outputs came from.
+    What was looked at comes first, with the circuit of the source of the view, whatever time these
+    take. Of the others, answers that take more than two seconds in all are left out, but the rows
+    and the query. Of a capture it holds the first rows of the answer, and why the first of these
+    are there; where its annotations have no more than `portable.EDGES` edges, and there is room for
+    them, also these, so that the page removes any input rows and sorts and filters the answer. Of a
+    graph the modules, and what is one click away from them; of a script what its variables and
+    files depend on; of streams the newest events of each, and what those at the end were made of;
+    of a reduction where its first outputs came from.
 
     Parameters
     ----------
@@ -167,17 +205,31 @@ def saved_page(
             latest.setdefault(place_asked)
         held.hold(place_asked, given.text("view"), params, asked=True)
     # Circuits come after what was looked at, those of the sources looked at last first.
-    for number in dict.fromkeys([*latest, *range(len(explorer.sources))]):
-        held.hold_circuit(number, explorer.sources[number])
-    for number, source in enumerate(explorer.sources):
-        held.share(len(explorer.sources) - number)
-        _hold(held, number, source, rows)
-    given_page = {"answers": held.answers, "circuits": held.circuits, "place": place}
+    viewed = _viewed(explorer, place)
+    order = [each for each in (viewed, *latest) if each is not None]
+    order = list(dict.fromkeys([*order, *range(len(explorer.sources))]))
+    for number in order:
+        held.hold_circuit(number, explorer.sources[number], viewed=number == viewed)
+    for number in order:
+        held.share(1 if number == viewed else len(order) - order.index(number))
+        _hold(held, number, explorer.sources[number], rows)
+        if number == viewed:
+            held.again()
+    says = [held.says(number, each) for number, each in enumerate(explorer.sources)]
+    given_page = {"answers": held.answers, "circuits": held.circuits, "place": place, "says": says}
     page = assembled({"mode": "saved", **given_page})
     data = page.encode()
     if len(data) > LARGEST:
         raise ExploreError(f"The page would have {len(data):,} bytes, more than {LARGEST:,}.")
-    return data
+    return SavedPage(data, says)
+
+
+def _viewed(explorer: Explorer, place: str) -> int | None:
+    """Return the source of the view at a place; None: the list of all."""
+    chosen = dict(parse_qsl(place.lstrip("#"))).get("s", "")
+    if chosen.isdecimal() and int(chosen) < len(explorer.sources):
+        return int(chosen)
+    return 0 if len(explorer.sources) == 1 or place.strip("#") else None
 
 
 def _hold(held: Holding, number: int, source: ExplorerSource, rows: int) -> None:

@@ -62,7 +62,7 @@ def export(explorer: Explorer, question: Any) -> bytes:
             questions, place = question_params.items("questions"), question_params.text("place")
             from lipstick.explorer.saved import saved_page
 
-            return saved_page(explorer, questions=questions, place=place)
+            return saved_page(explorer, questions=questions, place=place).data
         if format not in FORMATS:
             raise ExploreError(f"Tables are exported as {' or '.join(FORMATS)}, not {format!r}.")
         return _written(_rows(explorer, question_params, question), format)

@@ -55,9 +55,8 @@ def search(capture: Capture, answer: pa.Table, params: Params) -> dict[str, Any]
         if not record.token:
             continue
         keys = capture.memory.tokens(name)
-        places = _named_by(text, record, keys)
-        if places is None:
-            places = _having(keys, lowered)
+        named = _named_by(text, record, keys)
+        places = _having(keys, lowered) if named is None else named
         total += len(places)
         for row in cells(keys.take(pa.array(places[:LISTED])), None):
             place = {"token": [name, *row]}

@@ -136,12 +136,28 @@ export class App {
     try {
       const questions = [...this.asker.kept.keys()].reverse().map((key) => JSON.parse(key)).filter((question) => question.view !== "search");
       const page = await this.asker.exported({ format: "page", questions, place: location.hash });
-      offer(page, `${this.sources[this.number].name}.html`);
-      this.say("Saved: the file opens in any browser, without a server.");
+      const { says } = JSON.parse((await page.text()).match(/<script[^>]*id="given"[^>]*>([^<]*)</)[1]);
+      this.say("");
+      this.confirm(says, () => offer(page, `${this.sources[this.number]?.name ?? "lipstick"}.html`));
     } catch (error) {
       this.say(error.message);
     }
     control.disabled = false;
+  }
+
+  // What the page that would be saved answers, and what it does not.
+  confirm(says, save) {
+    const close = () => dialog.close();
+    const dialog = h(
+      "dialog",
+      { class: "help", "aria-label": "What the page answers", onclose: () => dialog.remove() },
+      h("h2", null, "Save this view as a page"),
+      h("p", null, "The file opens in any browser, without a server. It answers of"),
+      h("ul", null, says.map((line) => h("li", null, line))),
+      h("p", { class: "controls" }, button("Save", () => (save(), close())), button("Cancel", close)),
+    );
+    this.root.append(dialog);
+    dialog.showModal();
   }
 
   say(text, milliseconds = 3200) {

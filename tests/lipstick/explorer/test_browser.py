@@ -143,6 +143,8 @@ def test_scenarios_that_begin_by_typing_stand_side_by_side(
     told = texts(screen, ".differences td")
     with screen.expect_download() as download:
         screen.get_by_label("Save this view as a page").click()
+        expect(screen.get_by_role("dialog")).to_contain_text("all its rows, sorted and filtered")
+        screen.get_by_role("button", name="Save", exact=True).click()
     download.value.save_as(tmp_path / "view.html")
     for still in opened(browser, (tmp_path / "view.html").as_uri()):
         alone = still.open()

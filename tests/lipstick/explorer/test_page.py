@@ -10,11 +10,14 @@ from typing import Any
 
 import pytest
 
-from lipstick.explorer import Explorer
+from lipstick.explorer import Explorer, saved
+from lipstick.explorer.captures.source import CaptureSource
 from lipstick.explorer.explorer import open_source
 from lipstick.explorer.page import MODULES, assembled, policy, script
-from lipstick.explorer.saved import LARGEST, canonical, save
+from lipstick.explorer.saved import LARGEST, canonical, save, saved_page
+from tests.lipstick.cli.test_cli_captures import SQL, cars
 from tests.lipstick.explorer.conftest import HOSTILE
+from tests.oracle.written import write_capture
 
 FOLDER = Path(__file__).parents[3] / "lipstick" / "explorer" / "page"
 
@@ -66,8 +69,9 @@ def test_data_cannot_leave_its_element() -> None:
 
 def test_a_saved_page_holds_what_is_clicked_first(stores: Path, tmp_path: Path) -> None:
     sources = [open_source(path) for path in sorted(stores.iterdir())]
-    size = save(Explorer(sources), tmp_path / "page.html")
-    assert size == (tmp_path / "page.html").stat().st_size < LARGEST
+    page_saved = save(Explorer(sources), tmp_path / "page.html")
+    assert len(page_saved.data) == (tmp_path / "page.html").stat().st_size < LARGEST
+    assert [line.partition(":")[0] for line in page_saved.says] == [each.name for each in sources]
     page = (tmp_path / "page.html").read_text()
     assert '<meta http-equiv="Content-Security-Policy"' in page
     data = re.search(r'<script type="application/json" id="given">(.*?)</script>', page, re.S)
@@ -76,3 +80,29 @@ def test_a_saved_page_holds_what_is_clicked_first(stores: Path, tmp_path: Path) 
     for number in range(len(sources)):
         question = {"source": number, "view": "picture", "params": {"focus": {}}}
         assert answers[canonical(question)]["answer"]["boxes"]
+
+
+def test_the_view_that_is_saved_is_whole_whatever_time_there_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its circuit and what was looked at; of the other captures a page says what it lacks."""
+    sources = []
+    for name in ("a", "b", "c"):
+        capture = write_capture(SQL, cars([10, 20, 30, 40]), tmp_path / name)
+        sources.append(CaptureSource(name, capture))
+    explorer = Explorer(sources)
+    monkeypatch.setattr(saved, "SECONDS", -1.0)
+    monkeypatch.setattr(saved, "CIRCUIT_SECONDS", -1.0)
+    value = {"row": 0, "column": "total", "only": []}
+    looked = [{"source": 2, "view": "value", "params": value}]
+    for place, whole in (("#s=2&row=0", [2]), ("#row=0", [0]), ("", [])):
+        page = saved_page(explorer, questions=looked, place=place)
+        document = re.search(r'id="given">(.*?)</script>', page.data.decode(), re.S)
+        assert document is not None
+        given = json.loads(document[1])
+        assert [int(n) for n, c in given["circuits"].items() if "data" in c] == whole
+        assert given["says"] == page.says
+        for number, line in enumerate(page.says):
+            assert ("without any input rows" in line) == (number in whole)
+            assert ("not what if, for" in line) == (number not in whole)
+        assert canonical(looked[0]) in given["answers"]
