@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -17,6 +17,7 @@ from rewriter.algebra import (
     Relation,
     Scalar,
     SemiJoin,
+    conjuncts,
     walk,
 )
 from rewriter.analysis.placed_conditions import is_above_groups
@@ -50,10 +51,12 @@ def _losses(operator: Relation, queries: OperatorQueries) -> Iterator[OperatorLo
     match operator:
         case Filter():
             loss = Loss.HAVING if is_above_groups(operator.input) else Loss.WHERE
-            kept = is_true(operator.predicate)
             query, rows = _input(operator.input, queries)
-            lost = queries.add(query.where(exp.Not(this=kept)))
-            yield OperatorLoss(loss, operator, operator.input, operator.predicate, rows, lost)
+            for condition in conjuncts(operator.predicate):
+                lost = queries.add(query.where(exp.Not(this=is_true(condition))))
+                yield OperatorLoss(loss, operator, operator.input, condition, rows, lost)
+                rows = replace(rows, name=queries.add(query.where(is_true(condition))))
+                query = _all(rows)
         case InnerJoin() | OuterJoin():
             outer = operator.side if isinstance(operator, OuterJoin) else None
             if outer is None or not outer.keeps_left:
@@ -89,8 +92,12 @@ def _losses(operator: Relation, queries: OperatorQueries) -> Iterator[OperatorLo
 
 def _input(relation: Relation, queries: OperatorQueries) -> tuple[exp.Select, OperatorRows]:
     rows = queries.rows(relation)
+    return _all(rows), rows
+
+
+def _all(rows: OperatorRows) -> exp.Select:
     columns = [(name, qualified(rows.name, name)) for name in rows.columns]
-    return exp.select(*named(columns)).from_(table(rows.name, rows.name)), rows
+    return exp.select(*named(columns)).from_(table(rows.name, rows.name))
 
 
 def _unmatched(

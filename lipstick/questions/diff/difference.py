@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.errors import CaptureError
+from lipstick.questions.asking import question
 from lipstick.questions.diff.answers import RowPairs, differing
 from lipstick.questions.diff.parts import DifferenceParts
 from lipstick.questions.why.answer import described
@@ -141,10 +142,19 @@ class AnswerDifference:
 
     # -- numbers ---------------------------------------------------------------------------
 
+    @question("running the texts between")
     def parts(
-        self, column: str | None = None, where: Mapping[str, Any] | None = None, **values: Any
+        self,
+        column: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        *,
+        budget: float | None = None,
+        **values: Any,
     ) -> DifferenceParts:
         """Return the parts of the difference of one number.
+
+        The part of a changed text is divided among its edits, which takes a run of the text for
+        each set of up to six edits; of a saved capture it is one.
 
         Parameters
         ----------
@@ -153,9 +163,13 @@ class AnswerDifference:
         where, values
             The row by the values of its columns, after or before; not needed for one row, and
             where one row differs alone.
+        budget
+            Seconds for the question; None: as many as it takes.
 
         Raises
         ------
+        ExactnessError
+            When the budget is spent.
         CaptureError
             When no row, or several have these values, for columns that are not numbers, and for
             answers that are compared as bags.

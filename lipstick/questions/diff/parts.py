@@ -17,6 +17,7 @@ from lipstick.engines.memory.engine import Engine
 from lipstick.errors import CaptureError
 from lipstick.questions.diff.cells import no_rule, rational
 from lipstick.questions.diff.changes import KINDS, ChangedRows
+from lipstick.questions.diff.edits import EditPart
 from lipstick.questions.diff.shares import DividedChange
 from lipstick.questions.why.columns import RelationColumns
 from lipstick.questions.why.deletions import (
@@ -69,6 +70,9 @@ class DifferenceParts:
         The values; None: NULL, or the row is not there, which counts as 0.
     code
         The part of the text of the query.
+    edits
+        The edits of the text, with parts that add up to that of the code; () where the text in
+        between cannot be run.
     data
         The part of the data: all that follow.
     unchanged
@@ -89,12 +93,14 @@ class DifferenceParts:
         changes: Mapping[str, ChangedRows],
         engine: Engine,
         kinds: Mapping[str, tuple[int, Fraction]] | None = None,
+        edits: Sequence[EditPart] = (),
     ) -> None:
         self.subject = subject
         self.before, self.after = values
         self.code = code
         self.rest = rest
         self.unchanged = sum((slope * each.unchanged for slope, each in divided), Fraction(0))
+        self.edits = tuple(edits)
         self._kinds = dict(kinds or {})
         self._divided = tuple(divided)
         self._changes = changes
@@ -144,10 +150,12 @@ class DifferenceParts:
 
     @property
     def table(self) -> pa.Table:
-        """The parts: part, relation, change, rows, value; of code, kinds of changes, the rest."""
+        """The parts: part, relation, change, rows, value; of edits, kinds of changes, the rest."""
         rows: list[dict[str, Any]] = []
-        if self.code:
+        if self.code and not self.edits:
             rows.append({"part": "code", "value": float(self.code)})
+        for each in self.edits:
+            rows.append({"part": "code", "change": each.sentence, "value": float(each.part)})
         for name, changed in self._changes.items():
             by_row = self._by_row[name]
             for kind, word in enumerate(KINDS):
@@ -293,7 +301,7 @@ class DifferenceParts:
                 relation = f" of {row['relation']}" if row["relation"] else ""
                 lines.append(f"{number}{relation} {row['change']}: {part}")
             else:
-                lines.append(f"{row['part']}: {part}")
+                lines.append(": ".join(filter(None, (row["part"], row["change"], part))))
         return lines
 
     def __str__(self) -> str:

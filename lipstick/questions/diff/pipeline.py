@@ -31,13 +31,18 @@ from lipstick.questions.diff.counterexample import (
     prove,
 )
 from lipstick.questions.diff.difference import AnswerDifference
+from lipstick.questions.diff.edits import EditPart, edit_parts
 from lipstick.questions.diff.parts import DifferenceParts
 from lipstick.questions.diff.shares import DividedChange
 from lipstick.questions.why.measure import column_of, rows_with
 from lipstick.questions.why.sources import read_sources
+from rewriter.analysis.text_edits import text_edits
 from rewriter.analysis.value_columns import read_columns
 from semiring.errors import ArgumentError, CapabilityError
 from semiring.support.budget import within
+
+RunText = Callable[[str, Mapping[str, Any], str], Any]
+"""From a text, the key of a row and a column to the value; None where there is no such row."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,11 @@ class Version:
 
 
 def difference(
-    before: Version, after: Version, bridge: Version, key: Sequence[str] | None
+    before: Version,
+    after: Version,
+    bridge: Version,
+    key: Sequence[str] | None,
+    run_text: RunText | None = None,
 ) -> AnswerDifference:
     """Return the difference of two runs.
 
@@ -66,6 +75,8 @@ def difference(
     bridge
         The text of `before` over the data of `after`; it is either of them where the texts, or
         the data, are the same.
+    run_text
+        Runs a text over the data of `after`; None: only its two texts were run.
 
     Raises
     ------
@@ -78,7 +89,7 @@ def difference(
         roots = [before.engine.root, after.engine.root]
         key = answer_key(roots, names[:2])
     pairs = pair_answers(answers[0], answers[1], key)
-    run = _Runs(before, after, bridge, key, answers)
+    run = _Runs(before, after, bridge, key, answers, run_text)
     return AnswerDifference(
         answers[0],
         answers[1],
@@ -99,7 +110,23 @@ def compared_runs(
     """Return the difference of two frames or captures; see :meth:`lipstick.Capture.diff`."""
     old, new = _version(before, sources[0]), _version(after, sources[1])
     with scalars_of(new.spark):
-        return difference(old, new, _bridge(before, after, (old, new), sources[1]), key)
+        bridge = _bridge(before, after, (old, new), sources[1])
+        rerun = getattr(after, "with_query", None)
+        run_text = None if rerun is None else _run_text(rerun)
+        return difference(old, new, bridge, key, run_text)
+
+
+def _run_text(rerun: Callable[[str], Any]) -> RunText:
+    """Return the function that runs a text for one number of its answer."""
+
+    def run(query: str, where: Mapping[str, Any], column: str) -> Any:
+        frame = rerun(query).df
+        for name, value in where.items():
+            frame = frame.where(F.col(f"`{name}`").eqNullSafe(F.lit(value)))
+        rows = frame.select(F.col(f"`{column}`")).head(1)
+        return rows[0][0] if rows else None
+
+    return run
 
 
 def _bridge(
@@ -261,7 +288,9 @@ class _Runs:
         bridge: Version,
         key: Sequence[str] | None,
         answers: Sequence[pa.Table],
+        run_text: RunText | None = None,
     ) -> None:
+        self._run_text = run_text
         self._before = before
         self._after = after
         self._bridge = bridge
@@ -348,9 +377,32 @@ class _Runs:
                 divided, rest = data_parts(engines, positions, output, (was, between), self.changes)
             except CapabilityError as error:
                 kinds = self._kinds(name, rows, (was, between), error)
+        edits = self._edits(name, rows, (rational(between), rational(now)))
         return DifferenceParts(
-            subject, (was, now), code, divided, rest, self.changes, self._after.engine, kinds
+            subject, (was, now), code, divided, rest, self.changes, self._after.engine, kinds, edits
         )
+
+    def _edits(
+        self, column: str, rows: Sequence[int | None], ends: tuple[Fraction, Fraction]
+    ) -> list[EditPart]:
+        """Return the parts of the edits of the text, where texts in between can be run."""
+        run = self._run_text
+        texts = [version.engine.manifest.query for version in (self._before, self._after)]
+        if run is None or self._bridge is self._after or texts[0] == texts[1]:
+            return []
+        where = self._key_values(rows)
+        edits = text_edits(*texts)
+        return edit_parts(edits, ends, lambda sql: rational(run(sql, where, column)))
+
+    def _key_values(self, rows: Sequence[int | None]) -> dict[str, Any]:
+        """Return the key of a cell's row, in one of the answers that have it."""
+        place = next(number for number, row in enumerate(rows) if row is not None)
+        table = self._answers[place]
+        row = rows[place]
+        return {
+            name: table.column(column_of(table.column_names, name))[row].as_py()
+            for name in self._key or ()
+        }
 
     def _kinds(
         self,
@@ -366,9 +418,7 @@ class _Runs:
         CapabilityError
             The given one, where only Spark computes them.
         """
-        place = next(number for number, row in enumerate(rows) if row is not None)
-        row, table = rows[place], self._answers[place]
-        where = {name: table.column(name)[row].as_py() for name in self._key or ()}
+        where = self._key_values(rows)
         deleted: list[dict[str, pa.Table]] = [{}, {}]
         counts = [0, 0, 0]
         for name, changed in self.changes.items():

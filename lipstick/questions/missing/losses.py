@@ -26,7 +26,8 @@ class DroppedRows:
     ----------
     table
         For each operator and input: operator, input, condition, place, rows, lost; inputs before
-        the operators that read them. A row that no partner matches counts once.
+        the operators that read them. Each conjunct of WHERE and HAVING has a line, with the rows
+        that the conjuncts before it keep. A row that no partner matches counts once.
     """
 
     def __init__(

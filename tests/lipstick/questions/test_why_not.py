@@ -221,6 +221,19 @@ def test_dropped_rows() -> None:
     assert found.examples(0).to_pylist() == [{"p.pid": 4, "p.name": "Dirk", "p.hair": None}]
 
 
+def test_each_conjunct_loses_rows_of_its_own() -> None:
+    """A row counts at the first conjunct that it does not meet; the numbers add up."""
+    sql = "SELECT pid FROM person WHERE pid > 1 AND hair = 'red' AND name <> 'Cleo'"
+    found = DuckQuestion(sql, CRIMES, {"pid": 1}).dropped()
+    assert str(found).splitlines() == [
+        "WHERE at 1:24 `person.pid > 1`: loses 1 of 4 rows of person.",
+        "WHERE at 1:24 `person.hair = 'red'`: loses 2 of 3 rows of person.",
+        "WHERE at 1:24 `person.name <> 'Cleo'`: loses 1 of 1 rows of person.",
+    ]
+    names = [row["person.name"] for row in found.examples(1).to_pylist()]
+    assert sorted(names) == ["Bert", "Dirk"]
+
+
 @pytest.mark.parametrize(
     ("sql", "pattern", "condition", "problem"),
     [
