@@ -5,12 +5,16 @@ rows, and a large one in fifty. Each question is asked of a capture that is open
 processor seconds, of this process and of Spark, and medians of several runs.
 
     python -m benchmark_workflowgen explanations --rows 10000000 --data FOLDER
+
+With ``--planted`` it asks instead for a hundred causes planted in the tables of the tests, and in
+twenty tables in which nothing is wrong; every effect is carried out by DuckDB.
 """
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,16 +56,33 @@ _FILE: Final = 2_500_000
     help="Among fewer there may be none with the rare error.",
 )
 @click.option("--repetitions", default=3, show_default=True)
-@click.option(
-    "--data", type=click.Path(path_type=Path), required=True, help="Kept from run to run."
-)
+@click.option("--data", type=click.Path(path_type=Path), help="Kept from run to run.")
+@click.option("--planted", is_flag=True, help="Ask for planted causes; in a checkout.")
+@click.option("--seeds", default="0-100", show_default=True, help="Of the planted causes.")
 @output_option
 @click.option("--cores", default=2, show_default=True)
 @click.option("--memory", default="2g", show_default=True, help="Heap of the driver.")
 def main(
-    rows: int, repetitions: int, data: Path, output: Path | None, cores: int, memory: str
+    rows: int,
+    repetitions: int,
+    data: Path | None,
+    planted: bool,
+    seeds: str,
+    output: Path | None,
+    cores: int,
+    memory: str,
 ) -> None:
     """Measure explanations over 20 columns, with Spark and in memory."""
+    if planted:
+        try:
+            import_module("tests.planted.found").main(seeds)
+        except ModuleNotFoundError as error:
+            raise click.ClickException(
+                f"No module {error.name}: planted causes are among the tests of a checkout."
+            ) from error
+        return
+    if data is None:
+        raise click.UsageError("Give --data FOLDER, or --planted.")
     files = data / f"orders-{rows}"
     if not files.exists():
         generate(files, rows)

@@ -1,8 +1,9 @@
-"""Conditions on single columns as Spark SQL, for generated predicates."""
+"""Conditions on columns, and on scalars over them, as Spark SQL, for generated predicates."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -21,9 +22,45 @@ _COMPARISONS = {
 }
 
 
-def equality_sql(column: str, value: Any) -> str:
+_FUNCTIONS = {
+    "length": exp.Length,
+    "year": exp.Year,
+    "month": exp.Month,
+    "weekday": exp.DayOfWeek,
+    "hour": exp.Hour,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """The left side of a condition: a column, a field of a struct, or a function of such a value.
+
+    Attributes
+    ----------
+    path
+        The column, and the names of fields in it.
+    function
+        One of ``length year month weekday hour``; weekdays count from Sunday, 1. None: the value.
+    """
+
+    path: tuple[str, ...]
+    function: str | None = None
+
+    def scalar(self) -> exp.Expr:
+        """Return the operand as a tree."""
+        named: exp.Expr = _column(self.path[0])
+        for name in self.path[1:]:
+            named = exp.Dot(this=named, expression=exp.to_identifier(name, quoted=True))
+        return named if self.function is None else _FUNCTIONS[self.function](this=named)
+
+
+def _named(operand: str | Operand) -> exp.Expr:
+    return _column(operand) if isinstance(operand, str) else operand.scalar()
+
+
+def equality_sql(column: str | Operand, value: Any) -> str:
     """Return ``column = value``, or ``column IS NULL`` for None."""
-    named = _column(column)
+    named = _named(column)
     if value is None:
         return _sql(exp.Is(this=named, expression=exp.null()))
     if isinstance(value, bool):
@@ -31,13 +68,13 @@ def equality_sql(column: str, value: Any) -> str:
     return _sql(exp.EQ(this=named, expression=literal(value)))
 
 
-def range_sql(column: str, least: Any, most: Any) -> str:
+def range_sql(column: str | Operand, least: Any, most: Any) -> str:
     """Return ``least <= column AND column <= most``, without a bound that is None."""
     bounds: list[exp.Expr] = []
     if least is not None:
-        bounds.append(exp.GTE(this=_column(column), expression=literal(least)))
+        bounds.append(exp.GTE(this=_named(column), expression=literal(least)))
     if most is not None:
-        bounds.append(exp.LTE(this=_column(column), expression=literal(most)))
+        bounds.append(exp.LTE(this=_named(column), expression=literal(most)))
     return _sql(exp.and_(*bounds))
 
 
@@ -48,7 +85,17 @@ def membership_sql(column: str, relation: str, key: str, *, negated: bool) -> st
     return _sql(exp.Not(this=found) if negated else found)
 
 
-def comparison_sql(column: str, op: str, values: Sequence[Any]) -> str:
+def prefix_sql(column: str | Operand, prefix: str) -> str:
+    """Return ``startswith(column, prefix)``."""
+    return _sql(exp.StartsWith(this=_named(column), expression=exp.Literal.string(prefix)))
+
+
+def columns_sql(left: str | Operand, op: str, right: str | Operand) -> str:
+    """Return a comparison of two columns by ``=``, ``<`` or ``>``."""
+    return _sql(_COMPARISONS[op](this=_named(left), expression=_named(right)))
+
+
+def comparison_sql(column: str | Operand, op: str, values: Sequence[Any]) -> str:
     """Return a comparison of a column.
 
     Parameters
@@ -56,7 +103,7 @@ def comparison_sql(column: str, op: str, values: Sequence[Any]) -> str:
     op
         One of ``= <> < <= > >= like``, with one value; or ``in``, with any number.
     """
-    named = _column(column)
+    named = _named(column)
     if op == "in":
         return _sql(exp.In(this=named, expressions=[literal(value) for value in values]))
     return _sql(_COMPARISONS[op](this=named, expression=literal(values[0])))

@@ -52,6 +52,11 @@ def parsed(sql: str) -> exp.Expr:
     return sqlglot.parse_one(_LEVELS.sub("", sql), read="spark")
 
 
+def _day_from_one(node: exp.Expr) -> exp.Expr:
+    """Count weekdays from 1, as Spark does: DuckDB begins with 0."""
+    return exp.paren(exp.Add(this=node.copy(), expression=exp.Literal.number(1)), copy=False)
+
+
 def _narrow_series(node: exp.Expr) -> exp.Expr:
     """Write a sequence up to a sum of integers, which is wider in DuckDB than its series take."""
     node.set("end", exp.cast(node.args["end"].copy(), "bigint"))
@@ -226,6 +231,7 @@ _MENDED: Final[dict[type[exp.Expr], Callable[[Any], exp.Expr]]] = {
     exp.CTE: _no_recursion,
     exp.Count: _one_argument,
     exp.CountIf: _count_true,
+    exp.DayOfWeek: _day_from_one,
     exp.Exists: _exists,
     exp.Filter: _collected,
     exp.GenerateSeries: _narrow_series,

@@ -16,15 +16,27 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lipstick.questions.why.sources import SourceRows
-from rewriter.emit.conditions import conjunction_sql, equality_sql, membership_sql, range_sql
+from lipstick.questions.why.terms import Term, computed_terms, plain_term
+from rewriter.emit.conditions import (
+    columns_sql,
+    comparison_sql,
+    conjunction_sql,
+    equality_sql,
+    membership_sql,
+    prefix_sql,
+    range_sql,
+)
 from semiring.arrays.arrow import decoded
 from semiring.base import Array
 
 BINS = 40
 """Bins of a column of numbers at most."""
 
-_VALUES = 50_000
-"""Distinct values that are compared for equality at most."""
+_VALUES = 2_000
+"""Distinct values that are compared for equality at most: the most frequent ones."""
+
+_HITS = 4
+"""Rows of a value, at least, where most values have few."""
 
 _TAILS = np.array([0.002, 0.005, 0.01, 0.02])
 _CUTS = np.unique(np.concatenate([_TAILS, np.linspace(0.0, 1.0, BINS - 7), 1 - _TAILS]))
@@ -32,19 +44,19 @@ _CUTS = np.unique(np.concatenate([_TAILS, np.linspace(0.0, 1.0, BINS - 7), 1 - _
 
 @dataclass(frozen=True, slots=True)
 class ColumnCondition:
-    """A condition on one column.
+    """A condition on a column, or on a function of columns.
 
     Attributes
     ----------
     text
         For people.
     holds
-        From the column to a Boolean per row.
+        From the values of the term to a Boolean per row.
     written
         Writes it as Spark SQL.
     """
 
-    column: str
+    term: Term
     text: str
     holds: Callable[[pa.Array], Array] = field(repr=False, compare=False)
     written: Callable[[], str] = field(repr=False, compare=False)
@@ -54,9 +66,14 @@ class ColumnCondition:
         """The condition as Spark SQL."""
         return self.written()
 
-    def mask(self, column: pa.Array) -> Array:
-        """Return a Boolean per row of a column, of coded ones by their distinct values."""
-        return _by_value(column, self.holds)
+    @property
+    def column(self) -> str:
+        """The name of its term."""
+        return self.term.name
+
+    def mask(self, source: SourceRows) -> Array:
+        """Return a Boolean per row of a relation, of coded columns by their distinct values."""
+        return _by_value(self.term.of(source), self.holds)
 
 
 def _by_value(column: pa.Array, holds: Callable[[pa.Array], Array]) -> Array:
@@ -88,15 +105,16 @@ class Predicate:
 
     def rows(self, source: SourceRows) -> Array:
         """Return the positions of all rows of its relation that satisfy it."""
-        masks = [condition.mask(source.column(condition.column)) for condition in self.conditions]
+        masks = [condition.mask(source) for condition in self.conditions]
         return np.flatnonzero(np.logical_and.reduce(masks))
 
 
 class ValueColumn:
     """A column whose values are compared for equality."""
 
-    def __init__(self, name: str, codes: Array, labels: pa.Array) -> None:
-        self.name = name
+    def __init__(self, term: Term, codes: Array, labels: pa.Array) -> None:
+        self.term = term
+        self.name = term.name
         self.codes = codes
         self._labels = labels
 
@@ -107,23 +125,69 @@ class ValueColumn:
 
     def condition(self, code: int) -> ColumnCondition:
         """Return the condition of a code."""
-        return equality(self.name, self._labels[code])
+        return equality(self.term, self._labels[code])
+
+    def among(self, codes: Sequence[int]) -> ColumnCondition | None:
+        """Return the condition that the value is one of several; None: it has no words."""
+        if self.term.other is not None or self.term.letters:
+            return None
+        values = self._labels.take(pa.array(sorted(codes)))
+        if values.null_count:
+            return None
+        plain = sorted(values.to_pylist())
+        return ColumnCondition(
+            self.term,
+            f"{self.name} in ({', '.join(map(shown, plain))})",
+            lambda c: _mask(pc.is_in(c, value_set=values.cast(c.type))),
+            lambda: comparison_sql(self.term.operand, "in", plain),
+        )
+
+    def other_than(self, code: int) -> ColumnCondition | None:
+        """Return the condition that there is another value than one; None: it has no words."""
+        value = self._labels[code]
+        if self.term.other is not None or self.term.letters or not value.is_valid:
+            return None
+        plain = value.as_py()
+        return ColumnCondition(
+            self.term,
+            f"{self.name} <> {shown(plain)}",
+            lambda c: _mask(pc.not_equal(c, value.cast(c.type)).fill_null(False)),
+            lambda: comparison_sql(self.term.operand, "<>", [plain]),
+        )
+
+    @cached_property
+    def missing(self) -> int:
+        """The code of NULL; -1: there is none."""
+        return int(np.append(np.flatnonzero(_mask(self._labels.is_null())), -1)[0])
 
 
-def equality(name: str, value: pa.Scalar) -> ColumnCondition:
-    """Return the condition that a column has a value, NULL and NaN included."""
-    plain = value.as_py()
+_DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+
+
+def equality(term: Term, value: pa.Scalar) -> ColumnCondition:
+    """Return the condition that a term has a value, NULL and NaN included."""
+    plain, name = value.as_py(), term.name
 
     def written() -> str:
-        return equality_sql(name, plain)
+        if term.other is not None:
+            return columns_sql(term.operand, "<=>"[plain + 1], term.other)
+        if term.letters and plain is not None:
+            return prefix_sql(term.operand, plain)
+        return equality_sql(term.operand, plain)
 
     if plain is None:
-        return ColumnCondition(name, f"{name} is NULL", lambda c: _mask(c.is_null()), written)
+        return ColumnCondition(term, f"{name} is NULL", lambda c: _mask(c.is_null()), written)
     text = f"{name} = {shown(plain)}"
+    if term.other is not None:
+        text = f"{term.columns[0]} {'<=>'[plain + 1]} {term.columns[1]}"
+    elif term.letters:
+        text = f"{term.columns[0]} starts with {shown(plain)}"
+    elif term.operand.function == "weekday":
+        text = f"{name} = {_DAYS[plain - 1]}"
     if isinstance(plain, float) and np.isnan(plain):
-        return ColumnCondition(name, text, lambda c: _mask(pc.is_nan(c).fill_null(False)), written)
+        return ColumnCondition(term, text, lambda c: _mask(pc.is_nan(c).fill_null(False)), written)
     return ColumnCondition(
-        name,
+        term,
         text,
         lambda c: _mask(pc.equal(c, value.cast(c.type)).fill_null(False)),
         written,
@@ -138,8 +202,8 @@ def _mask(booleans: pa.Array) -> Array:
 class MembershipColumn(ValueColumn):
     """A column whose values are, or are not, keys of another relation."""
 
-    def __init__(self, name: str, inside: Array, other: SourceRows, key: str) -> None:
-        super().__init__(name, (~inside).astype(np.int64), pa.array([True, False]))
+    def __init__(self, term: Term, inside: Array, other: SourceRows, key: str) -> None:
+        super().__init__(term, (~inside).astype(np.int64), pa.array([True, False]))
         self._other = other
         self._key = key
 
@@ -160,14 +224,21 @@ class MembershipColumn(ValueColumn):
             inside = self.inside(column, keys)
             return _mask(column.is_valid()) & ~inside if code else inside
 
-        return ColumnCondition(self.name, f"{self.name} {word} {self._other.name}", holds, written)
+        return ColumnCondition(self.term, f"{self.name} {word} {self._other.name}", holds, written)
+
+    def among(self, codes: Sequence[int]) -> None:
+        """Return None: there are two values."""
+
+    def other_than(self, code: int) -> None:
+        """Return None: that is the other condition."""
 
 
 class NumberColumn:
     """A column of numbers or moments, compared with bounds."""
 
-    def __init__(self, name: str, column: pa.Array) -> None:
-        self.name = name
+    def __init__(self, term: Term, column: pa.Array) -> None:
+        self.term = term
+        self.name = term.name
         self.column = column
         self._numbers = ordered_numbers(column)
         # Sorted once: quantiles of any rows, and their bins, are then counted by ranks.
@@ -213,7 +284,7 @@ class NumberColumn:
         low = self.column[int(rows[int(numbers.argmin())])]
         high = self.column[int(rows[int(numbers.argmax())])]
         if low == high:
-            return equality(self.name, low)
+            return equality(self.term, low)
         first, last = self._ends
         nan = pa.types.is_floating(self.column.type) and self._has_nan
         at_least = None if float(numbers.min()) <= first else low
@@ -227,10 +298,10 @@ class NumberColumn:
             text = f"{self.name} >= {shown(low.as_py())}"
         least, most = (None if b is None else b.as_py() for b in (at_least, at_most))
         return ColumnCondition(
-            self.name,
+            self.term,
             text,
             lambda column: _between(column, at_least, at_most),
-            lambda: range_sql(self.name, least, most),
+            lambda: range_sql(self.term.operand, least, most),
         )
 
     @cached_property
@@ -304,11 +375,18 @@ class RelationColumns:
         self.ranges: list[NumberColumn] = []
         for name in rows.schema.names:
             if name in wanted:
-                self._add(name, rows.column(name))
+                self._add(plain_term(rows, name), rows.column(name))
+        for term in computed_terms(rows, wanted):
+            self._add(term, term.of(rows))
         for other in others:
             self._add_membership(other)
 
-    def _add(self, name: str, array: pa.Array) -> None:
+    @property
+    def count(self) -> int:
+        """The number of columns, each for equality and for ranges."""
+        return len(self.equalities) + len(self.ranges)
+
+    def _add(self, term: Term, array: pa.Array) -> None:
         kind = _value_type(array.type)
         is_ranged = (
             pa.types.is_integer(kind)
@@ -319,22 +397,23 @@ class RelationColumns:
         )
         if is_ranged:
             array = decoded(array)
-        if is_ranged and array.null_count < len(array):
-            numbers = NumberColumn(name, array)
+        if is_ranged and array.null_count < len(array) and term.other is None:
+            numbers = NumberColumn(term, array)
             if not np.isnan(numbers._numbers).all():
                 self.ranges.append(numbers)
-        if self.rows.record.token == (name,):
+        if self.rows.record.token == term.columns:
             return  # Each value is of one row: single rows have their own list.
         equal = is_ranged or pa.types.is_string(kind) or pa.types.is_large_string(kind)
-        if equal or pa.types.is_boolean(kind):
-            codes, labels = _coded(array)
-            most = BINS if is_ranged else min(_VALUES, max(len(array) // 2, 2))
-            if len(labels) > most and array.null_count:
-                # Too many values to be compared with; NULL is one.
-                null = array.is_null().to_numpy(zero_copy_only=False)
-                codes, labels = np.where(null, 0, -1), pa.nulls(1, kind)
-            if 1 < len(labels) <= most or (len(labels) == 1 and array.null_count):
-                self.equalities.append(ValueColumn(name, codes, labels))
+        if not (equal or pa.types.is_boolean(kind)):
+            return
+        codes, labels = _coded(array)
+        counts = np.bincount(codes, minlength=len(labels))
+        if term.columns != (term.name,):
+            # A text that is NULL has no length; that is a condition on the text.
+            counts[_mask(labels.is_null())] = 0
+        codes, labels = _frequent(codes, labels, counts, len(array))
+        if len(labels) > 1 or (len(labels) == 1 and (codes < 0).any()):
+            self.equalities.append(ValueColumn(term, codes, labels))
 
     def _add_membership(self, other: SourceRows) -> None:
         if len(other.record.token) != 1 or not other.whole:
@@ -349,7 +428,7 @@ class RelationColumns:
             self.rows.column(key), lambda column: MembershipColumn.inside(column, theirs)
         )
         if inside.any() and not inside.all():
-            self.equalities.append(MembershipColumn(key, inside, other, key))
+            self.equalities.append(MembershipColumn(plain_term(self.rows, key), inside, other, key))
 
 
 def _value_type(kind: pa.DataType) -> pa.DataType:
@@ -370,6 +449,19 @@ def _coded(array: pa.Array) -> tuple[Array, pa.Array]:
         codes = (np.cumsum(used, dtype=np.int32) - 1)[codes]
         labels = labels.filter(pa.array(used))
     return codes, labels
+
+
+def _frequent(codes: Array, labels: pa.Array, counts: Array, rows: int) -> tuple[Array, pa.Array]:
+    """Return codes of values that rows share, of the most frequent ones; -1 for the others."""
+    least = _HITS if len(labels) > max(rows // 8, BINS) else 1
+    keep = np.flatnonzero(counts >= least)
+    if len(keep) > _VALUES:
+        keep = np.sort(keep[np.argpartition(-counts[keep], _VALUES)[:_VALUES]])
+    if len(keep) == len(labels):
+        return codes, labels
+    places = np.full(len(labels), -1, dtype=np.int32)
+    places[keep] = np.arange(len(keep), dtype=np.int32)
+    return places[codes], labels.take(pa.array(keep))
 
 
 def shown(value: Any) -> str:

@@ -17,6 +17,7 @@ from lipstick.questions.why.partials import (
     DistinctCount,
     PartialAggregate,
     PartialExtreme,
+    PartialPercentile,
     PartialSum,
 )
 from lipstick.questions.why.sources import SourceRows
@@ -66,9 +67,15 @@ class SearchEffects(ABC):
     ----------
     total
         The number of rows, or of members made of them, among which conditions choose.
+    by_row
+        True if the effects of all single rows are computed at once.
+    restores
+        True if rows of the answer may appear when rows of the relation are deleted.
     """
 
     total: float
+    by_row = True
+    restores = False
 
     @abstractmethod
     def sampled(self, most: int) -> tuple[Array, SearchEffects]:
@@ -167,9 +174,14 @@ def aggregate(rows: GroupRows, name: str, members: Array) -> PartialAggregate:
             return PartialSum("COUNT", valid.astype(np.float64), valid)
         codes, _ = distinct(columns, len(members))
         return DistinctCount(np.where(valid, codes, -1))
-    if call.function is None or call.distinct or not is_measurable(columns[0].type):
+    anew = call.anew
+    is_percentile = anew is not None and anew.name == "percentile"
+    known = call.function is not None or is_percentile
+    if not known or call.distinct or not is_measurable(columns[0].type):
         raise UninterpretableError(call.text)
     numbers = as_numbers(columns[0])
+    if anew is not None:
+        return PartialPercentile(numbers, anew.share, anew.descending)
     valid = ~np.isnan(numbers)
     if call.function in ("SUM", "AVG"):
         return PartialSum(call.function, np.where(valid, numbers, 0.0), valid)

@@ -39,7 +39,7 @@ from lipstick.questions.why.partials import (
     PartialSum,
 )
 from lipstick.questions.why.sources import SourceRows
-from rewriter.blocks import GROUP
+from rewriter.blocks import GROUP, Block, MatchKind
 from rewriter.interpret import FailedError, Interpreted, UninterpretableError, from_arrow, interpret
 from semiring.base import Array
 
@@ -380,8 +380,32 @@ class _CheckedGroups(_Checked):
 # -- any query -----------------------------------------------------------------------------------
 
 
+def restores(block: Block, relation: str, under: bool = False) -> bool:
+    """Return True if rows may appear when tuples of a relation are deleted.
+
+    They are then inputs though no row was made from them: on the negated side of NOT EXISTS,
+    NOT IN, anti joins and EXCEPT, as partners of outer joins, below HAVING and LIMIT.
+
+    Parameters
+    ----------
+    under
+        True if rows may appear when tuples of the block do not.
+    """
+    cut = bool(block.having or block.difference or block.limited or block.windowed)
+    if (under or cut) and any(token.relation == relation for token in block.tokens):
+        return True
+    for match in block.matches:
+        decides = match.kind in (MatchKind.ABSENT, MatchKind.AT_MOST_ONE) or bool(block.conditions)
+        if restores(match.block, relation, under or cut or decides):
+            return True
+    inner = (*block.branches, *(block.core.reads() if block.core else ()))
+    return any(restores(each, relation, under or cut) for each in inner)
+
+
 class _Scenarios(SearchEffects):
     """Effects on any query, by a scenario per code; a run has the sum of its codes' effects."""
+
+    by_row = False
 
     def __init__(self, measure: Measure, source: SourceRows) -> None:
         self._measure = measure
@@ -391,13 +415,17 @@ class _Scenarios(SearchEffects):
         found = source.find(tokens(engine, source.name))
         captured[found[found >= 0]] = True
         self._captured = captured
-        self._universe = np.ones(len(source), dtype=np.bool_)
-        if not measure.is_check:
-            assert measure.positions is not None
-            among = lineage(engine, measure.positions).get(source.name)
-            found = np.zeros(0, np.int64) if among is None else source.find(among)
-            self._universe = np.zeros(len(source), dtype=np.bool_)
-            self._universe[found[found >= 0]] = True
+        root = engine.base(engine.root.name)
+        positions = np.flatnonzero(root.present) if measure.positions is None else measure.positions
+        among = lineage(engine, positions).get(source.name)
+        found = np.zeros(0, np.int64) if among is None else source.find(among)
+        behind = np.zeros(len(source), dtype=np.bool_)
+        behind[found[found >= 0]] = True
+        may_restore = restores(engine.root, source.name)
+        self.restores = may_restore and not behind.any()
+        self._universe = captured if may_restore else behind
+        if measure.is_check and not self.restores:
+            self._universe = np.ones(len(source), dtype=np.bool_)
         self.total = int(self._universe.sum())
         self.tokens = np.flatnonzero(captured)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -284,6 +284,110 @@ class DistinctCount(PartialAggregate):
             most.append(high[touched])
             totals.append(int(there.sum()))
         return least, most, np.array(totals, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class PartialPercentile(PartialAggregate):
+    """A percentile of numbers, from their ranks in each group; NaN is NULL.
+
+    Attributes
+    ----------
+    share
+        From 0 to 1, as the numbers are ordered.
+    descending
+        The greatest number comes first.
+    """
+
+    numbers: Array
+    share: float
+    descending: bool = False
+
+    def sampled(self, sample: MemberSample) -> PartialPercentile:
+        assert sample.weights is None
+        return replace(self, numbers=self.numbers[sample.items])
+
+    def _codes(self, cells: GroupCells) -> Iterator[tuple[Array, Array]]:
+        """Yield the sorted numbers of each group, and their codes; -1: they have none."""
+        codes = np.full(len(self.numbers), -1, dtype=np.int64)
+        codes[cells.items] = cells.cells % cells.count
+        order = self._order
+        owner = cells.owner[order]
+        for group in range(cells.groups):
+            mine = order[owner == group]
+            yield self.numbers[mine], codes[mine]
+
+    @cached_property
+    def _order(self) -> Array:
+        known = np.flatnonzero(~np.isnan(self.numbers))
+        numbers = self.numbers[known]
+        return known[np.argsort(-numbers if self.descending else numbers, kind="stable")]
+
+    def _between(self, left: Array, number_at: Callable[[Array], Array]) -> Array:
+        """Return percentiles, given how many numbers are left and the numbers at places."""
+        position = np.maximum(left - 1, 0) * self.share
+        lower, higher = np.floor(position), np.ceil(position)
+        low, high = number_at(lower.astype(np.int64)), number_at(higher.astype(np.int64))
+        between = (higher - position) * low + (position - lower) * high
+        values = np.where((lower == higher) | (low == high), low, between)
+        return np.where(left > 0, values, np.nan)
+
+    def singles(self, cells: GroupCells) -> Array:
+        values = np.zeros((cells.groups, cells.count))
+        for group, (numbers, codes) in enumerate(self._codes(cells)):
+            places = np.flatnonzero(codes >= 0)
+            places = places[np.argsort(codes[places], kind="stable")]
+            owners, size = codes[places], len(numbers) + 1
+            counts = np.bincount(owners, minlength=cells.count)
+            starts = np.cumsum(counts) - counts
+            # A number that is left has as many lost ones before it as lie at or below its place.
+            below = owners * size + places - (np.arange(len(places)) - starts[owners])
+            every = np.arange(cells.count)
+
+            def number_at(
+                wanted: Array,
+                numbers: Array = numbers,
+                below: Array = below,
+                starts: Array = starts,
+                size: int = size,
+                every: Array = every,
+            ) -> Array:
+                lost = np.searchsorted(below, every * size + wanted, side="right") - starts
+                return _taken(numbers, wanted + lost)
+
+            values[group] = self._between(len(numbers) - counts, number_at)
+        return values
+
+    def runs(self, cells: GroupCells, first: Array, last: Array) -> Array:
+        values = np.zeros((cells.groups, len(first)))
+        for group, (numbers, codes) in enumerate(self._codes(cells)):
+            # Per number how many of lower codes there are up to it.
+            table = np.zeros((len(numbers) + 1, cells.count + 1), dtype=np.int32)
+            known = np.flatnonzero(codes >= 0)
+            table[known + 1, codes[known] + 1] = 1
+            np.cumsum(table, axis=0, out=table)
+            np.cumsum(table, axis=1, out=table)
+
+            def number_at(wanted: Array, numbers: Array = numbers, table: Array = table) -> Array:
+                low, high = np.zeros_like(wanted), np.full_like(wanted, len(numbers))
+                while (low < high).any():
+                    middle = (low + high) // 2
+                    above = np.minimum(middle + 1, len(numbers))
+                    left = middle + 1 - (table[above, last + 1] - table[above, first])
+                    enough = left > wanted
+                    high = np.where(enough, middle, high)
+                    low = np.where(enough, low, np.minimum(middle + 1, high))
+                return _taken(numbers, low)
+
+            lost = table[-1, last + 1] - table[-1, first]
+            values[group] = self._between(len(numbers) - lost, number_at)
+        return values
+
+
+def _taken(numbers: Array, places: Array) -> Array:
+    if not len(numbers):
+        return np.full(len(places), np.nan)
+    taken: Array = numbers[np.minimum(places, len(numbers) - 1)]
+    return taken
 
 
 class Partials:

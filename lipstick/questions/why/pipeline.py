@@ -150,7 +150,7 @@ def _searched(
         every[name] = effects
         searches[name] = PredicateSearch(measure, relation, sampled, conditions, progress)
         candidates += searches[name].run()
-    best = choose(candidates, searches, limit)
+    best = choose(candidates, searches, limit, strict=True)
     scores = {name: search.scores.over(every[name]) for name, search in searches.items()}
     return [FoundPredicate(each, scores[each.predicate.relation]) for each in best]
 
@@ -173,7 +173,8 @@ def _shown(
     satisfying: list[Array] = []
     for found in chosen:
         source = read[found.candidate.predicate.relation]
-        source.load(condition.column for condition in found.candidate.predicate.conditions)
+        conditions = found.candidate.predicate.conditions
+        source.load(name for each in conditions for name in each.term.columns)
         satisfying.append(found.candidate.predicate.rows(source))
     names = [found.candidate.predicate.relation for found in chosen]
     after = _exact(measure, read, [[pair] for pair in zip(names, satisfying, strict=True)])
@@ -206,10 +207,13 @@ def _wanted(
         For relations and columns that there are not.
     """
     named = {name.lower(): names for name, names in columns.items()}
-    decided = decided_columns(measure.engine, keys=not measure.is_check)
+    # Which group of another block's grouping it is may well be the answer.
+    keys = not measure.is_check and not measure.engine.root.has_one_row
+    decided = decided_columns(measure.engine, keys=keys)
     wanted = {}
     for name, rows in read.items():
-        known = {column for column in rows.record.columns if column in rows.schema.names}
+        own = {*rows.record.columns}
+        known = {n for n in rows.schema.names if rows.paths.get(n, (n,))[0] in own}
         chosen = named.pop(name.lower(), None)
         if chosen is None:
             wanted[name] = frozenset(known - decided.get(name, set()))

@@ -34,9 +34,6 @@ from semiring.base import Array
 _IN_MEMORY = 20_000_000
 """The number of captured rows up to which tuples are left out in memory."""
 
-INTERNAL = "_lipstick_"
-"""The beginning of the names of columns that the source itself does not have."""
-
 _AT_ONCE = 1 << 18
 """Tuples that are left out one by one together."""
 
@@ -68,8 +65,7 @@ def top_rows(measure: Measure, source: SourceRows, limit: int) -> pa.Table:
     # Exactly: from the capture, a what-if each.
     deleted = {source.name: Deleted(source.tokens.take(pa.array(best)), np.arange(len(best)))}
     after, effect = measure.exactly(deleted, len(best))
-    own = [name for name in source.schema.names if not name.startswith(INTERNAL)]
-    table = source.take(best, own)
+    table = source.take(best, source.own)
     table = table.append_column("_after", after).append_column("_effect", effect)
     shares = shapley_shares(measure, source)
     of_rows = pa.nulls(len(best), pa.float64()) if shares is None else pa.array(shares[best])
@@ -165,8 +161,7 @@ def quarantined_rows(
     for text, tokens in reasons:
         holds = np.isin(rows, source.find(tokens))
         texts[holds] = np.where(texts[holds] == "", text, texts[holds] + "; " + text)
-    own = [name for name in source.schema.names if not name.startswith(INTERNAL)]
-    table = source.take(rows, own)
+    table = source.take(rows, source.own)
     return table.append_column("_reasons", pa.array(texts.tolist(), pa.string()))
 
 

@@ -12,6 +12,7 @@ first.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -34,17 +35,47 @@ from semiring.support.budget import spent
 _PER_COLUMN = 4
 """Conditions of a column that are looked at further."""
 
-_BEAM = 12
+_BEAM = 16
 """Predicates that are extended by a further condition."""
 
-_BETTER = 1.15
-"""A conjunction scores so much higher than what it extends, or it is left out."""
+_BETTER = 1.03
+"""A simpler predicate with nearly the same rows is shown up to this ratio of scores."""
+
+_MARGIN = 3.0
+"""Nats by which the evidence for a predicate exceeds its length, or it is chance."""
+
+_FEW = 100
+"""Rows among which chance is measured, at least."""
+
+_RATIO = 1.15
+"""The least ratio of the scores of a conjunction and its parent where chance is not measured."""
+
+_LITTLE = 0.5
+"""The gain per row outside a condition, as a share of the gain per row inside, at most."""
+
+_BLOCKS = 512
+"""Parts of the rows by which chance is measured where an effect is a scenario."""
+
+_LISTED = 12
+"""Values of a column among which lists are looked for."""
+
+_NEAR = 1e-3
+"""The share of a gap that is as good as none."""
+
+_FIT = 12.0
+"""The nats for a condition by which rows come back at all, near to what is wanted or not."""
+
+_ROUNDING = 1e-9
+"""The share of a gap that is rounding."""
+
+_KEY = 4.0
+"""The nats that a condition on a key costs in addition: keys have no meaning."""
 
 _MOST = 0.6
 """The share of the rows that an explanation may leave out."""
 
-_LEAST = 0.01
-"""The share of a gap that an explanation closes at least: less is chance among so many rows."""
+_LEAST = 0.05
+"""The share of a gap that an explanation closes at least: less is not worth showing."""
 
 _POOL = 60
 """Candidates for the list that is shown."""
@@ -70,7 +101,9 @@ class CandidatePredicate:
     number, count
         The measure without them, and how many rows or members of the explained they are.
     complexity
-        The number of conditions; those on keys, which say little, count for more.
+        The length of its description in nats: of the columns, values and bounds that are chosen.
+    evidence
+        The nats by which chance alone would hardly have its gain.
     parent
         The predicate that this one extends by its last condition.
     run
@@ -83,23 +116,108 @@ class CandidatePredicate:
     count: int
     score: float
     complexity: float
+    evidence: float = np.inf
+    gained: float = 0.0
     parent: CandidatePredicate | None = field(default=None, repr=False)
     run: tuple[ColumnBins, int, int] | None = field(default=None, repr=False)
 
+    @property
+    def worth(self) -> float:
+        """The share of the evidence that its length leaves: 0 for chance, 1 for what is plain."""
+        if self.evidence <= 0.0:
+            return 0.0
+        return max(1.0 - (self.complexity + _MARGIN) / self.evidence, 0.0)
+
+    @property
+    def rank(self) -> float:
+        """The score, less what the length of the predicate takes from it."""
+        return self.score * self.worth
+
 
 class GainScores:
-    """The scores of deletions from one relation, against random deletions of as many rows."""
+    """The scores of deletions from one relation, against random deletions of as many rows.
+
+    Where rows of the answer appear when others are deleted, each of them counts, and what is
+    wanted is met by the fewest.
+    """
 
     def __init__(self, measure: Measure, effects: SearchEffects, length: int) -> None:
         self._measure = measure
         self._effects = effects
         self._total = max(effects.total, 1)
+        self.restores = effects.restores
         codes = np.random.default_rng(0).integers(0, 2, length) - 1
         without = effects.singles(codes, 1)
         share = without.counts[0] / self._total
         number = without.numbers[0]
-        is_known = share > 0 and not np.isnan(number)
+        is_known = share > 0 and not np.isnan(number) and not self.restores
         self._slope = (number - measure.before) / share if is_known else 0.0
+        self._influence = self._influences(length)
+        self._spreads: dict[int, tuple[Array | None, float, float]] = {}
+
+    @property
+    def least_ratio(self) -> float:
+        """By how much a conjunction scores higher than what it extends, at least."""
+        return _RATIO if self._influence is None else 1.0
+
+    def _influences(self, length: int) -> Array | None:
+        """Return what each row gains beyond chance; None: rows have no effects that add up."""
+        if self.restores or length < _FEW:
+            return None
+        blocks = length if self._effects.by_row else min(length, _BLOCKS)
+        codes = np.random.default_rng(1).permutation(length) % blocks
+        without = self._effects.singles(codes, blocks)
+        gained = np.nan_to_num(self._gained(without, self._measure.before, without.counts))
+        if np.count_nonzero(gained) < min(8, blocks):
+            return None
+        size = length / blocks
+        influence: Array = (gained / np.sqrt(size))[codes]
+        return influence
+
+    def fit(self, number: float) -> float:
+        """Return the nats for a number that is near to the one that is wanted."""
+        if not self._measure.has_goal or self._measure.is_check:
+            return 0.0
+        gap = np.abs(self._measure.gap(np.array([self._measure.before, number])))
+        nearness = gap[0] / (gap[1] + _NEAR * gap[0])
+        return float(np.log(nearness)) if nearness > 1.0 else 0.0
+
+    def total(self, gained: float, rows: int, length: int, number: float) -> float:
+        """Return the nats for a predicate: by what rows gain, and by where the number is then."""
+        if self.restores:
+            return _FIT + 3.0 * self.fit(number) if self._measure.has_goal else np.inf
+        return self.evidence(gained, rows, None, rows / max(length, 1)) + self.fit(number)
+
+    def evidence(self, gained: float, count: float, rows: Array | None, share: float) -> float:
+        """Return the nats by which chance hardly has a gain of so many rows (Bennett's bound).
+
+        Parameters
+        ----------
+        rows
+            The rows among which the others are chosen; None: all.
+        share
+            The part of these rows that the chosen ones are.
+        """
+        if self._influence is None:
+            return np.inf
+        deviation, most = self._spread(rows)
+        variance = deviation * count * max(1.0 - share, 0.0)
+        if gained <= 0 or variance <= 0 or most <= 0:
+            return 0.0
+        ratio = gained * most / variance
+        return float(variance / most**2 * ((1.0 + ratio) * np.log1p(ratio) - ratio))
+
+    def _spread(self, rows: Array | None) -> tuple[float, float]:
+        """Return the variance of the gains of single rows, and the largest of them."""
+        known = self._spreads.get(id(rows))
+        if known is None or known[0] is not rows:
+            assert self._influence is not None
+            among = self._influence if rows is None else self._influence[rows]
+            among = among if rows is None else among - among.mean()
+            most = float(np.abs(among).max(initial=0.0))
+            known = rows, float(np.square(among).mean()) if len(among) else 0.0, most
+            self._spreads[id(rows)] = known
+        return known[1:]
 
     def over(self, effects: SearchEffects) -> GainScores:
         """Return scores of deletions from all rows, whose sample these are the scores of."""
@@ -126,19 +244,35 @@ class GainScores:
             The measure without the rows that are deleted already, and their number.
         """
         base = self._measure.before if before is None else before
-        gap = self._measure.gap
-        total = self._total
         counts = without.counts - taken
-        share = np.clip(counts / total, 0.0, 1.0)
-        at_random = gap(base + self._slope * share)
-        now = gap(np.array([base]))[0]
-        gained = np.minimum(now, at_random) - gap(without.numbers)
+        share = np.clip(counts / self._total, 0.0, 1.0)
+        gained = self._gained(without, base, counts)
         scores = gained * (1.0 - share) / np.sqrt(counts + 1.0)
         if self._measure.has_goal:
-            least = _LEAST * gap(np.array([self._measure.before]))[0]
+            least = _LEAST * abs(self._measure.gap(np.array([self._measure.before]))[0])
             scores = np.where(gained >= least, scores, -np.inf)
-        usable = (counts > 0) & (without.counts <= _MOST * total) & ~np.isnan(scores)
+        usable = (counts > 0) & (without.counts <= _MOST * self._total) & ~np.isnan(scores)
+        if self.restores:
+            usable = (counts > 0) & ~np.isnan(scores)
         return np.where(usable, scores, -np.inf)
+
+    def _gained(self, without: Without, base: float, counts: Array) -> Array:
+        """Return by how much numbers are nearer to what is wanted than random ones are."""
+        gap = self._measure.gap
+        now = gap(np.array([base]))[0]
+        if self.restores:
+            left = gap(without.numbers)
+            restored: Array = now - (np.abs(left) if self._measure.has_goal else left)
+            return restored
+        share = np.clip(counts / self._total, 0.0, 1.0)
+        at_random = gap(base + self._slope * share)
+        gained = np.minimum(now, at_random) - gap(without.numbers)
+        clear: Array = np.where(np.abs(gained) > _ROUNDING * abs(now), gained, 0.0)
+        return clear
+
+    def gained(self, without: Without) -> Array:
+        """Return the gain beyond chance of each deletion."""
+        return np.nan_to_num(self._gained(without, self._measure.before, without.counts))
 
 
 class PredicateSearch:
@@ -170,20 +304,48 @@ class PredicateSearch:
     def run(self) -> list[CandidatePredicate]:
         """Return candidates, best first; fewer than all if the budget is spent."""
         found = self._extended(None)
-        level = self._refined(_best(found, _BEAM))
+        level = self._refined(_extensible(found))
         found += level
-        for _ in range(1, self._conditions):
+        # Rows that are all alike have no third condition that more than fits by chance.
+        most = min(self._conditions, 2) if self.scores.restores else self._conditions
+        level = level[:4] if self.scores.restores else level
+        for _ in range(1, most):
             more: list[CandidatePredicate] = []
             for parent in level:
                 if spent():
                     break
-                children = self._extended(parent)
-                more += [c for c in children if c.score > parent.score * _BETTER]
+                more += [c for c in self._extended(parent) if self._pays(c, parent)]
             if not more:
                 break
-            level = self._refined(_best(more, _BEAM))
+            level = self._refined(_extensible(more))
             found += [*more, *level]
-        return _best(found, _POOL)
+        reaching = [c for c in found if self.reaches(c)]
+        return [*_best(found, _POOL), *_best(reaching, _POOL // 4)]
+
+    def _pays(self, child: CandidatePredicate, parent: CandidatePredicate) -> bool:
+        """Return True if a further condition is worth its length.
+
+        Its gain is then more than the gain of as many random rows of its parent, and no condition
+        leaves out rows that gain much.
+        """
+        if child.score <= parent.score * self.scores.least_ratio:
+            return False
+        share = len(child.rows) / max(len(parent.rows), 1)
+        more = child.gained - share * parent.gained
+        evidence = self.scores.evidence(more, len(child.rows), parent.rows, share)
+        if evidence < child.complexity - parent.complexity + _MARGIN:
+            return False
+        source = self._columns.rows
+        inside = [condition.mask(source) for condition in child.predicate.conditions]
+        here = np.zeros(len(source), dtype=np.bool_)
+        here[child.rows] = True
+        for dropped in range(len(inside)):
+            others = [mask for place, mask in enumerate(inside) if place != dropped]
+            rest = np.flatnonzero(np.logical_and.reduce(others) & ~here)
+            gained = float(self.scores.gained(self._without(rest))[0]) if len(rest) else 0.0
+            if gained / max(len(rest), 1) > _LITTLE * child.gained / len(child.rows):
+                return False
+        return True
 
     def _extended(self, parent: CandidatePredicate | None) -> list[CandidatePredicate]:
         """Return the best predicates with one more condition than a parent has."""
@@ -199,7 +361,7 @@ class PredicateSearch:
             bins = numbers.whole if rows is None else numbers.bins(rows)
             found += self._ranges(bins, parent, rows)
         if parent is None:
-            columns = len(self._columns.equalities) + len(self._columns.ranges)
+            columns = self._columns.count
             self._progress(f"{self.relation}: {columns} columns, {len(found)} conditions")
         return found
 
@@ -209,10 +371,67 @@ class PredicateSearch:
         codes = values.codes if rows is None else values.codes[rows]
         without = self._effects.singles(codes, values.count, rows)
         scores = self.scores.of(without)
-        for code in _highest(scores):
-            places = np.flatnonzero(codes == code)
-            chosen = places if rows is None else rows[places]
-            yield self._candidate(parent, values.condition(code), chosen, without, code, scores)
+        length = np.log(values.count + 1.0)
+        best = list(_highest(scores, _LISTED))
+        for code in best[:_PER_COLUMN]:
+            chosen = _chosen(codes == code, rows)
+            yield self._candidate(
+                parent, values.condition(code), chosen, without, code, scores, length
+            )
+        if len(best) > 1:
+            yield from self._lists(values, codes, best, without, parent, rows)
+        if parent is not None:
+            yield from self._others(values, codes, without, parent, rows)
+
+    def _lists(
+        self,
+        values: ValueColumn,
+        codes: Array,
+        best: list[int],
+        single: Without,
+        parent: CandidatePredicate | None,
+        rows: Array | None,
+    ) -> Iterator[CandidatePredicate]:
+        """Yield the best list of values that each gain, in the order of the gain per row."""
+        per_row = self.scores.gained(single)[best] / (single.counts[best] + 1.0)
+        order = [best[place] for place in np.argsort(-per_row, kind="stable").tolist()]
+        places = np.full(values.count + 1, -1, dtype=np.int64)
+        places[order] = np.arange(len(order))
+        without = self._effects.runs(places[codes], len(order) + 1, rows)
+        scores = np.where((without.first == 0) & (without.last > 0), self.scores.of(without), -1.0)
+        run = int(scores.argmax())
+        last = int(without.last[run])
+        condition = values.among(order[: last + 1]) if scores[run] > 0 else None
+        if condition is not None and last < len(order):
+            chosen = _chosen(np.isin(codes, order[: last + 1]), rows)
+            length = (last + 1) * np.log(values.count + 1.0)
+            yield self._candidate(parent, condition, chosen, without, run, scores, length)
+
+    def _others(
+        self,
+        values: ValueColumn,
+        codes: Array,
+        single: Without,
+        parent: CandidatePredicate,
+        rows: Array | None,
+    ) -> Iterator[CandidatePredicate]:
+        """Yield what a predicate narrows to without the value that gains least per row."""
+        there = np.flatnonzero(single.counts > 0)
+        there = there[there != values.missing]
+        if len(there) < 2:
+            return
+        per_row = self.scores.gained(single)[there] / (single.counts[there] + 1.0)
+        code = int(there[int(per_row.argmin())])
+        condition = values.other_than(code)
+        others = (codes >= 0) & (codes != code) & (codes != values.missing)
+        if condition is None or not others.any():
+            return
+        without = self._effects.singles(np.where(others, 0, -1), 1, rows)
+        scores = self.scores.of(without)
+        if scores[0] > 0:
+            length = np.log(values.count + 1.0)
+            chosen = _chosen(others, rows)
+            yield self._candidate(parent, condition, chosen, without, 0, scores, length)
 
     def _ranges(
         self, bins: ColumnBins, parent: CandidatePredicate | None, rows: Array | None
@@ -240,7 +459,8 @@ class PredicateSearch:
         chosen = places if rows is None else rows[places]
         if len(chosen):
             condition = bins.numbers.condition(chosen)
-            candidate = self._candidate(parent, condition, chosen, without, run, scores)
+            length = 2 * np.log(bins.count + 1.0)
+            candidate = self._candidate(parent, condition, chosen, without, run, scores, length)
             yield replace(candidate, run=(bins, first, last))
 
     def _refined(self, level: list[CandidatePredicate]) -> list[CandidatePredicate]:
@@ -301,28 +521,41 @@ class PredicateSearch:
         without: Without,
         place: int,
         scores: Array,
+        length: float,
     ) -> CandidatePredicate:
         before = () if parent is None else parent.predicate.conditions
-        conditions = (*before, condition)
-        keys = sum(each.column in self._columns.rows.record.token for each in conditions)
+        key = condition.column in self._columns.rows.record.token
+        gained = float(self.scores.gained(without)[place])
         return CandidatePredicate(
-            Predicate(self.relation, conditions),
+            Predicate(self.relation, (*before, condition)),
             rows,
             float(without.numbers[place]),
             int(without.counts[place]),
             float(scores[place]),
-            len(conditions) + keys / 2,
+            (0.0 if parent is None else parent.complexity)
+            + length
+            + np.log(self._columns.count + 1.0)
+            + key * _KEY,
+            self.scores.total(
+                gained, len(rows), len(self._columns.rows), float(without.numbers[place])
+            ),
+            gained,
             parent,
         )
+
+
+def _chosen(mask: Array, rows: Array | None) -> Array:
+    places = np.flatnonzero(mask)
+    return places if rows is None else rows[places]
 
 
 def _score(candidate: CandidatePredicate) -> float:
     return candidate.score
 
 
-def _highest(scores: Array) -> Iterator[int]:
+def _highest(scores: Array, most: int = _PER_COLUMN) -> Iterator[int]:
     """Yield the places of the highest scores that are gains."""
-    few = min(_PER_COLUMN, len(scores))
+    few = min(most, len(scores))
     places = np.argpartition(-scores, few - 1)[:few]
     for place in places[np.argsort(-scores[places], kind="stable")].tolist():
         if scores[place] > 0:
@@ -331,7 +564,7 @@ def _highest(scores: Array) -> Iterator[int]:
 
 def _best(candidates: list[CandidatePredicate], most: int) -> list[CandidatePredicate]:
     """Return the best candidates; only the simplest of several with the same rows."""
-    ranked = sorted(candidates, key=lambda c: (-c.score, c.complexity))
+    ranked = sorted(candidates, key=lambda c: (-c.rank, -c.score, c.complexity))
     seen: set[tuple[int, int]] = set()
     best = []
     for candidate in sorted(ranked[: 4 * most], key=lambda c: c.complexity):
@@ -339,22 +572,50 @@ def _best(candidates: list[CandidatePredicate], most: int) -> list[CandidatePred
         if signature not in seen:
             seen.add(signature)
             best.append(candidate)
-    return sorted(best, key=lambda c: (-c.score, c.complexity))[:most]
+    return sorted(best, key=lambda c: (-c.rank, -c.score, c.complexity))[:most]
+
+
+def _extensible(candidates: list[CandidatePredicate]) -> list[CandidatePredicate]:
+    """Return the predicates to be extended: the best, and the least likely by chance."""
+    plainest = sorted(candidates, key=lambda c: (c.complexity - c.evidence, -c.score))
+    chosen: list[CandidatePredicate] = []
+    columns: Counter[tuple[str, ...]] = Counter()
+    for candidate in (*_best(candidates, _BEAM // 2), *plainest):
+        if len(chosen) == _BEAM:
+            break
+        names = tuple(sorted(each.column for each in candidate.predicate.conditions))
+        if columns[names] < 2 and not any(candidate is each for each in chosen):
+            columns[names] += 1
+            chosen.append(candidate)
+    return chosen
 
 
 def choose(
-    candidates: list[CandidatePredicate], searches: Mapping[str, PredicateSearch], limit: int
+    candidates: list[CandidatePredicate],
+    searches: Mapping[str, PredicateSearch],
+    limit: int,
+    *,
+    strict: bool = False,
 ) -> list[CandidatePredicate]:
     """Return those to be shown: each the best by what it gains beyond the ones before it.
 
     Where nothing gains any more, alternatives follow that have most rows of their own. The best
     that alone reaches what is wanted is among them.
+
+    Parameters
+    ----------
+    strict
+        True: none is shown for which the evidence is not more than its length.
     """
-    left = _best(candidates, _POOL)
-    reaching = [c for c in left if searches[c.predicate.relation].reaches(c)]
+    usable = [c for c in candidates if c.worth > 0 or not strict]
+    reaching = _best([c for c in usable if searches[c.predicate.relation].reaches(c)], _POOL)
+    left = _best(usable, _POOL)
     chosen: list[CandidatePredicate] = []
     while left and len(chosen) < limit:
-        scored = [(searches[c.predicate.relation].marginal(c, chosen), c) for c in left]
+        scored = [
+            (searches[c.predicate.relation].marginal(c, chosen) * (c.worth if strict else 1.0), c)
+            for c in left
+        ]
         best_score, best = max(scored, key=lambda pair: pair[0])
         if not best_score > 0 or (chosen and best_score < chosen[0].score * _SMALLEST):
             break
@@ -366,8 +627,8 @@ def choose(
     for candidate in left:
         if len(chosen) >= limit:
             break
-        worth = not chosen or candidate.score >= chosen[0].score * _ALTERNATIVE
-        if worth and all(_overlap(candidate, other) < 0.5 for other in chosen):
+        worth = not chosen or candidate.rank >= chosen[0].rank * _ALTERNATIVE
+        if worth and all(_shared(candidate, other) < 0.5 for other in chosen):
             chosen.append(candidate)
     if reaching and not any(c is other for c in chosen for other in reaching):
         others = [c for c in chosen if _overlap(c, reaching[0]) < 0.5]
@@ -400,3 +661,11 @@ def _overlap(one: CandidatePredicate, other: CandidatePredicate) -> float:
         return 0.0
     common = len(np.intersect1d(small, large, assume_unique=True))
     return common / (len(small) + len(large) - common)
+
+
+def _shared(one: CandidatePredicate, other: CandidatePredicate) -> float:
+    """Return the number of common rows as a share of the rows of the smaller of two predicates."""
+    if one.predicate.relation != other.predicate.relation:
+        return 0.0
+    common = len(np.intersect1d(one.rows, other.rows, assume_unique=True))
+    return common / max(min(len(one.rows), len(other.rows)), 1)

@@ -8,9 +8,11 @@ from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import RelationRecord
@@ -27,8 +29,14 @@ from semiring.arrays.arrow import decoded
 from semiring.arrays.segments import ascending
 from semiring.base import Array
 
+INTERNAL = "_lipstick_"
+"""The beginning of the names of columns that the source itself does not have."""
+
 Read: TypeAlias = Callable[[Sequence[str], Array | None], pa.Table]
 """Reads columns of a relation, of rows by sorted positions or of all."""
+
+Paths: TypeAlias = Mapping[str, tuple[str, ...]]
+"""The ways to the fields of structs, by the names of the columns that have them."""
 
 
 class SourceRows:
@@ -37,9 +45,13 @@ class SourceRows:
     Parameters
     ----------
     schema
-        Its token columns, and its own columns that are not nested.
+        Its token columns, its own columns that are not nested, and the fields of structs.
     read
         Reads some of these columns, of some rows (sorted positions; None: of all).
+    paths
+        Of the fields of structs: the column, and the names of the fields in it.
+    zone
+        The time zone of the session, in which moments have hours; None: it is not known.
 
     Attributes
     ----------
@@ -48,24 +60,43 @@ class SourceRows:
     """
 
     def __init__(
-        self, record: RelationRecord, schema: pa.Schema, count: int, read: Read, *, whole: bool
+        self,
+        record: RelationRecord,
+        schema: pa.Schema,
+        count: int,
+        read: Read,
+        *,
+        whole: bool,
+        paths: Paths | None = None,
+        zone: str | None = None,
     ) -> None:
         self.record = record
         self.schema = schema
         self.whole = whole
+        self.paths = paths or {}
+        self.zone = zone
         self._count = count
         self._read = read
         self._columns: dict[str, pa.Array] = {}
 
     @staticmethod
-    def of_table(record: RelationRecord, table: pa.Table, *, whole: bool) -> SourceRows:
+    def of_table(
+        record: RelationRecord,
+        table: pa.Table,
+        *,
+        whole: bool,
+        paths: Paths | None = None,
+        zone: str | None = None,
+    ) -> SourceRows:
         """Return the rows of a table."""
 
         def read(names: Sequence[str], rows: Array | None) -> pa.Table:
             chosen = table.select(list(names))
             return chosen if rows is None else chosen.take(pa.array(rows))
 
-        return SourceRows(record, table.schema, table.num_rows, read, whole=whole)
+        return SourceRows(
+            record, table.schema, table.num_rows, read, whole=whole, paths=paths, zone=zone
+        )
 
     @property
     def name(self) -> str:
@@ -74,6 +105,12 @@ class SourceRows:
 
     def __len__(self) -> int:
         return self._count
+
+    @property
+    def own(self) -> list[str]:
+        """The names of its own columns, without the fields of structs."""
+        names = [n for n in self.schema.names if len(self.paths.get(n, (n,))) == 1]
+        return [name for name in names if not name.startswith(INTERNAL)]
 
     def load(self, names: Iterable[str]) -> None:
         """Read columns at once that are going to be asked for."""
@@ -95,7 +132,9 @@ class SourceRows:
         """Return some columns and the tokens of some rows, given by sorted positions."""
         wanted = dict.fromkeys([*self.record.token, *names])
         table = self._read(list(wanted), rows)
-        return SourceRows.of_table(self.record, table, whole=self.whole)
+        return SourceRows.of_table(
+            self.record, table, whole=self.whole, paths=self.paths, zone=self.zone
+        )
 
     def take(self, rows: Array, names: Sequence[str] | None = None) -> pa.Table:
         """Return rows with some columns, none of them dictionary-coded, in the given order.
@@ -218,29 +257,56 @@ def read_source(
                 f"The rows given for {record.name!r} have no column {missing[0]!r}; its key is "
                 f"({', '.join(record.token)})."
             )
-        return SourceRows.of_table(record, _flat(table), whole=True)
-    here = parquet_rows(record)
+        paths = _leaves(table.schema)
+        columns = [_leaf(table.column(path[0]), path) for path in paths.values()]
+        flat = pa.table(columns, list(paths))
+        return SourceRows.of_table(record, flat, whole=True, paths=paths)
+    zone = None if spark is None else spark.conf.get("spark.sql.session.timeZone")
+    here = parquet_rows(record, zone)
     if here is not None:
         return here
     if spark is None or not spark.catalog.tableExists(record.view):
         return SourceRows.of_table(record, tokens(engine, record.name), whole=False)
     rows = source_rows(spark, record)
-    nested = ("array", "map", "struct", "variant", "binary", "interval")
-    wanted = dict.fromkeys(
-        field.name
-        for field in rows.schema
-        if field.name in record.token or not field.dataType.typeName().startswith(nested)
-    )
-    table = rows.select(*(F.col(f"`{c}`") for c in wanted)).toArrow()
-    return SourceRows.of_table(record, table, whole=True)
+    paths = _leaves_of_frame(rows.schema, ())
+    columns = [F.col(".".join(f"`{c}`" for c in p)).alias(n) for n, p in paths.items()]
+    table = rows.select(*columns).toArrow()
+    return SourceRows.of_table(record, table, whole=True, paths=paths, zone=zone)
 
 
-def _flat(table: pa.Table) -> pa.Table:
-    names = [field.name for field in table.schema if _is_flat(field.type)]
-    return table.select(names)
+def _leaves_of_frame(schema: StructType, before: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Return the ways to the values of a data frame that are not in collections, by name."""
+    nested = ("array", "map", "variant", "binary", "interval")
+    paths: dict[str, tuple[str, ...]] = {}
+    for field in schema:
+        path = (*before, field.name)
+        if isinstance(field.dataType, StructType):
+            for name, each in _leaves_of_frame(field.dataType, path).items():
+                paths.setdefault(name, each)
+        elif not field.dataType.typeName().startswith(nested):
+            paths[".".join(path)] = path
+    return paths
 
 
-def parquet_rows(record: RelationRecord) -> SourceRows | None:
+def _leaves(fields: Iterable[pa.Field], before: tuple[str, ...] = ()) -> dict[str, tuple[str, ...]]:
+    """Return the ways to the values of columns that are not in collections, by name."""
+    paths: dict[str, tuple[str, ...]] = {}
+    for field in fields:
+        path = (*before, field.name)
+        if pa.types.is_struct(field.type):
+            inner = [field.type.field(number) for number in range(field.type.num_fields)]
+            for name, each in _leaves(inner, path).items():
+                paths.setdefault(name, each)
+        elif _is_flat(field.type):
+            paths[".".join(path)] = path
+    return paths
+
+
+def _leaf(column: pa.ChunkedArray, path: tuple[str, ...]) -> pa.ChunkedArray:
+    return column if len(path) == 1 else pc.struct_field(column, list(path[1:]))
+
+
+def parquet_rows(record: RelationRecord, zone: str | None = None) -> SourceRows | None:
     """Return the rows of a source that is local Parquet files, as pinned; None: it is not.
 
     Reading them in this process takes a fraction of the time that a job and its transfer take.
@@ -257,7 +323,9 @@ def parquet_rows(record: RelationRecord) -> SourceRows | None:
     files = _ParquetRows(record, [str(path) for path in paths])
     if files.schema is None:
         return None
-    return SourceRows(record, files.schema, files.count, files.read, whole=True)
+    return SourceRows(
+        record, files.schema, files.count, files.read, whole=True, paths=files.paths, zone=zone
+    )
 
 
 def _is_unchanged(record: RelationRecord) -> bool:
@@ -291,13 +359,16 @@ class _ParquetRows:
         self._whole = schemas[0]
         if record.naming == ROWS:
             self._whole = self._whole.append(pa.field(record.token[0], pa.int64()))
-        schema = pa.schema([field for field in self._whole if _is_flat(field.type)])
+        self.paths = _leaves(self._whole)
+        schema = pa.schema([(n, _kind(self._whole, p)) for n, p in self.paths.items()])
         if not {*record.token} <= {*schema.names}:
             return
         self._texts = texts = [
             field.name
             for field in schema
-            if pa.types.is_string(field.type) and field.name not in record.token
+            if pa.types.is_string(field.type)
+            and field.name not in record.token
+            and len(self.paths[field.name]) == 1
         ]
         self._files = [pq.ParquetFile(path, read_dictionary=texts) for path in paths]
         self._plain = [
@@ -342,7 +413,7 @@ class _ParquetRows:
                     # Coding texts that are not chosen takes longer than reading them.
                     plain = few and name in self._texts and not self._coded(file, group, name)
                     read = self._plain[number] if plain else file
-                    part = _part(read, group, name, chosen)
+                    part = _part(read, group, self.paths.get(name, (name,)), chosen)
                     columns[name] = part.dictionary_encode() if plain else part
                 if naming is not None and naming in names:
                     places = (number << ROW_BITS) | np.arange(place - count, place, dtype=np.int64)
@@ -351,7 +422,8 @@ class _ParquetRows:
                     )
                 tables.append(pa.table(columns))
         if not tables:
-            return pa.schema([self._whole.field(name) for name in names]).empty_table()
+            kinds = [(n, _kind(self._whole, self.paths.get(n, (n,)))) for n in names]
+            return pa.schema(kinds).empty_table()
         return pa.concat_tables(tables).unify_dictionaries().select(list(names))
 
     def _coded(self, file: pq.ParquetFile, group: int, name: str) -> bool:
@@ -361,9 +433,12 @@ class _ParquetRows:
         return bool(column.total_uncompressed_size < 4 * column.num_values)
 
 
-def _part(file: pq.ParquetFile, group: int, name: str, chosen: pa.Array | None) -> pa.ChunkedArray:
+def _part(
+    file: pq.ParquetFile, group: int, path: tuple[str, ...], chosen: pa.Array | None
+) -> pa.ChunkedArray:
     """Return a column of a row group, of some of its rows or of all."""
-    column = file.read_row_group(group, columns=[name], use_threads=False).column(0)
+    table = file.read_row_group(group, columns=[".".join(path)], use_threads=False)
+    column = _leaf(table.column(0), path)
     kind = _readable(column.type)
     if column.type != kind and chosen is not None and 4 * len(chosen) < len(column):
         # Casts copy whole columns, and views have no kernel that takes some values.
@@ -374,6 +449,13 @@ def _part(file: pq.ParquetFile, group: int, name: str, chosen: pa.Array | None) 
     if chosen is None:
         return column
     return column.take(chosen)
+
+
+def _kind(schema: pa.Schema, path: tuple[str, ...]) -> pa.DataType:
+    kind = schema.field(path[0]).type
+    for name in path[1:]:
+        kind = kind.field(name).type
+    return _readable(kind)
 
 
 def _readable(kind: pa.DataType) -> pa.DataType:
