@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -76,9 +77,14 @@ def find(case: PlantedCase) -> Found:
     checked = check(case, explanation)
     said = tuple(str(explanation).splitlines()[1:])
     if case.kind == "clean":
-        quiet = not explanation.causes
+        quiet = not (explanation.causes or explanation.lost or explanation.fan_out)
         return Found(case, quiet, quiet, said, checked, seconds)
+    if case.multiplied is not None:
+        repeated = explanation.fan_out
+        told = repeated is not None and repeated.relation == case.multiplied
+        return Found(case, told, told, said, checked, seconds)
     suggested = [(each.relation, each.keys) for each in explanation.causes]
+    suggested += [(each.relation, each.keys) for each in explanation.lost]
     hits = [
         {number for number, each in enumerate(case.planted) if _same(case, each, *suggestion)}
         for suggestion in suggested[:3]
@@ -121,6 +127,12 @@ def check(case: PlantedCase, explanation: Explanation) -> int:
             connection.execute("ROLLBACK")
             assert close(number, cause.after), (case.name, cause.sql, number, cause.after)
             checked += 1
+        repeated = explanation.fan_out
+        if repeated is not None:
+            # Each row of the multiplied relation once, whatever its partners.
+            assert case.multiplied is None or close(repeated.once, case.right), case.name
+            checked += case.multiplied is not None
+        checked += _check_lost(connection, case, explanation)
         gone_by = [_delete(cause.relation, cause.sql) for cause in explanation.causes]
         for statement, after in zip(
             gone_by, [None, *explanation.together], strict=bool(explanation.together)
@@ -130,6 +142,43 @@ def check(case: PlantedCase, explanation: Explanation) -> int:
                 assert close(_number(connection, case), after), (case.name, "together", after)
                 checked += 1
     return checked
+
+
+def _check_lost(
+    connection: duckdb.DuckDBPyConnection, case: PlantedCase, explanation: Explanation
+) -> int:
+    """Count the lost rows in DuckDB, carry corrections of them out, and return their number."""
+    if not explanation.lost:
+        return 0
+    fact = next(iter(case.database.relations))
+    alias = "f" if f"{fact} f" in case.sql else fact
+    there = f"SELECT {alias}.id FROM {case.sql.split(' FROM ', 1)[1]}"
+    for each in explanation.lost:
+        assert each.relation == fact, each
+        where = to_duckdb(f"SELECT 1 FROM {fact} WHERE {each.sql}").split("WHERE", 1)[1]
+        counted = connection.execute(
+            f"SELECT count(*) FILTER ({where}), "
+            f"count(*) FILTER (({where}) AND id NOT IN ({to_duckdb(there)})), "
+            f"count(*) FILTER (id NOT IN ({to_duckdb(there)})) FROM {fact}"
+        ).fetchall()[0]
+        assert counted == (each.rows, each.lost, each.lost + each.others_lost), (case.name, each)
+
+    def updated(values: dict[str, pa.Table]) -> Any:
+        ((name, table),) = values.items()
+        connection.register("_new", table)
+        column = table.column_names[-1]
+        connection.execute("BEGIN")
+        connection.execute(
+            f"UPDATE {name} SET {column} = _new.{column} FROM _new WHERE {name}.id = _new.id"
+        )
+        answer: Any = connection.execute(to_duckdb(case.sql)).fetch_arrow_table()
+        connection.execute("ROLLBACK")
+        return SimpleNamespace(df=answer)
+
+    explanation._update = updated
+    found = explanation.corrections()
+    assert case.kind == "clean" or any(each.reached for each in found), (case.name, found)
+    return len(explanation.lost) + len(found)
 
 
 def _delete(relation: str, condition: str) -> str:

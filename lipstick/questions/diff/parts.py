@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -20,15 +19,7 @@ from lipstick.questions.diff.changes import KINDS, ChangedRows
 from lipstick.questions.diff.edits import EditPart
 from lipstick.questions.diff.shares import DividedChange
 from lipstick.questions.why.columns import RelationColumns
-from lipstick.questions.why.deletions import (
-    SearchEffects,
-    Without,
-    counts_of,
-    drawn,
-    pairs_of,
-    single_codes,
-)
-from lipstick.questions.why.measure import Measure
+from lipstick.questions.why.deletions import PartEffects, PartMeasure
 from lipstick.questions.why.search import PredicateSearch, choose
 from lipstick.questions.why.sources import SourceRows, decided_columns
 from semiring.base import Array
@@ -272,11 +263,11 @@ class DifferenceParts:
         name = changed.name
         parts = changed.spread(numbers, self._by_row[name][numbers])
         few = SourceRows.of_table(changed.new.record, changed.take(numbers), whole=True)
-        samples = {sign: _PartEffects(parts * sign).sampled(_SAMPLE) for sign in (1, -1)}
+        samples = {sign: PartEffects(parts * sign).sampled(_SAMPLE) for sign in (1, -1)}
         columns = RelationColumns(changed.subset(numbers, samples[1][0], wanted), [], wanted)
         found = []
         for sign, (_, effects) in samples.items():
-            measure = _Difference(
+            measure = PartMeasure(
                 self._engine, "", None, None, "high", total=float(parts.sum()) * sign
             )
             search = PredicateSearch(measure, columns, effects, conditions, lambda _: None)
@@ -314,53 +305,3 @@ class DifferenceParts:
 
 def _shown(value: Any) -> str:
     return "nothing" if value is None else spelled(value)
-
-
-@dataclass(frozen=True)
-class _Difference(Measure):
-    """A difference, to be brought down by taking changes back."""
-
-    total: float = 0.0
-
-    @cached_property
-    def before(self) -> float:
-        return self.total
-
-    @cached_property
-    def is_condition(self) -> bool:
-        return False
-
-
-class _PartEffects(SearchEffects):
-    """The difference without the parts of rows."""
-
-    def __init__(self, parts: Array, weights: Array | None = None) -> None:
-        self._parts = parts
-        self._weights = weights
-        self._before = float(parts.sum())
-        self.total = len(parts)
-
-    def sampled(self, most: int) -> tuple[Array, SearchEffects]:
-        sizes = np.abs(self._parts)
-        if len(sizes) <= most:
-            return np.arange(len(sizes)), self
-        few = copy(self)
-        rows, few._weights = drawn(sizes / max(float(sizes.sum()), 1e-300), most)
-        few._parts = self._parts[rows] * few._weights
-        return rows, few
-
-    def singles(self, codes: Array, count: int, rows: Array | None = None) -> Without:
-        numbers, counts = self._sums(codes, count, rows)
-        return single_codes(self._before - numbers, counts)
-
-    def runs(self, codes: Array, count: int, rows: Array | None = None) -> Without:
-        first, last = pairs_of(count)
-        n, m = (np.concatenate([[0], np.cumsum(each)]) for each in self._sums(codes, count, rows))
-        return Without(self._before - (n[last + 1] - n[first]), m[last + 1] - m[first], first, last)
-
-    def _sums(self, codes: Array, count: int, rows: Array | None) -> tuple[Array, Array]:
-        parts = self._parts if rows is None else self._parts[rows]
-        weights = self._weights if rows is None or self._weights is None else self._weights[rows]
-        chosen = codes >= 0
-        sums = np.bincount(codes[chosen], parts[chosen], minlength=count)
-        return sums, counts_of(codes, weights, count)

@@ -57,7 +57,7 @@ def why_not(
 class _EditedSpark:
     """Runs the query of a frame over edited relations, in views that are dropped with its session.
 
-    The rows are those of the plain query, :func:`rewriter.plain_sql`, not of the flows.
+    The rows come from the plain query, :func:`rewriter.plain_sql`, not from the flows.
     """
 
     frame: AnnotatedFrame

@@ -21,6 +21,8 @@ from semiring.support.door import checked
 if TYPE_CHECKING:
     from lipstick.questions.what_if import WhatIf
     from lipstick.questions.why.corrections import Correction, UpdateOf
+    from lipstick.questions.why.fan_out import FanOut
+    from lipstick.questions.why.lost import LostCondition
     from lipstick.questions.why.smallest import SmallestSets
 
 WhatIfOf = Callable[[dict[str, Any]], "WhatIf[Any]"]
@@ -113,6 +115,10 @@ class Explanation:
     together
         The measure without the rows of the first two causes, of the first three, and so on, where
         a number is wanted that no cause alone brings about.
+    fan_out
+        The rows that a join adds to the value several times; None: it is not so, or not known.
+    lost
+        Of a number that is too low: conditions on the rows that the query loses.
     complete
         True if the search ended before its budget did; False: these are the best found until then.
     notes
@@ -130,7 +136,11 @@ class Explanation:
         update: UpdateOf,
         complete: bool,
         notes: Sequence[str],
+        fan_out: FanOut | None = None,
+        lost: Sequence[LostCondition] = (),
     ) -> None:
+        self.fan_out = fan_out
+        self.lost = tuple(lost)
         self._measure = measure
         self._sources = sources
         self._what_if = what_if
@@ -231,7 +241,7 @@ class Explanation:
         return smallest_sets(self._measure, self._source(relation), limit)
 
     def corrections(self) -> list[Correction]:
-        """Return other values in the rows of `causes` by which the measure is nearer to right.
+        """Return other values in rows of `causes` and `lost` by which the measure is more right.
 
         They are what is usual in the other rows: another power of ten, the other sign, or their
         median; with Spark also their most frequent value of a column that decides which rows are
@@ -246,7 +256,7 @@ class Explanation:
         """
         from lipstick.questions.why.corrections import corrections
 
-        return corrections(self._measure, self._sources, self.causes, self._update)
+        return corrections(self._measure, self._sources, self.causes, self._update, lost=self.lost)
 
     def _source(self, relation: str | None) -> SourceRows:
         if relation is None and self.causes:
@@ -260,14 +270,21 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = [self.question]
+        lines += [] if self.fan_out is None else [self.fan_out.sentence]
         lines += [f"{i}. {text}" for i, text in enumerate(self.sentences, start=1)]
         enough = self._measure.reached(np.array([*self.together]))
         if enough.any():
             number = int(enough.argmax()) + 2
             first = "1 and 2" if number == 2 else f"1 to {number}"
             lines.append(f"Without the rows of {first} together, nothing would be wrong any more.")
-        if not self.causes:
-            lines.append("No condition on the columns of its inputs explains it.")
+        lines += [each.sentence for each in self.lost]
+        if not self.causes and self.fan_out is None:
+            lines.append("No rows that have a condition in common explain it by being left out.")
+            if self._measure.is_low:
+                lines.append(
+                    "Rows that the query loses may: dropped() counts them by operator, and "
+                    "why_not() explains one that is not there."
+                )
         if not self.complete:
             lines.append("The budget was spent: these are the best found until then.")
         return "\n".join([*lines, *self.notes])
@@ -297,7 +314,9 @@ def explanation_html(explanation: Explanation) -> str:
     if rows:
         before = f"without them, instead of {shown_number(explanation.before)}"
         body += table_html(["rows", "", before, "effect"], rows)
-    rest = str(explanation).splitlines()[1 + len(causes) :]
+    lines = str(explanation).splitlines()
+    multiplied = explanation.fan_out is not None
+    rest = [*lines[1 : 1 + multiplied], *lines[1 + multiplied + len(causes) :]]
     return page(body + "".join(f'<div class="m">{escape(line)}</div>' for line in rest))
 
 

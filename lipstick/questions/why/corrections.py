@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lipstick.engines.memory.reach import lineage
+from lipstick.engines.memory.reach import lineage, tokens
 from lipstick.engines.memory.scenarios import Updated
 from lipstick.engines.memory.updates import evaluate_update
 from lipstick.errors import CapabilityError, NeedsSparkError
@@ -33,6 +33,7 @@ from semiring.base import Array
 if TYPE_CHECKING:
     from lipstick.questions.what_if import WhatIf
     from lipstick.questions.why.answer import Cause
+    from lipstick.questions.why.lost import LostCondition
 
 _RUNS = 6
 """Corrections for which the query is run again at most."""
@@ -58,7 +59,7 @@ class Correction:
         The keys of the rows that change, and their new values.
     """
 
-    cause: Cause
+    cause: Cause | LostCondition
     column: str
     change: str
     after: float
@@ -89,6 +90,8 @@ def corrections(
     sources: Mapping[str, SourceRows],
     causes: Sequence[Cause],
     update: UpdateOf,
+    *,
+    lost: Sequence[LostCondition] = (),
 ) -> list[Correction]:
     """Return corrections that gain; first each that reaches what is wanted.
 
@@ -128,8 +131,9 @@ def corrections(
     ]
     try:
         found += _deciding(measure, sources, causes, update)
+        found += _brought_back(measure, sources, lost, update)
     except NeedsSparkError as error:
-        if not known and causes:
+        if not known and (causes or lost):
             raise CapabilityError(
                 "No column of numbers is read by aggregates alone, in a query of one grouping; new "
                 "values of columns that decide which rows are there need Spark.\n"
@@ -164,6 +168,35 @@ def _deciding(
                 if measure.gain(np.array([after]))[0] > 0:
                     reached = bool(measure.reached(np.array([after]))[0])
                     yield Correction(cause, name, change, after, reached, values, update)
+
+
+def _brought_back(
+    measure: Measure,
+    sources: Mapping[str, SourceRows],
+    lost: Sequence[LostCondition],
+    update: UpdateOf,
+) -> Iterator[Correction]:
+    """Yield corrections of lost rows: a column that decides has the usual value of the others."""
+    decide = {(r, n) for r, n, role in read_columns(measure.engine) if role != "aggregated"}
+    runs = 0
+    for each in lost:
+        source = sources[each.relation]
+        gone = source.find(each.keys)
+        kept = source.find(tokens(measure.engine, each.relation))
+        for name in sorted(n for r, n in decide if r == each.relation):
+            usable = name not in source.record.token and name in source.schema.names
+            values = decoded(source.column(name)).take(pa.array(kept)).drop_null()
+            if runs == _RUNS or not usable or not len(values):
+                continue
+            counts = values.value_counts()
+            usual = counts.field("values")[int(counts.field("counts").to_numpy().argmax())]
+            new = pa.repeat(usual, len(gone))
+            table = source.tokens.take(pa.array(gone)).append_column(name, new)
+            runs += 1
+            after = measure.of_answer(update({each.relation: table}).df)
+            if measure.gain(np.array([after]))[0] > 0:
+                reached = bool(measure.reached(np.array([after]))[0])
+                yield Correction(each, name, shown(usual.as_py()), after, reached, table, update)
 
 
 def _usual(

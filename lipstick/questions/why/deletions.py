@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -186,3 +187,53 @@ def aggregate(rows: GroupRows, name: str, members: Array) -> PartialAggregate:
     if call.function in ("SUM", "AVG"):
         return PartialSum(call.function, np.where(valid, numbers, 0.0), valid)
     return PartialExtreme(numbers, least=call.function == "MIN")
+
+
+@dataclass(frozen=True)
+class PartMeasure(Measure):
+    """A number that is the sum of parts of rows, to be brought down without them."""
+
+    total: float = 0.0
+
+    @cached_property
+    def before(self) -> float:
+        return self.total
+
+    @cached_property
+    def is_condition(self) -> bool:
+        return False
+
+
+class PartEffects(SearchEffects):
+    """The number without the parts of rows."""
+
+    def __init__(self, parts: Array, weights: Array | None = None) -> None:
+        self._parts = parts
+        self._weights = weights
+        self._before = float(parts.sum())
+        self.total = len(parts)
+
+    def sampled(self, most: int) -> tuple[Array, SearchEffects]:
+        sizes = np.abs(self._parts)
+        if len(sizes) <= most:
+            return np.arange(len(sizes)), self
+        few = copy(self)
+        rows, few._weights = drawn(sizes / max(float(sizes.sum()), 1e-300), most)
+        few._parts = self._parts[rows] * few._weights
+        return rows, few
+
+    def singles(self, codes: Array, count: int, rows: Array | None = None) -> Without:
+        numbers, counts = self._sums(codes, count, rows)
+        return single_codes(self._before - numbers, counts)
+
+    def runs(self, codes: Array, count: int, rows: Array | None = None) -> Without:
+        first, last = pairs_of(count)
+        n, m = (np.concatenate([[0], np.cumsum(each)]) for each in self._sums(codes, count, rows))
+        return Without(self._before - (n[last + 1] - n[first]), m[last + 1] - m[first], first, last)
+
+    def _sums(self, codes: Array, count: int, rows: Array | None) -> tuple[Array, Array]:
+        parts = self._parts if rows is None else self._parts[rows]
+        weights = self._weights if rows is None or self._weights is None else self._weights[rows]
+        chosen = codes >= 0
+        sums = np.bincount(codes[chosen], parts[chosen], minlength=count)
+        return sums, counts_of(codes, weights, count)

@@ -119,6 +119,15 @@ class Measure:
         """The number without any deletion."""
         return float(self.of_state(self.engine.base(self.engine.root.name), 1)[0])
 
+    @property
+    def is_low(self) -> bool:
+        """True if a greater number is wanted."""
+        if self.sides is not None:
+            return self.sides.op.startswith(">")
+        if self.is_check or self.is_condition or self.expected is None:
+            return self.direction == "low"
+        return self.before < self.expected
+
     def gap(self, numbers: Array) -> Array:
         """Return the distances of numbers from what they should be; NaN for vanished values."""
         if self.is_check or self.is_condition:

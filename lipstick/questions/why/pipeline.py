@@ -27,6 +27,8 @@ from lipstick.questions.why.columns import RelationColumns, shown
 from lipstick.questions.why.corrections import UpdateOf
 from lipstick.questions.why.deletions import SearchEffects
 from lipstick.questions.why.effects import effects_on
+from lipstick.questions.why.fan_out import fan_out
+from lipstick.questions.why.lost import lost_rows
 from lipstick.questions.why.measure import (
     Direction,
     Measure,
@@ -88,7 +90,10 @@ def explain(
     wanted = _wanted(measure, read, columns or {})
     with progress_line(after=2.0) as line, within(budget):
         searched = replace(measure, signed=True)
+        low = measure.is_low
         chosen = _searched(searched, read, wanted, conditions, limit, progress or line)
+        say = progress or line
+        lost = lost_rows(measure, subject, read, wanted, conditions, limit, say) if low else []
         complete = not spent()
     causes, together = _shown(measure, read, chosen, subject, what_if)
     notes = [
@@ -106,6 +111,8 @@ def explain(
         update,
         complete,
         notes,
+        fan_out(measure, subject),
+        lost,
     )
 
 

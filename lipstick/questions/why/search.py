@@ -186,7 +186,9 @@ class GainScores:
         """Return the nats for a predicate: by what rows gain, and by where the number is then."""
         if self.restores:
             return _FIT + 3.0 * self.fit(number) if self._measure.has_goal else np.inf
-        return self.evidence(gained, rows, None, rows / max(length, 1)) + self.fit(number)
+        share = rows / max(length, 1)
+        # An average without many rows moves further than their effects add up to.
+        return self.evidence(gained * (1.0 - share), rows, None, share) + self.fit(number)
 
     def evidence(self, gained: float, count: float, rows: Array | None, share: float) -> float:
         """Return the nats by which chance hardly has a gain of so many rows (Bennett's bound).

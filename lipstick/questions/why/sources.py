@@ -56,7 +56,7 @@ class SourceRows:
     Attributes
     ----------
     whole
-        True if these are all rows of the source; False: the keys of those in the capture alone.
+        True if these are all rows of the source; False: only the keys that the capture has.
     """
 
     def __init__(

@@ -20,7 +20,20 @@ _TURN = 25
 
 
 @pytest.mark.parametrize(
-    "kind", ["joined", "nested", "prefix", "calendar", "compared", "length", "heavy_hitter"]
+    "kind",
+    [
+        "joined",
+        "nested",
+        "prefix",
+        "calendar",
+        "compared",
+        "length",
+        "heavy_hitter",
+        "fan_out",
+        "null_key",
+        "filtered",
+        "partnerless",
+    ],
 )
 def test_a_planted_cause_is_said_first(kind: str) -> None:
     seed = list(KINDS).index(kind) + _TURN
@@ -71,6 +84,32 @@ def test_rows_on_the_negated_side_explain_a_number_that_is_too_low(
     assert first.after == (0.0 if ">=" in sql else 1_100 + bulk)
     (row,) = first.what_if().df.to_pylist()
     assert row["n"] == (True if ">=" in sql else 1_100 + bulk)
+
+
+def test_a_row_that_a_join_multiplies_is_named_with_the_number_of_each_counted_once(
+    tmp_path: Path,
+) -> None:
+    orders = pa.table({"id": [10, 11], "amount": [1_768, 900]})
+    items = pa.table({"item": [1, 2, 3], "id": [10, 10, 11]})
+    database = Database(
+        {
+            "orders": Relation("orders", ("id",), "id bigint, amount bigint", orders),
+            "items": Relation("items", ("item",), "item bigint, id bigint", items),
+        }
+    )
+    sql = "SELECT sum(o.amount) AS v FROM orders o JOIN items i ON i.id = o.id"
+    capture = write_capture(sql, database, tmp_path / "c")
+    sources = {"orders": orders, "items": items}
+    said = capture.why("v", too="high", sources=sources).fan_out
+    assert said is not None
+    assert (said.relation, said.by, said.before, said.once) == ("orders", "items", 4_436, 2_668)
+    assert said.keys.to_pylist() == [{"id": 10, "_times": 2}]
+    assert said.sentence == (
+        "1 row of orders counts several times, once for each partner in items: 1,768 of the row "
+        "with id = 10 counts 2 times. With each counted once, v would be 2,668 instead of 4,436."
+    )
+    # A number that is too low is not made right by counting less.
+    assert capture.why("v", too="low", sources=sources).fan_out is None
 
 
 @pytest.mark.parametrize("descending", [False, True])
