@@ -488,7 +488,10 @@ class Questions(Analyses, Generic[T]):
         Explanation
             ``causes`` are conjunctions of conditions on the columns of an input relation, scored by
             the effect of deleting the tuples that satisfy them, for how many these are. Each effect
-            is exact: of a what-if. ``top`` has single tuples.
+            is exact: of a what-if. A cause is returned only where chance hardly has its effect, for
+            the length of its description. ``top`` has single tuples, ``fan_out`` the rows that a
+            join adds several times, and ``lost`` the rows that the query loses where the number is
+            too low.
 
         Raises
         ------

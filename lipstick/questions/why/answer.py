@@ -278,7 +278,7 @@ class Explanation:
             first = "1 and 2" if number == 2 else f"1 to {number}"
             lines.append(f"Without the rows of {first} together, nothing would be wrong any more.")
         lines += [each.sentence for each in self.lost]
-        if not self.causes and self.fan_out is None:
+        if not (self.causes or self.lost or self.fan_out):
             lines.append("No rows that have a condition in common explain it by being left out.")
             if self._measure.is_low:
                 lines.append(

@@ -155,6 +155,11 @@ class ValueColumn:
             lambda: comparison_sql(self.term.operand, "<>", [plain]),
         )
 
+    def only(self, code: int) -> ValueColumn:
+        """Return the column with one of its values alone."""
+        codes = np.where(self.codes == code, 0, -1)
+        return ValueColumn(self.term, codes, self._labels.slice(code, 1))
+
     @cached_property
     def missing(self) -> int:
         """The code of NULL; -1: there is none."""

@@ -99,7 +99,16 @@ def lost_rows(
         progress(f"{name}: {int(lost.sum()):,} of {len(source):,} rows are lost")
         total = PartMeasure(measure.engine, "", None, None, "high", total=float(lost.sum()))
         chosen, effects = PartEffects(lost.astype(float)).sampled(_SAMPLE)
-        columns = RelationColumns(source.subset(chosen, wanted[name]), [], wanted[name])
+        # A key whose partner is lost says no more than that: the partner's relation does.
+        decide = {n for r, n, role in read_columns(measure.engine) if r == name and role != "key"}
+        names = [each for each in wanted[name] if each not in decide]
+        few = source.subset(chosen, {*names, *(decide & {*source.schema.names})})
+        columns = RelationColumns(few, [], names)
+        columns.equalities += [
+            values.only(values.missing)
+            for values in RelationColumns(few, [], decide).equalities
+            if values.missing >= 0
+        ]
         search = PredicateSearch(total, columns, effects, conditions, progress)
         for each in choose(search.run(), {name: search}, limit, strict=True):
             predicate = _decided(measure, source, each.predicate, lost)

@@ -21,6 +21,7 @@ from itertools import islice
 import numpy as np
 
 from lipstick.questions.why.columns import (
+    BINS,
     ColumnBins,
     ColumnCondition,
     Predicate,
@@ -55,6 +56,9 @@ _LITTLE = 0.5
 
 _BLOCKS = 512
 """Parts of the rows by which chance is measured where an effect is a scenario."""
+
+_TOGETHER = 4
+"""Values that hide one another, at most."""
 
 _LISTED = 12
 """Values of a column among which lists are looked for."""
@@ -384,6 +388,8 @@ class PredicateSearch:
             yield from self._lists(values, codes, best, without, parent, rows)
         if parent is not None:
             yield from self._others(values, codes, without, parent, rows)
+        elif self._measure.has_goal and not (self._effects.by_row or self.scores.restores):
+            yield from self._hidden(values, without)
 
     def _lists(
         self,
@@ -408,6 +414,36 @@ class PredicateSearch:
             chosen = _chosen(np.isin(codes, order[: last + 1]), rows)
             length = (last + 1) * np.log(values.count + 1.0)
             yield self._candidate(parent, condition, chosen, without, run, scores, length)
+
+    def _hidden(self, values: ValueColumn, single: Without) -> Iterator[CandidatePredicate]:
+        """Yield the values that only together bring the measure where it is wanted.
+
+        Under a maximum each hides the next one: the value that gains most is taken out, then the
+        one that gains most without it.
+        """
+        taken = [int(self.scores.gained(single).argmax())]
+        if values.count > BINS * 2 or values.among(taken) is None:
+            return
+        every = np.arange(len(values.codes))
+        while len(taken) < _TOGETHER and not spent():
+            gone = np.flatnonzero(np.isin(values.codes, taken))
+            rows = np.concatenate([every, np.tile(gone, values.count)])
+            owners = np.repeat(np.arange(values.count), len(gone))
+            left = np.where(np.isin(values.codes, taken), -1, values.codes)
+            without = self._effects.singles(np.concatenate([left, owners]), values.count, rows)
+            gained = self.scores.gained(without)
+            gained[taken] = -np.inf
+            taken.append(int(gained.argmax()))
+            if self._measure.reached(without.numbers[taken[-1:]])[0]:
+                condition = values.among(taken)
+                scores = self.scores.of(without)
+                if condition is not None and scores[taken[-1]] > 0:
+                    chosen = np.flatnonzero(np.isin(values.codes, taken))
+                    length = len(taken) * np.log(values.count + 1.0)
+                    yield self._candidate(
+                        None, condition, chosen, without, taken[-1], scores, length
+                    )
+                return
 
     def _others(
         self,
@@ -633,9 +669,10 @@ def choose(
         if worth and all(_shared(candidate, other) < 0.5 for other in chosen):
             chosen.append(candidate)
     if reaching and not any(c is other for c in chosen for other in reaching):
-        others = [c for c in chosen if _overlap(c, reaching[0]) < 0.5]
-        chosen = [*others[: limit - 1], reaching[0]]
-    return chosen
+        chosen = [*chosen[: limit - 1], reaching[0]]
+    # Parts of a predicate that alone reaches what is wanted say nothing more.
+    whole = [c for c in chosen if any(c is other for other in reaching)][:1]
+    return [c for c in chosen if all(c is w or _shared(c, w) < 0.5 for w in whole)]
 
 
 def _simplest(

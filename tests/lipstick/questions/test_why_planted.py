@@ -33,6 +33,7 @@ _TURN = 25
         "null_key",
         "filtered",
         "partnerless",
+        "hidden",
     ],
 )
 def test_a_planted_cause_is_said_first(kind: str) -> None:
