@@ -544,6 +544,11 @@ class PredicateSearch:
         added = float(self.scores.of(both, float(first.numbers[0]), int(first.counts[0]))[0])
         return min(added, candidate.score)
 
+    def is_on_key(self, candidate: CandidatePredicate) -> bool:
+        """Return True if a condition is on the key of the relation's rows."""
+        token = self._columns.rows.record.token
+        return any(each.column in token for each in candidate.predicate.conditions)
+
     def reaches(self, candidate: CandidatePredicate) -> bool:
         """Return True if the measure is as wanted without the rows of a predicate."""
         return bool(self._measure.reached(np.array([candidate.number]))[0])
@@ -646,6 +651,10 @@ def choose(
         True: none is shown for which the evidence is not more than its length.
     """
     usable = [c for c in candidates if c.worth > 0 or not strict]
+    named = [searches[c.predicate.relation].is_on_key(c) for c in usable]
+    others = max((c.rank for c, keyed in zip(usable, named, strict=True) if not keyed), default=0.0)
+    # A range of keys has no meaning: it is left to where nothing else explains as much.
+    usable = [c for c, keyed in zip(usable, named, strict=True) if not keyed or c.rank > 2 * others]
     reaching = _best([c for c in usable if searches[c.predicate.relation].reaches(c)], _POOL)
     left = _best(usable, _POOL)
     chosen: list[CandidatePredicate] = []
