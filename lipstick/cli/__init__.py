@@ -6,6 +6,7 @@ does not import it.
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from importlib.metadata import PackageNotFoundError, version
@@ -20,14 +21,21 @@ from lipstick.cli.errors import Failure, reported
 from lipstick.cli.explore import explore
 from lipstick.cli.graph import graph
 from lipstick.cli.openlineage import openlineage
+from lipstick.cli.output import summary
 from lipstick.cli.store import compact, fsck, vacuum
 from lipstick.cli.why import why
 from lipstick.cli.workflow import workflow
 from lipstick.outer import resolve
 from lipstick.systems import commands
 
-_OF_CAPTURES = ("demo", "diff", "explore", "rows", "what-if", "where", "why")
-"""The commands about queries and captures."""
+_LISTED = {
+    "Ask": ("rows", "why", "what-if", "where", "diff"),
+    "Explore": ("explore", "demo"),
+    "Keep": ("fsck", "compact", "vacuum", "erase", "openlineage"),
+    "Projects": ("dbt", "pipeline", "script", "record", "stitch", "workflow"),
+    "Graphs": ("graph", "stream", "events", "federation"),
+}
+"""The commands as they are listed."""
 
 
 def _version() -> str:
@@ -64,27 +72,30 @@ class _Group(click.Group):
         return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the lists of commands by ring, without importing the systems."""
-        own = {name: command.get_short_help_str(70) for name, command in self.commands.items()}
-        rings = {
-            "What you need": {name: own.pop(name) for name in _OF_CAPTURES},
-            "What else there is: tables, workflows and their graphs": own,
-            "What else there is: systems": {each.name: each.summary for each in commands()},
-        }
-        for title, listed in rings.items():
+        """Write the commands by what they are for, without importing the systems."""
+        says = {name: summary(command) for name, command in self.commands.items()}
+        says |= {command.name: command.summary for command in commands()}
+        others = tuple(says.keys() - {name for names in _LISTED.values() for name in names})
+        for title, names in (_LISTED | {"Others": others}).items():
+            listed = [(name, says[name]) for name in names if name in says]
             if listed:
                 with formatter.section(title):
-                    formatter.write_dl(sorted(listed.items()))
+                    formatter.write_dl(listed)
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(_version(), "--version", prog_name="lipstick")
-def main() -> None:
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@click.option("-v", "--verbose", is_flag=True, help="Show how long steps take, and whole errors.")
+def main(quiet: bool, verbose: bool) -> None:
     """Semiring provenance for Spark SQL: every answer with how it came about.
 
     Exit codes: 0 done, 1 damage found or a check failed, 2 anything else, as wrong input or no
     Java, 3 an answer that depends on what is missing.
     """
+    del quiet  # read where progress is shown
+    if verbose:
+        os.environ["LIPSTICK_TRACEBACK"] = "1"
 
 
 for command in (

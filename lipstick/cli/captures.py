@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lipstick.cli.errors import Failure, reported
-from lipstick.cli.output import JSON, TABLE, answer, answer_options, counted, working
+from lipstick.cli.output import CSV, JSON, TABLE, answer, answer_options, counted, working
 from lipstick.cli.why import columns_of, named_values
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ _capture = click.argument("capture", type=click.Path(path_type=Path))
 _by = click.option(
     "--by", metavar="[RELATION.]COLUMN[:UNIT]", help="Group the inputs by this column."
 )
+_FORMATS = (TABLE, JSON, CSV)
 _STYLES = {"changed": "yellow", "deleted": "red", "added": "green"}
 
 
@@ -62,7 +63,7 @@ def _chosen(source: CaptureSource, condition: str | None) -> pa.Table:
 @click.argument("condition", required=False)
 @click.option("--of", "column", metavar="COLUMN", help="The inputs of this column's one value.")
 @_by
-@answer_options((TABLE, JSON))
+@answer_options(_FORMATS)
 def rows(
     capture: Path,
     condition: str | None,
@@ -84,12 +85,16 @@ def rows(
         from lipstick.explorer.captures.contributions import STATES
 
         source = _source(capture)
-        shown = answer(format, output, limit, (TABLE, JSON))
+        shown = answer(format, output, limit, _FORMATS)
         found = _chosen(source, condition)
         if column is None:
             if by is not None:
                 raise Failure("--by groups the inputs of a value: name its column by --of.")
-            listed = found.slice(0, shown.rows).drop_columns(["row"]).to_pylist()
+            answered = found.slice(0, shown.rows).drop_columns(["row"])
+            if shown.format == CSV:
+                shown.send_csv(answered)
+                return
+            listed = answered.to_pylist()
             if shown.format == JSON:
                 shown.send_json(listed)
                 return
@@ -124,6 +129,11 @@ def rows(
             }
             for bar, texts in zip(value["bars"], table["rows"], strict=True)
         ]
+        if shown.format == CSV:
+            import pyarrow as pa
+
+            shown.send_csv(pa.Table.from_pylist(lines[: shown.rows]))
+            return
         shown.table(lines[: shown.rows], value["groups"])
         shown.send_table()
 
@@ -157,7 +167,7 @@ def _grouping(text: str, axes: list[dict[str, Any]]) -> dict[str, Any]:
     multiple=True,
     help="New values of a column; may be repeated, for other relations.",
 )
-@answer_options((TABLE, JSON))
+@answer_options(_FORMATS)
 def what_if(
     capture: Path,
     without: tuple[tuple[str, str], ...],
@@ -186,11 +196,14 @@ def what_if(
             )
         with working("answering"):
             found = source.scenarios.of({"where": where, "update": dict(change)})
-        shown = answer(format, output, limit, (TABLE, JSON))
+        shown = answer(format, output, limit, _FORMATS)
         counts, changes = found.counts(), found.changes(shown.rows)
         if shown.format == JSON:
             rows_by = {"removed": found.removed, "unused": found.unused, "updated": found.updated}
             shown.send_json({"counts": counts, **rows_by, "rows": changes})
+            return
+        if shown.format == CSV:
+            shown.send_csv(_flat(changes))
             return
         parts = [f"{counts[kind]:,} {kind}" for kind in _STYLES if counts[kind]]
         if change:
@@ -204,6 +217,23 @@ def what_if(
         styles = [_STYLES[change["change"]] for change in changes]
         shown.table(lines, len(found.differing), styles=styles)
         shown.send_table()
+
+
+def _flat(changes: list[dict[str, Any]]) -> pa.Table:
+    """Return rows that differ, with the old and the new value of each column beside each other."""
+    import pyarrow as pa
+
+    return pa.Table.from_pylist(
+        [
+            {"change": each["change"]}
+            | {
+                f"{name} {side}": None if each[old] is None else each[old][name]
+                for name in each["old"] or each["new"]
+                for side, old in (("before", "old"), ("after", "new"))
+            }
+            for each in changes
+        ]
+    )
 
 
 def _line(change: dict[str, Any]) -> dict[str, Any]:
@@ -237,7 +267,7 @@ def _line(change: dict[str, Any]) -> dict[str, Any]:
     help="A value that selects the row; may be repeated.",
 )
 @click.option("--key", metavar="COLUMN,...", help="The columns that identify a row of the answer.")
-@answer_options((TABLE, JSON))
+@answer_options(_FORMATS)
 def diff(
     before: Path,
     after: Path,
@@ -257,16 +287,20 @@ def diff(
 
         with working("comparing the captures"):
             difference = lipstick.open(before).diff(lipstick.open(after), columns_of(key))
-        shown = answer(format, output, limit, (TABLE, JSON))
+        shown = answer(format, output, limit, _FORMATS)
         if column is None:
-            lines = difference.rows(shown.rows).to_pylist()
+            found = difference.rows(shown.rows)
             words: Any = difference
             total = difference.added + difference.removed + difference.changed
         else:
             with working("dividing the difference"):
                 words = difference.parts(column, named_values(where))
-            lines = words.table.to_pylist()
-            total = len(lines)
+            found = words.table
+            total = found.num_rows
+        if shown.format == CSV:
+            shown.send_csv(found)
+            return
+        lines = found.to_pylist()
         if shown.format == JSON:
             shown.send_json({"sentence": str(words), "rows": lines})
             return
@@ -287,7 +321,7 @@ def diff(
     help="A value that selects the row; may be repeated.",
 )
 @click.option("--openlineage", metavar="NAMESPACE", help="Write OpenLineage's columnLineage facet.")
-@answer_options((TABLE, JSON))
+@answer_options(_FORMATS)
 def where(
     capture: Path,
     column: str | None,
@@ -309,16 +343,22 @@ def where(
         with working("asking the capture"):
             opened = lipstick.open(capture)
             found = None if column is None else opened.where(column, named_values(where))
-        shown = answer(format, output, limit, (TABLE, JSON))
+        shown = answer(format, output, limit, _FORMATS)
         if openlineage is not None:
             shown.send_json(opened.column_lineage_facet(openlineage))
         elif found is None:
-            lines = opened.column_lineage().to_pylist()
+            lineage = opened.column_lineage()
+            if shown.format == CSV:
+                shown.send_csv(lineage.slice(0, shown.rows))
+                return
+            lines = lineage.to_pylist()
             if shown.format == JSON:
                 shown.send_json(lines)
                 return
             shown.table(lines[: shown.rows], len(lines))
             shown.send_table()
+        elif shown.format == CSV:
+            raise Failure("The cells behind a cell are of several tables: ask for --json.")
         elif shown.format == JSON:
             cells = {name: table.to_pylist() for name, table in found.cells.items()}
             deciding = [f"{each.relation}.{each.column}" for each in found.deciding]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lipstick.cli.errors import DAMAGED, Failure
+from lipstick.cli.output import CommandGroup
 
 if TYPE_CHECKING:
     from lipstick.histories import ReenactingSession
@@ -19,7 +20,7 @@ _KEYS = {"sources", "derived", "search", "drop", "spark"}
 _PARTS = {"sources": ("table", "key"), "derived": ("query", "key", "path")}
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def erase() -> None:
     """Erase rows from tables of Delta and Iceberg, and from the tables made of them.
 

@@ -15,7 +15,7 @@ from graphquery import GraphEngine, ProvenanceGraph
 from lipstick.cli.errors import Failure
 from lipstick.cli.export import export
 from lipstick.cli.opened import Opened, graph_command
-from lipstick.cli.output import HTML, JSON, SVG, TABLE, Answer, counted
+from lipstick.cli.output import HTML, JSON, SVG, TABLE, Answer, CommandGroup, counted
 from lipstick.explorer.graphs.node_values import node_rows
 from semiring.base import Array
 
@@ -138,7 +138,7 @@ def edges(graph: ProvenanceGraph, ids: Sequence[int] | Array) -> list[dict[str, 
     ]
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def graph() -> None:
     """Look at the provenance graph in a store, zoom, delete and ask.
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import io
 import json
 import sys
+import time
+import typing
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import wraps
 from html import escape
 from itertools import zip_longest
 from pathlib import Path
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
     from graphquery import ProvenanceGraph
 
-TABLE, JSON, SVG, HTML = "table", "json", "svg", "html"
+TABLE, JSON, CSV, SVG, HTML = "table", "json", "csv", "svg", "html"
 ROWS = 50
 """Rows of a table that are shown by default."""
 
@@ -50,11 +53,11 @@ class Answer:
     Parameters
     ----------
     format
-        ``table``, ``json``, ``svg`` or ``html``.
+        ``table``, ``json``, ``csv``, ``svg`` or ``html``.
     file
         Where it goes; None: standard output.
     limit
-        Rows of a list at most; None: `ROWS` in a table, all in JSON.
+        Rows of a list at most; None: `ROWS` in a table, all in JSON and CSV.
     """
 
     format: str
@@ -127,6 +130,12 @@ class Answer:
         """Send a JSON document; what JSON does not have is text."""
         self.send(json.dumps(document, indent=1, ensure_ascii=False, default=str) + "\n")
 
+    def send_csv(self, table: pa.Table) -> None:
+        """Send a table as CSV, which a spreadsheet takes for nothing but values."""
+        from lipstick.explorer.cells import csv_bytes
+
+        self.send(csv_bytes(table).decode())
+
     def send_picture(self, graph: ProvenanceGraph) -> None:
         """Send a drawing of a graph, and say on standard error what it shows and leaves out."""
         from graphquery.draw import graph_html
@@ -164,8 +173,17 @@ def working(what: str) -> Iterator[None]:
     """Show on the terminal of standard error that something is being done, until it is done."""
     from rich.console import Console
 
-    with Console(stderr=True).status(f"{what} …"):
+    context = click.get_current_context(silent=True)
+    options = {} if context is None else context.find_root().params
+    if options.get("quiet"):
         yield
+    elif options.get("verbose"):
+        started = time.perf_counter()
+        yield
+        click.echo(f"{what}: {time.perf_counter() - started:.1f} s", err=True)
+    else:
+        with Console(stderr=True).status(f"{what} …"):
+            yield
 
 
 def counted(number: int, noun: str) -> str:
@@ -183,6 +201,21 @@ def printable(text: str) -> str:
     from semiring.support.render import escape_controls
 
     return escape_controls(text, kept="\n\t")
+
+
+class CommandGroup(click.Group):
+    """Commands whose summaries are listed whole."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what each command does."""
+        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary(each)) for name, each in commands.items() if each])
+
+
+def summary(command: click.Command) -> str:
+    """Return what a command does, in the first sentence of its help."""
+    return command.get_short_help_str(limit=1_000)
 
 
 def _taken_apart(drawing: str) -> tuple[str, str]:
@@ -206,7 +239,8 @@ def answer_options(formats: Iterable[str] = (TABLE, JSON)) -> Callable[[F], F]:
 
     def check(context: click.Context, _: click.Parameter, output: Path | None) -> Path | None:
         ending = "" if output is None else _ending(output)
-        if context.params["format"] is None and ending in _OTHER_FILES.difference(choices):
+        chosen = context.params["format"] or context.params.get("as_json")
+        if not chosen and ending in _OTHER_FILES.difference(choices):
             written = ", ".join(each for each in choices if each != TABLE)
             raise Failure(
                 f"{output}: this command writes no {ending.upper()}, but text (.txt) and {written}."
@@ -215,11 +249,15 @@ def answer_options(formats: Iterable[str] = (TABLE, JSON)) -> Callable[[F], F]:
         return output
 
     def decorate(function: F) -> F:
-        for option in (
+        @wraps(function)
+        def command(*args: Any, as_json: bool = False, **kwargs: Any) -> Any:
+            return function(*args, **{**kwargs, **({"format": JSON} if as_json else {})})
+
+        options = [
             click.option(
                 "--limit",
                 type=click.IntRange(min=0),
-                help=f"Rows of a list at most.  [default: {ROWS} in a table, all in JSON]",
+                help=f"Rows of a list at most.  [default: {ROWS} in a table, else all]",
             ),
             click.option(
                 "--output",
@@ -233,9 +271,17 @@ def answer_options(formats: Iterable[str] = (TABLE, JSON)) -> Callable[[F], F]:
                 is_eager=True,  # read before --output is checked
                 help="The format of the answer.  [default: by the name of --output, else table]",
             ),
-        ):
-            function = option(function)
-        return function
+        ]
+        if JSON in choices:
+            # Read before --output is checked.
+            as_json = click.option(
+                "--json", "as_json", is_flag=True, is_eager=True, help="The same as --format json."
+            )
+            options.append(as_json)
+        decorated = typing.cast("F", command)
+        for option in options:
+            decorated = option(decorated)
+        return decorated
 
     return decorate
 

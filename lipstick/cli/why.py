@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lipstick.cli.errors import Failure
-from lipstick.cli.output import JSON, TABLE, answer, answer_options
+from lipstick.cli.output import JSON, TABLE, CommandGroup, answer, answer_options
 from semiring.errors import LipstickError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ _tables = click.option(
 )
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def why() -> None:
     """Explain a wrong number, or a failed check, by the rows and conditions behind it."""
 

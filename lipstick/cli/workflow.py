@@ -9,7 +9,7 @@ import click
 
 from lipstick.cli.errors import Failure
 from lipstick.cli.opened import store_argument
-from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
+from lipstick.cli.output import JSON, TABLE, Answer, CommandGroup, answer, answer_options, counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +30,7 @@ _imports = click.option(
 )
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def workflow() -> None:
     """Check and run workflows that are written in YAML files."""
 

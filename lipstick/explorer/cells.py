@@ -6,6 +6,7 @@ shows them without reading them. Text is cut, so that no answer is larger than i
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv
 
 from lipstick.explorer.errors import ExploreError
 from semiring.base import Array
@@ -84,6 +86,36 @@ def cells(table: pa.Table, longest: int | None = LONGEST) -> list[list[str | Non
     """The rows of a small table as cells."""
     columns = [[cell(value, longest) for value in column.to_pylist()] for column in table.columns]
     return [list(row) for row in zip(*columns, strict=True)]
+
+
+_FORMULA = r"^[=+\-@\t\r]"
+_NUMBER = r"^[+-]?(\d[\d,]*)?(\.\d+)?([eE][+-]?\d+)?( %)?$"
+
+
+def csv_bytes(table: pa.Table) -> bytes:
+    """Return a table as CSV; values of other types are texts.
+
+    Texts that a spreadsheet would compute get an apostrophe: they begin with ``=``, ``+``, ``-`` or
+    ``@``, and are no numbers.
+    """
+    if any(kind(field.type) == "other" for field in table.schema):
+        rows = cells(table, None)
+        columns = list(zip(*rows, strict=True)) or [()] * table.num_columns
+        arrays = [pa.array(column, pa.string()) for column in columns]
+        table = pa.Table.from_arrays(arrays, names=table.column_names)
+    safe = [_safe(c) if kind(c.type) == "text" else c for c in table.columns]
+    names = _safe(pa.array(table.column_names, pa.string())).to_pylist()
+    out = io.BytesIO()
+    pyarrow.csv.write_csv(pa.Table.from_arrays(safe, names=names), out)
+    return out.getvalue()
+
+
+def _safe(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    if isinstance(texts.type, pa.DictionaryType):
+        texts = texts.cast(texts.type.value_type)
+    computed = pc.match_substring_regex(texts, _FORMULA)
+    computed = pc.and_(computed, pc.invert(pc.match_substring_regex(texts, _NUMBER)))
+    return pc.if_else(computed, pc.binary_join_element_wise("'", texts, ""), texts)
 
 
 def kind(type_: pa.DataType) -> str:

@@ -19,11 +19,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet
 
 from lipstick.explorer.budget import Budget
-from lipstick.explorer.cells import cells, kind
+from lipstick.explorer.cells import csv_bytes
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.explorer import Explorer
 from lipstick.explorer.page import assembled, policy
@@ -91,18 +90,11 @@ def _rows(explorer: Explorer, question_params: Params, question: Any) -> pa.Tabl
 
 
 def _written(table: pa.Table, format: str) -> bytes:
-    out = io.BytesIO()
     if format == "parquet":
+        out = io.BytesIO()
         pyarrow.parquet.write_table(table, out)
-    else:
-        nested = any(kind(field.type) == "other" for field in table.schema)
-        if nested:
-            rows = cells(table, None)
-            columns = list(zip(*rows, strict=True)) or [()] * table.num_columns
-            arrays = [pa.array(column, pa.string()) for column in columns]
-            table = pa.Table.from_arrays(arrays, names=table.column_names)
-        pyarrow.csv.write_csv(table, out)
-    return out.getvalue()
+        return out.getvalue()
+    return csv_bytes(table)
 
 
 TOKEN = "x-lipstick-token"

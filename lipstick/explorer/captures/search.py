@@ -68,8 +68,8 @@ def search(capture: Capture, answer: pa.Table, params: Params) -> dict[str, Any]
 def _named_by(text: str, record: RelationRecord, keys: pa.Table) -> Array | None:
     """Return the places of the keys that a token names as annotations print it.
 
-    The first parts of a key name all keys that begin so; a key that there is not names those that
-    have its text. None: the text is no token of the relation.
+    The first parts of a key name all keys that begin so. A key that does not exist is searched for
+    as a text. None: the text is no token of the relation.
     """
     relation = f"{format_relation(record.name)}:".lower()
     if not text.lower().startswith(relation):

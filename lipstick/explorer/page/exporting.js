@@ -58,7 +58,9 @@ export function pictureButtons(find, name, box = () => null) {
 }
 
 function csv(columns, rows) {
-  const quoted = (text) => (text === null ? "" : /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  // Spreadsheets compute what begins so, unless it is a number.
+  const safe = (text) => (/^[=+\-@\t\r]/.test(text) && !/^[+-]?(\d[\d,]*)?(\.\d+)?([eE][+-]?\d+)?( %)?$/.test(text) ? `'${text}` : text);
+  const quoted = (text) => (text === null ? "" : /[",\r\n]/.test(text) ? `"${safe(text).replaceAll('"', '""')}"` : safe(text));
   return [columns.map((column) => column.name), ...rows].map((row) => row.map(quoted).join(",")).join("\n");
 }
 

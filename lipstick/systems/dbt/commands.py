@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lipstick.cli.openlineage import event_options, send_events
-from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, changed_rows, counted
+from lipstick.cli.output import (
+    JSON,
+    TABLE,
+    Answer,
+    CommandGroup,
+    answer,
+    answer_options,
+    changed_rows,
+    counted,
+)
 from lipstick.cli.why import table_option
 
 if TYPE_CHECKING:
@@ -38,8 +47,7 @@ Command = Callable[..., None]
 
 def _options(function: Command) -> Command:
     """Add the project, its sources, and the form of the answer."""
-    form = click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-    return _project_options(form(answer_options(_FORMATS)(function)))
+    return _project_options(answer_options(_FORMATS)(function))
 
 
 def _project_options(function: Command) -> Command:
@@ -75,7 +83,7 @@ def _project_options(function: Command) -> Command:
     return click.argument("project", type=click.Path(path_type=Path))(command)
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def dbt() -> None:
     """Ask a compiled dbt project where rows come from, and what rests on them.
 
@@ -310,8 +318,7 @@ def _opened(
 
 
 def _answer(form: dict[str, Any]) -> Answer:
-    format = JSON if form["as_json"] else form["format"]
-    return answer(format, form["output"], form["limit"], _FORMATS)
+    return answer(form["format"], form["output"], form["limit"], _FORMATS)
 
 
 def _send(shown: Answer, parts: Sequence[str | tuple[str, Rows]]) -> None:

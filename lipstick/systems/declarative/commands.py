@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lipstick.cli.errors import Failure
-from lipstick.cli.output import JSON, TABLE, answer, answer_options, changed_rows, counted, working
+from lipstick.cli.output import (
+    JSON,
+    TABLE,
+    CommandGroup,
+    answer,
+    answer_options,
+    changed_rows,
+    counted,
+    working,
+)
 
 if TYPE_CHECKING:
     from lipstick.systems.declarative import DeclarativePipeline
@@ -25,7 +34,7 @@ _conf = click.option(
 )
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def pipeline() -> None:
     """Ask a declarative pipeline of Spark where rows come from, and what rests on them.
 

@@ -9,7 +9,7 @@ import click
 
 from lipstick.cli.errors import Failure
 from lipstick.cli.opened import store_argument
-from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
+from lipstick.cli.output import JSON, TABLE, Answer, CommandGroup, answer, answer_options, counted
 from lipstick.systems.events.demo import demo
 from lipstick.systems.events.stream_commands import (
     chosen,
@@ -34,7 +34,7 @@ _LATENESS = click.option(
 )
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def events() -> None:
     """Reduce streams of provenance events to who came from whom."""
 

@@ -11,7 +11,7 @@ import click
 
 from lipstick.cli.errors import UNKNOWN, Failure
 from lipstick.cli.opened import store_argument
-from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
+from lipstick.cli.output import JSON, TABLE, Answer, CommandGroup, answer, answer_options, counted
 from lipstick.systems.federation.demo import demo
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Command = Callable[..., None]
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def federation() -> None:
     """Ask many stores as one.
 

@@ -11,7 +11,7 @@ import click
 import yaml
 
 from lipstick.cli.errors import Failure
-from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
+from lipstick.cli.output import JSON, TABLE, Answer, CommandGroup, answer, answer_options, counted
 from lipstick.systems.scripts.errors import FactsError
 from lipstick.systems.scripts.facts.fact import read_fact
 from lipstick.systems.scripts.provenance import ScriptProvenance
@@ -87,7 +87,7 @@ def line_row(line: Line) -> dict[str, Any]:
 _EXPORTS = ("dot", "graphml", "prov-json", "prov-n")
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def script() -> None:
     """Analyse a Python script or notebook from its text; only 'run' runs it.
 

@@ -14,7 +14,7 @@ import click
 
 from lipstick.cli.errors import Failure
 from lipstick.cli.opened import store_argument
-from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
+from lipstick.cli.output import JSON, TABLE, Answer, CommandGroup, answer, answer_options, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -191,7 +191,7 @@ def question_command(function: Command) -> Command:
     return recording_command(command)
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def stream() -> None:
     """Ask recorded streams where events came from, and replay them."""
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
+import click
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
 import lipstick
 from lipstick.cli import main
+from lipstick.explorer.cells import csv_bytes
 from tests.oracle.database import Database, Relation
 from tests.oracle.written import write_capture
 
@@ -114,3 +119,69 @@ def test_a_cell_comes_from_cells(capture: Path) -> None:
     assert facet["fields"]["total"]["inputFields"][0]["namespace"] == "warehouse"
     refused = run("where", str(capture), "total", "--openlineage", "x", code=2)
     assert "leave out COLUMN" in refused
+
+
+# -- forms of answers ------------------------------------------------------------------------------
+
+HOSTILE = ["=1+1", "+cmd", "-a", "@sum", "\tx", "-5", "+1,234.5", "1e-3", "a=b", "-0.5 %", None]
+
+
+def test_csv_has_no_cell_that_a_spreadsheet_computes() -> None:
+    table = pa.table({"=name": HOSTILE, "n": list(range(-5, 6))})
+    found = list(csv.reader(io.StringIO(csv_bytes(table).decode())))
+    assert found[0] == ["'=name", "n"]
+    safe = ["'=1+1", "'+cmd", "'-a", "'@sum", "'\tx", *HOSTILE[5:-1], ""]
+    assert [row[0] for row in found[1:]] == safe
+    assert [row[1] for row in found[1:]] == [str(n) for n in range(-5, 6)]
+
+
+def tables(folder: Path) -> list[str]:
+    for name, prices in (("monday", [10, 20, 30, 40]), ("tuesday", [10, 20, 35, 40])):
+        write_capture(SQL, cars(prices), folder / name)
+    return [str(folder / name) for name in ("monday", "tuesday")]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rows MONDAY",
+        "rows MONDAY model=Civic --of total",
+        "what-if MONDAY --without cars car=C1",
+        "diff MONDAY TUESDAY",
+        "diff MONDAY TUESDAY total --where model=Jazz",
+        "where MONDAY",
+    ],
+)
+def test_answers_with_rows_have_forms_that_programs_read(tmp_path: Path, command: str) -> None:
+    """The same rows as JSON and as CSV, and no drawing in a file called so."""
+    monday, tuesday = tables(tmp_path)
+    words = [{"MONDAY": monday, "TUESDAY": tuesday}.get(each, each) for each in command.split()]
+    answer = json.loads(run(*words, "--json"))
+    rows = answer if isinstance(answer, list) else answer.get("rows")
+    rows = answer["listed"]["rows"] if rows is None else rows
+    run("-q", *words, "--output", str(tmp_path / "answer.csv"))
+    text = (tmp_path / "answer.csv").read_text("utf-8")
+    listed = list(csv.DictReader(io.StringIO(text)))
+    assert len(listed) == len(rows) > 0
+    assert "\u2500" not in text
+    if command == "rows MONDAY":
+        assert listed == [{name: str(value) for name, value in row.items()} for row in rows]
+
+
+def test_verbose_says_how_long_steps_take_and_quiet_nothing(capture: Path) -> None:
+    told = CliRunner().invoke(main, ["-v", "rows", str(capture)])
+    assert re.match(r"opening .*: \d+\.\d s\n", told.stderr)
+    assert CliRunner().invoke(main, ["-q", "rows", str(capture)]).stderr == ""
+
+
+def test_help_lists_every_command_once_and_whole() -> None:
+    text = run("--help")
+    titles = ["Ask:", "Explore:", "Keep:", "Projects:", "Graphs:"]
+    assert [line for line in text.splitlines() if line in (*titles, "Others:")] == titles
+    context = click.Context(main)
+    for name in main.list_commands(context):
+        assert len(re.findall(rf"^  {name} ", text, re.M)) == 1
+        command = main.get_command(context, name)
+        assert command is not None
+        assert "..." not in run(name, "--help").partition("Commands:")[2]
+    assert "..." not in text.partition("Ask:")[2]
