@@ -12,6 +12,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.capture.manifest import RelationRecord
+from lipstick.dataframes.arrow import frame_of_arrow
 from lipstick.errors import CaptureError, SourceChangedError
 from lipstick.stages.reading import own_sql
 from lipstick.tracking.formats.probe import check_readable
@@ -74,7 +75,7 @@ class ValueLookup:
         """
         self._check(block)
         numbered = tokens.append_column(POSITION, pa.array(np.arange(tokens.num_rows)))
-        wanted = self._spark.createDataFrame(numbered)
+        wanted = frame_of_arrow(self._spark, numbered)
         view = self._view(wanted, "wanted")
         narrowed = {}
         for token in block.tokens:

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from lipstick.dataframes.arrow import frame_of_arrow
 from lipstick.erasure.parquet import FORMAT as PARQUET
 from lipstick.erasure.tables import ErasureHost, PlannedTable
 from lipstick.errors import ErasureError
@@ -176,7 +177,7 @@ def _counts(spark: SparkSession, table: PlannedTable, bags: Bags) -> dict[str, A
     concerned = (
         pa.concat_tables(keys.values(), promote_options="default").group_by(names).aggregate([])
     )
-    hit = spark.createDataFrame(concerned).withColumn("hit", F.lit(True))
+    hit = frame_of_arrow(spark, concerned).withColumn("hit", F.lit(True))
     found = real.select(*aliased).join(F.broadcast(hit), names, "left")
     counted = found.agg(F.count(F.lit(1)), F.count("hit")).head()
     assert counted is not None

@@ -24,6 +24,7 @@ from pyspark.sql.types import (
 from lipstick.capture.files import arrow_of, in_arrow
 from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import RelationRecord
+from lipstick.dataframes.arrow import frame_of_arrow
 from lipstick.errors import TrackingError, first_line
 
 Cascade = Mapping[str, tuple[str | Sequence[str], str]]
@@ -49,7 +50,7 @@ class Deletion:
             if not table.num_rows:
                 continue
             view = f"_lipstick_deleted_{uuid.uuid4().hex[:8]}"
-            frame = spark.createDataFrame(table)
+            frame = frame_of_arrow(spark, table)
             frame.createOrReplaceTempView(view)
             views[name] = (view, tuple(table.column_names))
         return views
@@ -102,7 +103,7 @@ def resolve_deletion(
 
 
 def _frame(spark: SparkSession, tokens: DataFrame | pa.Table) -> DataFrame:
-    return spark.createDataFrame(tokens) if isinstance(tokens, pa.Table) else tokens
+    return frame_of_arrow(spark, tokens) if isinstance(tokens, pa.Table) else tokens
 
 
 def _table(tokens: DataFrame | pa.Table) -> pa.Table:
@@ -178,7 +179,7 @@ def _tokens(
     check_readable(spark, record)
     rows = source_rows(spark, record)
     if isinstance(what, pa.Table):
-        what = spark.createDataFrame(what)
+        what = frame_of_arrow(spark, what)
     if isinstance(what, DataFrame):
         missing = [column for column in record.token if column not in what.columns]
         if missing:

@@ -25,6 +25,7 @@ from pyspark.sql.types import (
 from lipstick.capture.files import arrow_of
 from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import RelationRecord
+from lipstick.dataframes.arrow import frame_of_arrow
 from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.lossless import Declared, lossless, misfit
 from lipstick.engines.memory.scenarios import Updated, Updates
@@ -163,7 +164,7 @@ def updated_rows(rows: DataFrame, record: RelationRecord, update: pa.Table) -> D
         raise CaptureError(f"The new values of {record.name!r} give a key twice.")
     changed = [name for name in update.column_names if name not in record.token]
     update = _fitting(rows, record, update, changed)
-    new = rows.sparkSession.createDataFrame(update).select(
+    new = frame_of_arrow(rows.sparkSession, update).select(
         *(F.col(f"`{name}`").alias(f"_new_{name}") for name in update.column_names),
         F.lit(True).alias("_is_new"),
     )
@@ -209,7 +210,7 @@ def inserted_rows(rows: DataFrame, record: RelationRecord, table: pa.Table) -> D
     ):
         if columns:
             raise TrackingError(f"New rows of {record.name!r} {problem} {min(columns)!r}.")
-    new = rows.sparkSession.createDataFrame(_fitting(rows, record, table.select(wanted), wanted))
+    new = frame_of_arrow(rows.sparkSession, _fitting(rows, record, table.select(wanted), wanted))
     new = new.select(*(F.col(f"`{f.name}`").cast(f.dataType).alias(f.name) for f in rows.schema))
     keys = [F.col(f"`{name}`") for name in record.token]
     known = rows.select(*keys).unionAll(new.select(*keys)).groupBy(*keys).count()

@@ -23,6 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 from pyspark.sql.types import StructType
 
+from lipstick.dataframes.arrow import frame_of_arrow
 from lipstick.errors import NeedsSparkError, UnsupportedError
 from lipstick.stages.reading import own_sql
 from lipstick.stages.surroundings import Surroundings
@@ -208,7 +209,7 @@ class _Iteration:
         return as_spark_has(core_rows(self._step.core, tables, MOST_PAIRS), arrow_schema(schema))
 
     def _from_spark(self, before: pa.Table) -> DataFrame:
-        self._spark.createDataFrame(before).createOrReplaceTempView(self._view)
+        frame_of_arrow(self._spark, before).createOrReplaceTempView(self._view)
         return own_sql(self._spark, self._step.sql.replace(f"`{LEVEL_VIEW}`", f"`{self._view}`"))
 
     def _extend(self, schema: StructType, number: int) -> None:

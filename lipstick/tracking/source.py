@@ -21,6 +21,7 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from lipstick.dataframes.arrow import frame_of_arrow
 from lipstick.errors import SourceChangedError, SourceError
 from lipstick.tracking.formats.probe import (
     check_plain_files,
@@ -76,9 +77,10 @@ def as_frame(spark: SparkSession, table: InMemory) -> DataFrame:
             f"A table of {size:,} bytes in memory is too large to travel in every plan (at most "
             f"{MOST_BYTES:,}).\nWrite it to Parquet, and track the path."
         )
-    rows: Any = table
     try:
-        return spark.createDataFrame(rows)
+        if isinstance(table, pa.Table):
+            return frame_of_arrow(spark, table)
+        return spark.createDataFrame(table)
     except Exception as error:
         raise SourceError(f"Spark makes no data frame of this table: {error}") from error
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.errors import PySparkException
 
+from lipstick.dataframes.arrow import frame_of_arrow
 from lipstick.display.progress_line import progress
 from lipstick.engines.memory.state import spark_scalar
 from lipstick.errors import CapabilityError
@@ -49,7 +50,7 @@ def _scalar_of(
         with progress(after=_SILENT) as line:
             line(f"Spark computes {text}")
             try:
-                frame = spark.createDataFrame(table).selectExpr(_PLACE, f"{text} AS {_VALUE}")
+                frame = frame_of_arrow(spark, table).selectExpr(_PLACE, f"{text} AS {_VALUE}")
                 found = frame.toArrow().sort_by(_PLACE).column(_VALUE)
             except PySparkException as error:
                 raise CapabilityError(

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import Manifest, RelationRecord
+from lipstick.dataframes.arrow import frame_of_arrow
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.memory import Memory
 from lipstick.engines.route import answer
@@ -234,7 +235,7 @@ def _small(spark: SparkSession, record: RelationRecord, few: pa.Table | None) ->
         return rows.select(*names)
     if few is None:
         return rows.select(*names).limit(0)
-    wanted = F.broadcast(spark.createDataFrame(few.select(list(record.token))))
+    wanted = F.broadcast(frame_of_arrow(spark, few.select(list(record.token))))
     chosen = rows.join(wanted, list(record.token), "left_semi").select(*names)
     return spark.createDataFrame(chosen.toArrow(), chosen.schema)
 

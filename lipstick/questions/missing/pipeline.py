@@ -7,12 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
+from lipstick.capture.local_rows import arrow_schema
 from lipstick.questions.missing.answer import MissingRow
 from lipstick.questions.missing.changes import changes, edits_by_relation
 from lipstick.questions.missing.losses import DroppedRows, dropped
 from lipstick.questions.missing.proposals import Edits
 from lipstick.questions.missing.why_not import Run, Tracer
 from lipstick.questions.why.answer import described
+from lipstick.questions.why.measure import compared
 from lipstick.stages.reading import own_sql
 from rewriter.algebra import Relation
 from rewriter.algebra import Scalar as Condition
@@ -32,7 +36,7 @@ def why_not(
     """Return why no row of an answer matches; see :meth:`lipstick.AnnotatedFrame.why_not`."""
     query = frame._prepared
     root, texts, run = _plan(frame)
-    pattern = pattern_of(root, frame.schema.names, equal, condition)
+    pattern = pattern_of(root, frame.schema.names, _typed(frame, equal), condition)
     tracer = Tracer(
         run,
         query.surroundings.tokens,
@@ -51,6 +55,17 @@ def why_not(
         _assumed(root, pattern, texts),
         lambda limit: changes(data, root, pattern, limit),
     )
+
+
+def _typed(frame: AnnotatedFrame, equal: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values by column of an answer, each of the column's type."""
+    kinds = {field.name.lower(): field.type for field in arrow_schema(frame.schema)}
+    return {
+        name: value
+        if value is None or (kind := kinds.get(name.lower())) is None or pa.types.is_nested(kind)
+        else compared(name, value, kind).as_py()
+        for name, value in equal.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)

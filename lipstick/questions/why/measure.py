@@ -352,15 +352,26 @@ def rows_with(answer: pa.Table, values: Mapping[str, Any]) -> Array:
         if value is None:
             matching = column.is_null()
         else:
-            try:
-                matching = pc.equal(column, pa.scalar(value).cast(column.type)).fill_null(False)
-            except pa.ArrowException as error:
-                raise CaptureError(
-                    f"The column {name!r} of the answer is of type {column.type}, and is compared "
-                    f"with {value!r}: {error}"
-                ) from error
+            matching = pc.equal(column, compared(name, value, column.type)).fill_null(False)
         chosen &= matching.to_numpy(zero_copy_only=False)
     return np.flatnonzero(chosen)
+
+
+def compared(name: str, value: Any, kind: pa.DataType) -> pa.Scalar:
+    """Return a value as one of an answer's column, of the column's type.
+
+    Raises
+    ------
+    CaptureError
+        For a value that the type does not have.
+    """
+    try:
+        return pa.scalar(value).cast(kind)
+    except pa.ArrowException as error:
+        raise CaptureError(
+            f"The column {name!r} of the answer is of type {kind}, and is compared with {value!r}: "
+            f"{error}"
+        ) from error
 
 
 def column_of(names: Sequence[str], name: str) -> int:

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.errors import PySparkException
 
+from lipstick.dataframes.arrow import frame_of_arrow
 from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import SourceError, first_line
 from lipstick.systems.dbt.errors import DbtError
@@ -175,7 +176,7 @@ def read_seed(path: Path, node: DbtNode) -> tuple[pa.Table, dict[str, str]]:
 
 def seed_frame(spark: SparkSession, table: pa.Table, types: dict[str, str]) -> DataFrame:
     """Return the rows of a seed with typed columns."""
-    rows = spark.createDataFrame(table)
+    rows = frame_of_arrow(spark, table)
     return rows.selectExpr(
         *(f"CAST(`{name}` AS {kind}) AS `{name}`" for name, kind in types.items())
     )

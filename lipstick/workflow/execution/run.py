@@ -461,11 +461,9 @@ class FrameTables:
 
     def shown(self, table: pa.Table) -> DataFrame:
         """Return the table as a data frame."""
-        from pyspark.sql.pandas.types import from_arrow_schema
+        from lipstick.dataframes.arrow import frame_of_arrow
 
-        if not table.num_rows:  # whose columns Spark Connect does not take from the table
-            return self._spark.createDataFrame([], from_arrow_schema(table.schema))
-        return self._spark.createDataFrame(table)
+        return frame_of_arrow(self._spark, table)
 
     def session(self) -> SparkSession:
         """Return the session."""

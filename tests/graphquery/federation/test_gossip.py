@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from pyarrow import fs
 
 from graphquery.federation import (
@@ -28,7 +27,6 @@ from graphquery.federation.serving.site import Site
 from graphquery.federation.wire import requests
 from graphquery.federation.wire.client import HttpTransport
 from graphquery.store import Store, StoreDamagedError, fsck
-from lipstick.systems.federation.commands import federation as commands
 from tests.graphquery.federation.oracle import check_question
 from tests.graphquery.federation.stores import example
 
@@ -69,12 +67,9 @@ def test_what_questions_needed_is_there_when_its_owner_is_not(
         with open_federation(file, timeout=20) as federation:
             whole = federation.ancestors("B::b1")
             assert whole.complete
-        result = CliRunner().invoke(commands, ["gossip", str(file)])
-        assert result.exit_code == 0, result.output
-        assert result.output.splitlines() == [
-            f"{alias}: copied, version {Store.open(stores[alias]).snapshot().version}"
-            for alias in ("A", "B")
-        ]
+        assert gossip(file, timeout=20).taken == {
+            alias: Store.open(stores[alias]).snapshot().version for alias in ("A", "B")
+        }
         assert [path.name for path in sorted(kept.iterdir())] == ["A", "B", "questions.jsonl"]
         assert [fsck(kept / alias) for alias in ("A", "B")] == [[], []]
         for alias in ("A", "B"):

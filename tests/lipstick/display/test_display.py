@@ -436,7 +436,7 @@ def test_progress_in_a_notebook_is_replaced_in_place(monkeypatch: pytest.MonkeyP
     assert shown == ["block b0 …", "block b1 …", ""]
 
 
-def test_save_tells_its_progress(counted: AnnotatedFrame, tmp_path: Path) -> None:
+def test_save_tells_its_progress(ls: Session, tmp_path: Path) -> None:
     messages: list[str] = []
-    counted.save(tmp_path / "models", progress=messages.append)
+    ls.sql(COUNTED).save(tmp_path / "models", progress=messages.append)
     assert any("b0" in message for message in messages)

@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import lipstick
-from lipstick.errors import QueryError, UnsupportedError
+from lipstick.errors import CaptureError, QueryError, UnsupportedError
 from semiring.errors import ExactnessError
 from tests.oracle.missing_rows import DuckQuestion, difference
 
@@ -273,6 +273,10 @@ def test_over_spark(spark: SparkSession) -> None:
         assert frame.why_not(condition="id = 2").present
         with pytest.raises(QueryError, match="no column 'w'"):
             frame.why_not(w=1)
+        named = session.sql("SELECT id, g FROM t WHERE v > 10")
+        assert "g = -1" in str(named.why_not(g=-1))
+        with pytest.raises(CaptureError, match="'id' of the answer is of type int64, and is"):
+            frame.why_not(id="first")
         assert str(frame.dropped()).startswith("WHERE at 1:21 `t.v > 10`: loses 2 of 3 rows of t.")
         for asked in (lambda: frame.why_not(id=1, budget=0), lambda: frame.dropped(budget=0)):
             with pytest.raises(ExactnessError, match="budget of 0 seconds"):

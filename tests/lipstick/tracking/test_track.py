@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
@@ -92,6 +94,19 @@ def test_materialised_source_is_copied_once(ls: lipstick.Session, spark: SparkSe
 
 
 @pytest.mark.engines("spark")
+@pytest.mark.connect
+def test_tables_without_rows_are_tracked_and_changed(ls: lipstick.Session) -> None:
+    """Spark Connect infers no columns of a table without rows."""
+    none = pa.table({"id": pa.array([], pa.int32()), "at": pa.array([], pa.timestamp("us"))})
+    ls.track("none", none, key="id")
+    q = ls.sql("SELECT count(*) AS n FROM none")
+    assert q.df.collect() == [(0,)]
+    assert q.what_if(delete={"none": none.select(["id"])}).df.collect() == [(0,)]
+    ls.track("some", pa.table({"id": [1], "at": [datetime(2026, 1, 1)]}), key="id")
+    some = ls.sql("SELECT id FROM some")
+    assert some.what_if(delete={"some": pa.table({"id": pa.array([], pa.int64())})}).df.count() == 1
+
+
 def test_relation_without_provenance_is_a_factor_of_one(
     dealer: lipstick.Session, spark: SparkSession
 ) -> None:
