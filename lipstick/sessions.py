@@ -161,6 +161,7 @@ class Session:
         """
         self.check_open()
         check_name(name)
+        self._catch_up()
         before = None if replace else self._tracked.get(name.lower())
         streams = isinstance(source, DataFrame) and source.isStreaming
         if before is not None and (streams or materialize or derived is not False):
@@ -277,6 +278,7 @@ class Session:
     def untrack(self, name: str) -> None:
         """Forget a relation. Annotated frames and captures of it stay as they are."""
         self.check_open()
+        self._catch_up()
         tracked = self._tracked.pop(name.lower(), None)
         if tracked is None:
             known = ", ".join(sorted(self.tracked)) or "none"
@@ -364,6 +366,9 @@ class Session:
     def _verify_read(self, frame: AnnotatedFrame) -> bool:
         """Return True if a relation of the query is known better than when it was prepared."""
         return False
+
+    def _catch_up(self) -> None:
+        """Follow what has run so far, before other relations are tracked."""
 
     def _forget(self, tracked: Tracked) -> None:
         """Go on without a relation that is not tracked any more."""

@@ -218,12 +218,12 @@ class ReenactingSession(Session):
             yield
         finally:
             try:
-                self._follow_recorded()
+                self._catch_up()
             finally:
                 recorder.stop()
                 self._recorder = None
 
-    def _follow_recorded(self) -> None:
+    def _catch_up(self) -> None:
         """Follow tables through the commands that were recorded so far."""
         if self._recorder is None:
             return
@@ -235,7 +235,8 @@ class ReenactingSession(Session):
         self._recorded.clear()
         commands = commands_of(self.spark, plans)
         with self._following() as history:
-            follow_commands(self.spark, commands, self.catalog, history, self._views.in_force)
+            in_force = self._views.in_force
+            follow_commands(self.spark, commands, self.catalog, history, in_force, self._track_anew)
 
     @contextmanager
     def _following(self) -> Iterator[TableHistory]:
@@ -266,7 +267,7 @@ class ReenactingSession(Session):
         from lipstick.histories.live import execute, target_of
         from lipstick.tracking.views import quoted_name
 
-        self._follow_recorded()
+        self._catch_up()
         target = target_of(self.spark, text, self.catalog())
         if target is None:
             return None
@@ -310,8 +311,13 @@ class ReenactingSession(Session):
         self._unread.add(tracked.view)
         return tracked
 
-    def _track_anew(self, tracked: Tracked) -> None:
+    def _track_anew(self, tracked: Tracked, version: int | None = None) -> None:
         """Track a relation as its source is now, by the same key; statements keep its earlier rows.
+
+        Parameters
+        ----------
+        version
+            The version of its table that is tracked; None: the current one.
 
         Raises
         ------
@@ -327,7 +333,8 @@ class ReenactingSession(Session):
         source = tracked.source
         if source.version is not None:
             table = reopened(self.spark, source.version)
-            pinned = version_source(table, table.current(), source.place)
+            at = table.current() if version is None else version
+            pinned = version_source(table, at, source.place)
         elif source.place is not None and source.format in (None, "parquet"):
             place = source.full_table or source.place
             pinned = replace(read_source(self.spark, place, source.format), place=source.place)

@@ -43,6 +43,10 @@ class TableChanges:
         self._write = written
         self._written: dict[str, tuple[int, int, list[DataFrame]]] = {}
 
+    def forget(self, chain: Chain) -> None:
+        """Forget the changes of a table."""
+        self._written.pop(chain.versions[chain.first], None)
+
     def between(self, chain: Chain, before: int, after: int) -> list[DataFrame] | None:
         """Return what the commits after a version changed, up to another.
 
@@ -128,7 +132,7 @@ def lifetimes(changes: pa.Table, numbers: Sequence[int]) -> pa.Table | None:
     if found.null_count:
         return None
     places, own = found.to_numpy(), changes.select(range(2, changes.num_columns))
-    codes = _codes(own)
+    codes = row_codes(own)
     # Rows that a commit wrote again are no change; others are in the order of row and commit.
     pairs, first, inverse = np.unique(
         codes * len(numbers) + places, return_index=True, return_inverse=True
@@ -151,7 +155,7 @@ def lifetimes(changes: pa.Table, numbers: Sequence[int]) -> pa.Table | None:
     return pa.table([*numbered, *taken.columns], [SINCE, UNTIL, *taken.column_names])
 
 
-def _codes(rows: pa.Table) -> np.ndarray:
+def row_codes(rows: pa.Table) -> np.ndarray:
     """Return a number of each row, the same for rows with the same bits in all columns."""
     codes = np.zeros(rows.num_rows, np.int64)
     for chunks in rows.columns:

@@ -31,6 +31,7 @@ from lipstick.errors import UnsupportedError
 from lipstick.tracking.formats.delta import delta_name, delta_of_name
 from lipstick.tracking.formats.probe import versioned_table
 from lipstick.tracking.formats.versions import TableVersion, VersionedTable
+from lipstick.tracking.names import plain_name
 from lipstick.tracking.tracker import Tracked, stand_in
 from lipstick.tracking.views import quoted_name
 from rewriter.statements import select_items
@@ -78,11 +79,14 @@ class TableCommand:
     base
         The version of the table that Spark read when it analysed the command; None: the plan does
         not say, as of CREATE OR REPLACE TABLE.
+    branch
+        The branch of Iceberg that it changes, which may become the table; None: the table itself.
     """
 
     plan: Plan
     table: VersionedTable | None
     base: int | None
+    branch: str | None = None
 
     @property
     def kind(self) -> str:
@@ -93,6 +97,13 @@ class TableCommand:
     def dynamic(self) -> bool:
         """True if it replaces the partitions of its rows alone."""
         return self.kind in DYNAMIC
+
+    @property
+    def overwrites(self) -> bool:
+        """True if no row of its table stays."""
+        if self.kind == _OVERWRITES:
+            return not _unless_true(self.plan.deleteExpr())
+        return self.kind in CREATES
 
     def may_read(self, places: Mapping[int, int], count: int, first: int) -> bool:
         """Return True if it may have run after a number of commits.
@@ -133,7 +144,8 @@ def commands_of(spark: SparkSession, plans: Sequence[Plan]) -> list[TableCommand
     """
     found: list[TableCommand] = []
     for plan in plans:
-        command = TableCommand(plan, _table_of(spark, plan), _base_of(plan))
+        table, branch = _table_of(spark, plan) or (None, None)
+        command = TableCommand(plan, table, _base_of(plan), branch)
         if found and command.kind in CREATES and _is_inner(found[-1], command):
             found.pop()
         found.append(command)
@@ -146,10 +158,11 @@ def _is_inner(command: TableCommand, creation: TableCommand) -> bool:
     return writes and bool(command.plan.query().sameResult(creation.plan.query()))
 
 
-def _table_of(spark: SparkSession, plan: Plan) -> VersionedTable | None:
+def _table_of(spark: SparkSession, plan: Plan) -> tuple[VersionedTable, str | None] | None:
+    """Return the table that a command changes, and the branch in its name."""
     kind = plan.getClass().getSimpleName()
     if kind in _DELTA:
-        return delta_of_name(spark, delta_name(plan.target().collectLeaves().apply(0)))
+        return delta_of_name(spark, delta_name(plan.target().collectLeaves().apply(0))), None
     relation = plan.name() if kind in CREATES else relation_of(plan)
     catalog, identifier = relation.catalog(), relation.identifier()
     if relation.getClass().getSimpleName() == "DataSourceV2Relation":
@@ -157,8 +170,7 @@ def _table_of(spark: SparkSession, plan: Plan) -> VersionedTable | None:
             return None
         catalog, identifier = catalog.get(), identifier.get()
     parts = [catalog.name(), *identifier.namespace(), identifier.name()]
-    found = versioned_table(spark, quoted_name(parts))
-    return None if found is None else found[0]
+    return versioned_table(spark, plain_name(parts))
 
 
 def _base_of(plan: Plan) -> int | None:
@@ -295,10 +307,8 @@ class _CommandReader:
     def _delta_merge(self) -> str:
         plan = self._plan
         target, source = plan.target(), plan.source()
-        if plan.migratedSchema().isDefined():
-            evolved = plan.migratedSchema().get().fieldNames()
-            if len(evolved) != target.output().size():
-                raise self._unsupported("this MERGE has added columns to its table")
+        new = plan.migratedSchema()
+        evolves = new.isDefined() and len(new.get().fieldNames()) != target.output().size()
         clauses = []
         for matching, found in (
             ("MATCHED", plan.matchedClauses()),
@@ -312,7 +322,7 @@ class _CommandReader:
                 values = dict(zip(columns, (action.expr() for action in actions), strict=True))
                 condition = _option(clause.condition())
                 clauses.append(_CommandClause(matching, condition, values, deletes=deletes))
-        return self._merge(target, source, plan.condition(), clauses)
+        return self._merge(target, source, plan.condition(), clauses, evolves=evolves)
 
     def _rows_merge(self, rows: Plan) -> str:
         """Return the MERGE of a plan that has its clauses as instructions for joined rows."""
@@ -348,13 +358,19 @@ class _CommandReader:
         return self._merge(sides[0], sides[1], join.condition().get(), clauses)
 
     def _merge(
-        self, target: Plan, source: Plan, condition: Plan, clauses: Sequence[_CommandClause]
+        self,
+        target: Plan,
+        source: Plan,
+        condition: Plan,
+        clauses: Sequence[_CommandClause],
+        *,
+        evolves: bool = False,
     ) -> str:
         both = {_TARGET: target, _SOURCE: source}
         (on,) = self._texts(both, [condition])
         parts = [
-            f"MERGE INTO {self._name} AS target USING ({self._query(_source_rows(source))}) "
-            f"AS source ON {on}"
+            f"MERGE {'WITH SCHEMA EVOLUTION ' if evolves else ''}INTO {self._name} AS target "
+            f"USING ({self._query(_source_rows(source))}) AS source ON {on}"
         ]
         for clause in clauses:
             sides = dict(both)

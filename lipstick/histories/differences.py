@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from lipstick.stages.settings import temporary_settings
 from lipstick.tracking.row_checksum import row_hash
 from lipstick.tracking.views import column_of
 
@@ -16,6 +18,17 @@ _SMALL: Final = 8 * 2**20
 _BUCKETS: Final = 65_536
 _MANY: Final = 8_192
 """Buckets with differing rows from which on all rows are compared."""
+_LOCAL: Final = frozenset({"LocalRelation", "OneRowRelation"})
+"""Leaves of plans that read nothing."""
+_HELD: Final = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.leafNodeDefaultParallelism": "1",
+    "spark.sql.shuffle.partitions": "1",
+}
+"""Settings by which Spark runs a query as one job of one task, without compiling it."""
 _COUNT, _BUCKET, _HASH = "_lipstick_count", "_lipstick_bucket", "_lipstick_hash"
 
 
@@ -49,6 +62,28 @@ def differing_rows(spark: SparkSession, left: str, right: str, columns: Sequence
             both = hashed.where(among).drop(_HASH, _BUCKET)
     grouped = both.groupBy(*map(column_of, columns)).agg(total.alias(_COUNT))
     return grouped.where(F.col(_COUNT) != 0)
+
+
+def few_rows(frame: DataFrame, most: int | None) -> pa.Table:
+    """Compute the first rows of a query; over rows that this process holds by one job of one task.
+
+    Such a query takes longer to be compiled, and to be planned anew after each of its parts, than
+    to run.
+    """
+    rows, spark = frame if most is None else frame.limit(most), frame.sparkSession
+    settings = _HELD if is_held(frame) else {}
+    with temporary_settings(spark, settings):
+        return rows.toArrow()
+
+
+def is_held(frame: DataFrame) -> bool:
+    """Return True if a query reads few rows, and this process holds them all."""
+    if not hasattr(frame, "_jdf"):
+        return False
+    leaves = _leaves(frame._jdf.queryExecution().analyzed())
+    if any(leaf.getClass().getSimpleName() not in _LOCAL for leaf in leaves):
+        return False
+    return sum(int(str(leaf.stats().sizeInBytes())) for leaf in leaves) <= _SMALL
 
 
 def bytes_read(frame: DataFrame) -> int:

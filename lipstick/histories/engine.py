@@ -18,8 +18,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, StructField, StructType
 
 from lipstick.errors import UnsupportedError, VersionGoneError
-from lipstick.histories.changes import TableChanges, lifetimes
-from lipstick.histories.differences import differing_rows
+from lipstick.histories.changes import TableChanges, lifetimes, row_codes
+from lipstick.histories.differences import differing_rows, few_rows, is_held
+from lipstick.histories.sql_engine import stored
 from lipstick.tracking.formats.iceberg import FIELD
 from lipstick.tracking.formats.versions import COMMIT, MORE, VersionedTable
 from lipstick.tracking.views import column_of
@@ -28,6 +29,8 @@ from rewriter.statements import (
     UNTIL,
     TableColumn,
     TableShape,
+    column_names,
+    keys_of,
     numbered,
     rows_of,
     union_all,
@@ -104,6 +107,7 @@ class SparkReplayEngine:
         self._register = register
         self._shapes: dict[str, TableShape] = {}
         self._stored: dict[str, pa.Table] = {}
+        self._views: dict[str, str] = {}
         self._changes = TableChanges(spark, self.written)
 
     def view(self, query: str) -> str:
@@ -124,8 +128,10 @@ class SparkReplayEngine:
         few
             Rows that are many are not stored: the view computes them again.
         """
+        if query in self._views:
+            return self._views[query]
         frame = self._spark.sql(query)
-        rows = frame.limit(FEW + 1).toArrow()
+        rows = few_rows(frame, FEW + 1)
         if not rows.num_rows:
             return None
         if rows.num_rows > FEW:
@@ -135,9 +141,10 @@ class SparkReplayEngine:
     def _local(self, rows: pa.Table, schema: StructType) -> str:
         """Return a view of rows in this process."""
         view = self.named(self._spark.createDataFrame(rows, schema=schema))
-        self._stored[view] = rows
+        self._stored[view], self._views[rows_of(view)] = rows, view
         if len(self._stored) > _HELD:
-            del self._stored[next(iter(self._stored))]
+            oldest = next(iter(self._stored))
+            del self._stored[oldest], self._views[rows_of(oldest)]
         return view
 
     def held(self, view: str) -> pa.Table | None:
@@ -151,21 +158,48 @@ class SparkReplayEngine:
             return []
         return [_literals(column) for column in rows.columns]
 
+    def is_held(self, query: str) -> bool:
+        """Return True if a query reads few rows, and this process holds them all."""
+        return is_held(self._spark.sql(query))
+
+    def keys(self, queries: Sequence[tuple[str, str, Sequence[str]]]) -> str | None:
+        """Return a view of keys, as ``keys_of`` selects them; None: none."""
+        found, schemas = list[pa.Table](), list[StructType]()
+        for rows, alias, expressions in queries:
+            view, columns = self._views.get(rows), column_names(expressions, alias)
+            if view is None or columns is None:
+                return self.store(keys_of(queries))
+            schema = self._spark.table(view).schema
+            places = [[name.lower() for name in schema.names].index(c.lower()) for c in columns]
+            names = [f"k{number}" for number in range(len(columns))]
+            kinds = (schema[place].dataType for place in places)
+            schemas.append(StructType(list(map(StructField, names, kinds))))
+            found.append(self._stored[view].select(places).rename_columns(names))
+        if any(schema != schemas[0] for schema in schemas):
+            return self.store(keys_of(queries))
+        return self._local(pa.concat_tables(found), schemas[0])
+
+    def compared(self, left: str, right: str) -> tuple[str, str | None, str | None]:
+        """Return a view of a query's rows, and what :meth:`differences` does of it and another."""
+        if not (self.is_held(left) and self.is_held(right)):
+            first = stored(self, left)
+            return first, *self.differences(rows_of(first), right)
+        rows, signs, schema = self._signed(left, right)
+        own = rows.filter(pa.array(signs > 0))
+        first = self._local(own, schema) if own.num_rows else stored(self, left)
+        return first, *self._sides(rows, signs, schema)
+
     def differences(self, left: str, right: str) -> tuple[str | None, str | None]:
         """Return views of the rows of each of two queries that the other has not, as bags."""
+        if self.is_held(left) and self.is_held(right):
+            return self._sides(*self._signed(left, right))
         names = self.shape(left).names
         frame = differing_rows(self._spark, left, right, names)
-        rows = frame.limit(FEW + 1).toArrow()
+        rows = few_rows(frame, FEW + 1)
         schema = StructType(frame.schema.fields[:-1])
         if rows.num_rows <= FEW:
             counts = rows.column(rows.num_columns - 1).to_numpy()
-            values = rows.select(range(rows.num_columns - 1))
-            sides = (
-                np.repeat(np.arange(len(counts)), np.maximum(sign * counts, 0)) for sign in (1, -1)
-            )
-            taken = [values.take(pa.array(places)) for places in sides]
-            gone, came = (self._local(rows, schema) if rows.num_rows else None for rows in taken)
-            return gone, came
+            return self._sides(rows.select(range(rows.num_columns - 1)), counts, schema)
         many = self._spark.table(self.written(frame))
         views = []
         for sign in (1, -1):
@@ -173,6 +207,28 @@ class SparkReplayEngine:
             side = many.where(F.lit(sign) * F.col(frame.columns[-1]) > 0)
             own = [column_of(name) for name in names]
             views.append(self.named(side.select(*own, often).select(*own)))
+        return views[0], views[1]
+
+    def _signed(self, left: str, right: str) -> tuple[pa.Table, np.ndarray, StructType]:
+        """Return the rows of two queries over few rows, with 1 and -1 for these of either."""
+        both = (numbered({MORE: sign}, query) for sign, query in ((1, left), (-1, right)))
+        frame = self._spark.sql(union_all(list(both)))
+        rows = few_rows(frame, None)
+        signs = rows.column(0).to_numpy()
+        return rows.select(range(1, rows.num_columns)), signs, StructType(frame.schema.fields[1:])
+
+    def _sides(
+        self, rows: pa.Table, counts: np.ndarray, schema: StructType
+    ) -> tuple[str | None, str | None]:
+        """Return views of rows that there are more of, and fewer, by the sums of their counts."""
+        codes = row_codes(rows)
+        _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+        sums = np.zeros(len(first), np.int64)
+        np.add.at(sums, inverse, counts)
+        views = []
+        for sign in (1, -1):
+            taken = rows.take(pa.array(np.repeat(first, np.maximum(sign * sums, 0))))
+            views.append(self._local(taken, schema) if taken.num_rows else None)
         return views[0], views[1]
 
     def written(self, frame: DataFrame) -> str:
@@ -187,6 +243,10 @@ class SparkReplayEngine:
             self._shapes[query] = shape_of(self._spark.sql(query).schema)
         return self._shapes[query]
 
+    def forget_changes(self, chain: Chain) -> None:
+        """Forget what commits changed, where later versions were taken back."""
+        self._changes.forget(chain)
+
     def lifetimes(
         self, chain: Chain, numbers: Sequence[int], select: Callable[[str], str]
     ) -> str | None:
@@ -198,7 +258,7 @@ class SparkReplayEngine:
         start = select(rows_of(chain.versions[first]))
         later = (select(rows_of(self.named(frame))) for frame in changes)
         frame = self._spark.sql(union_all([numbered({MORE: 1, COMMIT: first}, start), *later]))
-        rows = frame.limit(FEW + 1).toArrow()
+        rows = few_rows(frame, FEW + 1)
         found = None if rows.num_rows > FEW else lifetimes(rows, numbers)
         if found is None:
             return None

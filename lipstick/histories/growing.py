@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
 
+from lipstick.errors import StatementError
 from lipstick.histories.chain import Chain, HistoryStep
 from lipstick.histories.engine import SparkReplayEngine, shape_of
 from lipstick.histories.names import chain_named, resolved
@@ -18,6 +19,7 @@ from lipstick.histories.rows import RowQuestions
 from lipstick.histories.steps import Versions
 from lipstick.tracking.catalog import SessionCatalog
 from lipstick.tracking.formats.probe import versioned_table
+from lipstick.tracking.formats.versions import VersionedTable
 from lipstick.tracking.source import Source, version_source
 from lipstick.tracking.tracker import Naming, Tracked
 from rewriter import View
@@ -81,6 +83,7 @@ class GrowingHistory(RowQuestions):
         self._versions: dict[str, int] = {}
         self._steps: list[HistoryStep] = []
         self._unchanged: dict[str, list[int]] = {}
+        self._numbered = 0
 
     @property
     def chains(self) -> Mapping[str, Chain]:
@@ -170,6 +173,56 @@ class GrowingHistory(RowQuestions):
         """
         if unchanged:
             self._unchanged.setdefault(name, []).append(version)
+        after, table = self._track_last(name, version, replaced=replaced)
+        frame = after.source.frame
+        chain = self._chains[name]
+        self._chains[name] = Chain(
+            {**chain.versions, version: self.engine.named(frame)},
+            {**chain.shapes, version: shape_of(frame.schema, table, version)},
+            table,
+        )
+
+    def take_back(self, name: str, version: int) -> None:
+        """Forget what was made of a table after a version that was restored.
+
+        Statements of other names are not called after the forgotten ones.
+
+        Raises
+        ------
+        StatementError
+            When a statement on another table has read what is forgotten.
+        """
+        chain = self._chains[name]
+        gone = set(chain.after(version))
+        undone = {s.name for s in self._steps if s.table == name and s.version in gone}
+        later = False
+        for step in self._steps:
+            later = later or step.name in undone
+            read = {step.reads.get(each, each) for each in sources_of(step.statement)}
+            if later and step.table != name and name in read:
+                raise StatementError(
+                    f"{name} was restored to version {version}, and {step.name!r} on {step.table} "
+                    f"has read what it was later.\nuntrack({self._relations[name]!r}) and track it "
+                    "again: the history begins anew there."
+                )
+        if not gone:
+            return
+        self._steps = [step for step in self._steps if step.name not in undone]
+        self._unchanged[name] = [n for n in self._unchanged.get(name, ()) if n not in gone]
+        self.engine.forget_changes(chain)
+        kept = [number for number in chain.versions if number not in gone]
+        self._chains[name] = Chain(
+            {number: chain.versions[number] for number in kept},
+            {number: chain.shapes[number] for number in kept},
+            chain.table,
+        )
+        self._track_last(name, version)
+        self._session.version_views.clear()
+
+    def _track_last(
+        self, name: str, version: int, *, replaced: bool = False
+    ) -> tuple[Tracked, VersionedTable]:
+        """Track a version of a table in place of the one that is tracked."""
         relation = self._relations[name]
         tracked = self._session.tracked[relation]
         table = tracked.source.version
@@ -179,14 +232,13 @@ class GrowingHistory(RowQuestions):
         del self._session._tracked[relation.lower()]
         source = version_source(table, version, tracked.source.place, listed=False)
         after = self._session._track_version(relation, source, self._keys[name])
-        frame = after.source.frame
-        chain = self._chains[name]
-        self._chains[name] = Chain(
-            {**chain.versions, version: self.engine.named(frame)},
-            {**chain.shapes, version: shape_of(frame.schema, table, version)},
-            table,
-        )
         self._versions[after.view] = version
+        return after, table
+
+    def next_name(self) -> str:
+        """Return the name of the next statement, which none had before."""
+        self._numbered += 1
+        return f"s{self._numbered}"
 
     def keep_source(self, tracked: Tracked) -> None:
         """Keep a relation that statements read, and that is no longer tracked, by another name.

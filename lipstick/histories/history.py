@@ -83,8 +83,9 @@ class TableHistory(GrowingHistory):
         """Follow tables through statements that ran; see :meth:`lipstick.Session.reenact`."""
         spark = self.spark
         self._names = {name.lower(): name for name in tables}
+        made = {each.version for each in statements if isinstance(each, ExecutedStatement)}
         self._chains = {
-            name.lower(): chain_of(spark, self.engine, name, versions)
+            name.lower(): chain_of(spark, self.engine, name, versions, made)
             for name, versions in tables.items()
         }
         self._steps = [self._with_reads(step) for step in steps_of(spark, self._chains, statements)]
@@ -374,6 +375,17 @@ class TableHistory(GrowingHistory):
                 "Delete the rows of the children as well.",
                 frame.query,
             )
+        known = {name.lower() for name in frame.relations}
+        read = {s.reads.get(name, name) for s in self._steps for name in sources_of(s.statement)}
+        for name in delete:
+            table = None if name.lower() in known else self.table_of(name)
+            if table in read:
+                first = f"{table}@{self._chains[table].first}"
+                raise TrackingError(
+                    f"{name!r} has other rows now than when statements read it, and the query "
+                    f"does not read it.\nDelete rows of its first version, {first!r}, or undo "
+                    "statements."
+                )
         of_sources = {n: what for n, what in delete.items() if self.concerns([n])}
         tables = self.what_if(of_sources, undo=undo, replace=replace)
         fates = {}

@@ -10,12 +10,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lipstick.errors import StatementError
+from lipstick.histories.differences import few_rows
 from lipstick.stages.reading import own_sql
 from lipstick.tables.comparison import keyed, paired, with_change
 from lipstick.tracking.source import Source
 from lipstick.tracking.tracker import Naming, Tracked, name_rows
 from lipstick.tracking.views import column_of, quoted_name
-from rewriter.statements import ROWS, Bags, hypothetical, keys_of, over_rows, rows_of
+from rewriter.statements import ROWS, Bags, hypothetical, over_rows, rows_of
 from semiring.support.door import checked
 
 if TYPE_CHECKING:
@@ -90,13 +91,13 @@ class HypotheticalTables:
         history, spark = self._history, self._history.spark
         chain, engine = history.chain(table), history.engine
         expressions = over_rows([quoted_name([ROWS, column]) for column in key], ROWS)
-        keys = engine.store(keys_of([(rows_of(bags.came), ROWS, expressions)]))
+        keys = engine.keys([(rows_of(bags.came), ROWS, expressions)])
         if keys is None:
             return
         near = history.known.near(table, chain, chain.last, expressions, keys)
         rows = own_sql(spark, hypothetical(Bags(engine.view(near), bags.gone, bags.came), key))
-        counts = rows.groupBy(*map(column_of, key)).count()
-        found = counts.where("count > 1").limit(1).collect()
+        counts = rows.groupBy(*map(column_of, key)).count().where("count > 1")
+        found = few_rows(counts, 1).to_pylist()
         if found:
             shown = ", ".join(repr(found[0][column]) for column in key)
             raise StatementError(

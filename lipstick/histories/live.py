@@ -34,11 +34,17 @@ from lipstick.histories.steps import (
 )
 from lipstick.tracking.catalog import SessionCatalog
 from lipstick.tracking.formats.probe import reopened, table_identity, versioned_table
-from lipstick.tracking.formats.versions import TableVersion, VersionedTable
+from lipstick.tracking.formats.versions import (
+    RESTORE,
+    TableVersion,
+    VersionedTable,
+    restored_version,
+)
 from lipstick.tracking.names import identity_of, plain_name, relation_of_table
 from lipstick.tracking.source import check_unchanged
 from lipstick.tracking.tracker import Naming, Tracked
 from rewriter.dialect import first_word
+from rewriter.errors import UntrackedError
 from rewriter.statements import (
     MergeInto,
     Replace,
@@ -157,7 +163,7 @@ def execute(
     catalog: Callable[[], SessionCatalog],
     history: GrowingHistory,
     in_force: Callable[[], AbstractContextManager[None]],
-    track_anew: Callable[[Tracked], None],
+    track_anew: Callable[[Tracked, int | None], None],
 ) -> None:
     """Run a statement, and follow its table to the version that it makes.
 
@@ -184,11 +190,15 @@ def execute(
         else changed the table while it ran: the table is not followed any further.
     """
     check_session(spark)
-    own = target.tracked
+    _check_published(spark, target)
     text = _text_to_run(spark, target)
     written = read_statement(spark, text)
-    _check_columns(own, target.table)
+    _check_columns(target.tracked, target.table)
     commits = _commits_after(target.table, target.version)
+    known = history.table_of(target.tracked.name)
+    if known is not None:
+        commits = _restored(history, known, commits)
+    own = catalog().tracked[target.tracked.name.lower()]
     _check_unchanged(own, target.table, commits)
     with in_force():
         statement, relations = resolved(written, catalog())
@@ -198,15 +208,16 @@ def execute(
             if source is not own and _is_changed(spark, name, source, history)
         ]
         for source in changed:
-            track_anew(source)
+            track_anew(source, None)
         if changed:
             statement, relations = resolved(written, catalog())
+    _check_moments(target.statement, [own, *relations.values()])
     reads_own = any(each is own for each in relations.values())
     if reads_own and any(map(changes_columns, commits)):
         raise _changed(own, target.table, commits)
-    kept = [commit.version for commit in commits]
     columns = _columns_at(target.table, None)
-    step = _new_step(own, statement, relations, history, columns, kept, dynamic=is_dynamic(spark))
+    dynamic = is_dynamic(spark)
+    step = _new_step(own, statement, relations, history, columns, commits, dynamic=dynamic)
     with in_force():
         spark.sql(text)
     made, later = target.table.current(), list[int]()
@@ -232,8 +243,12 @@ def follow_commands(
     catalog: Callable[[], SessionCatalog],
     history: GrowingHistory,
     in_force: Callable[[], AbstractContextManager[None]],
+    track_anew: Callable[[Tracked, int | None], None],
 ) -> None:
     """Follow tables to the versions that commands made which have run.
+
+    A table that is loaded anew, by a command that reads what is not tracked, is tracked anew for
+    the commands that read it.
 
     Parameters
     ----------
@@ -241,6 +256,8 @@ def follow_commands(
         What changed tables since the versions that are tracked, in order.
     catalog
         Returns the catalog of the session as it is now.
+    track_anew
+        Tracks a relation as its source is at a version.
 
     Raises
     ------
@@ -258,19 +275,12 @@ def follow_commands(
         if own is not None
     ]
     made, commits = dict[str, list[int | None]](), dict[str, list[TableVersion]]()
-    refused = dict[str, LipstickError]()
+    refused, loaded = dict[str, LipstickError](), dict[str, LipstickError]()
     for name in dict.fromkeys(name for name, _ in changes):
         its = [command for known, command in changes if known == name]
-        table, version = its[0].table, version_of(relations[name])
-        assert table is not None
-        commits[name] = _commits_after(table, version)
-        made[name], complete = versions_made(version, commits[name], its)
-        if not complete:
-            refused[name] = StatementError(
-                f"{len(its)} commands changed {name!r} while they were recorded, and some of its "
-                f"new versions are of none of them: {_shown(commits[name])}.\nRecord while no "
-                "other writer changes the table."
-            )
+        commits[name], made[name], problem = _made(relations[name], its)
+        if problem is not None:
+            refused[name] = problem
 
     def follow(name: str, command: TableCommand) -> None:
         number = made[name].pop(0)
@@ -291,6 +301,7 @@ def follow_commands(
                 ) from error
         statement, read = resolved(_read(spark, text), catalog())
         for source, known in _sources(statement, read):
+            loaded.pop(known.name.lower(), None)
             if known is not own and known.name.lower() in refused:
                 raise StatementError(
                     f"A command on {name!r} reads {source!r}, which was followed only up to "
@@ -303,23 +314,58 @@ def follow_commands(
 
     for name, command in changes:
         if made[name]:
+            number = made[name][0]
             try:
                 follow(name, command)
             except LipstickError as error:
+                own = catalog().tracked[name]
+                new = history.table_of(own.name) is None and command.overwrites
+                if new and number is not None and isinstance(error, UntrackedError | TrackingError):
+                    history.keep_source(own)
+                    track_anew(own, number)
+                    if name not in history.sources:
+                        loaded[name] = error
+                    continue
                 made[name].clear()
                 refused.setdefault(name, error)
     for name, rest in commits.items():
         table_name = history.table_of(name)
         last = rest[-1].version if rest and name not in refused else None
-        for version in _until(rest, None, last):
-            assert table_name is not None
-            history.add_version(table_name, version, unchanged=True)
-    for refusal in refused.values():
+        if table_name is not None:
+            _keep(history, table_name, _until(rest, None, last))
+    for refusal in (*refused.values(), *loaded.values()):
         raise refusal
 
 
-def _until(commits: list[TableVersion], version: int | None, base: int | None) -> list[int]:
-    """Take commits up to a version, and return the numbers of the ones before it.
+def _made(
+    tracked: Tracked, commands: Sequence[TableCommand]
+) -> tuple[list[TableVersion], list[int | None], StatementError | None]:
+    """Return the commits after a version that is tracked, and which of them commands made.
+
+    The last is the error about commits that are of none of the commands.
+    """
+    table, version = commands[0].table, version_of(tracked)
+    assert table is not None
+    commits = _commits_after(table, version)
+    if table.went_back(version):
+        problem = "was rolled back while commands on it were recorded"
+        advice = "Roll it back between two recordings, and track it again now."
+        return commits, [], StatementError(f"{tracked.name!r} {problem}.\n{advice}")
+    made, complete = versions_made(version, commits, commands)
+    if complete:
+        return commits, made, None
+    refusal = StatementError(
+        f"{len(commands)} commands changed {tracked.name!r} while they were recorded, and some of "
+        f"its new versions are of none of them: {_shown(commits)}.\nRecord while no other writer "
+        "changes the table."
+    )
+    return commits, made, refusal
+
+
+def _until(
+    commits: list[TableVersion], version: int | None, base: int | None
+) -> list[TableVersion]:
+    """Take commits up to a version, and return the ones before it.
 
     Parameters
     ----------
@@ -331,8 +377,9 @@ def _until(commits: list[TableVersion], version: int | None, base: int | None) -
     numbers = [commit.version for commit in commits]
     last = base if version is None else version
     taken = numbers.index(last) + 1 if last in numbers else 0
+    found = commits[: taken if version is None else taken - 1]
     del commits[:taken]
-    return numbers[: taken if version is None else taken - 1]
+    return found
 
 
 def versions_made(
@@ -359,7 +406,7 @@ def versions_made(
     """
     changes, places = list[TableVersion](), {version: 0}
     for commit in commits:
-        if not keeps_rows(commit):
+        if not (keeps_rows(commit) or commit.operation == RESTORE):
             changes.append(commit)
         places[commit.version] = len(changes)
     # By number of commits so far: how many conditions the log has, and the versions made.
@@ -370,7 +417,7 @@ def versions_made(
         for count, (score, made) in known.items():
             if not command.may_read(places, count, version):
                 continue
-            if command.base is not None:
+            if command.base is not None and command.branch is None:
                 _keep_better(following, count, score, [*made, None])
             if count < len(changes) and command.commits_as(changes[count].operation):
                 more = score + command.is_logged(changes[count])
@@ -409,6 +456,30 @@ def _text_to_run(spark: SparkSession, target: StatementTarget) -> str:
     )
 
 
+def _check_published(spark: SparkSession, target: StatementTarget) -> None:
+    """Refuse a session that lets Iceberg write elsewhere than into the table that readers see."""
+    for name in ("spark.wap.branch", "spark.wap.id"):
+        if target.table.format == "iceberg" and spark.conf.get(name, None) is not None:
+            raise UnsupportedError(
+                f"{name} is set, by which Iceberg does not publish what a statement writes",
+                "Run it by spark.sql, and track the table again once it is published.",
+                target.statement.text,
+            )
+
+
+def _check_moments(statement: Statement, relations: Sequence[Tracked]) -> None:
+    """Refuse functions of the moment that are named as columns: Spark would read the column."""
+    called = moments_of(statement)
+    for tracked in relations:
+        for column in tracked.columns:
+            if column.lower() in called:
+                raise UnsupportedError(
+                    f"{column} is a column of {tracked.name}, and a function of the moment",
+                    "Write the value as a literal, or rename the column.",
+                    statement.text,
+                )
+
+
 def _read(spark: SparkSession, text: str) -> Statement:
     """Read a statement that has run, whose values are the same whenever it runs."""
     for name in moments_of(parse_statement(text)):
@@ -444,7 +515,7 @@ def _new_step(
     relations: Mapping[str, Tracked],
     history: GrowingHistory,
     columns: TableShape | None,
-    kept: Sequence[int],
+    kept: Sequence[TableVersion],
     *,
     dynamic: bool,
 ) -> HistoryStep:
@@ -463,20 +534,50 @@ def _new_step(
     if table is None:
         table = dotted(statement.table)
         history.add_table(table, tracked)
-    for version in kept:
-        history.add_version(table, version, unchanged=True)
+    _keep(history, table, kept)
     reads = {
         name: history.table_of(each.name) or each.name.lower() for name, each in relations.items()
     }
-    number = sum(not step.name.startswith("_") for step in history.steps) + 1
     before = history.chains[table].last
-    step = HistoryStep(
-        f"s{number}", statement, table, before, reads, dynamic, unchanged=True, accepted=True
-    )
+    step = HistoryStep("", statement, table, before, reads, dynamic, unchanged=True, accepted=True)
     evolves = isinstance(statement, MergeInto) and statement.evolves
     if not (evolves or isinstance(statement, Replace)):
         history.check_reenactable(step, columns)
     return step
+
+
+def _keep(history: GrowingHistory, name: str, commits: Sequence[TableVersion]) -> None:
+    """Add versions that no statement made: with the rows of the one before, or of one restored."""
+    for commit in commits:
+        table = history.chains[name].table
+        if commit.operation == RESTORE and table is not None:
+            restored = restored_version(commit, table)
+            if restored not in history.chains[name].versions:
+                raise StatementError(
+                    f"{name} was restored to version {restored}, which is before its history.\n"
+                    "Track it again: the history begins anew there."
+                )
+            history.take_back(name, restored)
+        history.add_version(name, commit.version, unchanged=True)
+
+
+def _restored(
+    history: GrowingHistory, name: str, commits: list[TableVersion]
+) -> list[TableVersion]:
+    """Take back what RESTORE and rollbacks took back; return the commits after that."""
+    chain = history.chains[name]
+    assert chain.table is not None
+    for place, commit in reversed(list(enumerate(commits))):
+        known = commit.operation == RESTORE and restored_version(commit, chain.table)
+        if known is not False and known in chain.versions:
+            _keep(history, name, [commit])
+            return commits[place + 1 :]
+    # A snapshot of Iceberg that was taken back is none of those that led to the current one.
+    numbers = [each.version for each in commits]
+    before = [number for number in chain.versions if number in numbers]
+    if before:
+        history.take_back(name, before[-1])
+    return commits[numbers.index(before[-1]) + 1 :] if before else commits
 
 
 def _columns_at(table: VersionedTable, version: int | None) -> TableShape | None:
@@ -499,7 +600,10 @@ def _follow(
         history.add_version(step.table, made, replaced=replaced)
     if not unchanged or (columns and columns.alike(history.chains[step.table].shapes[made])):
         columns = None
-    history.steps.append(replace(step, version=made, unchanged=unchanged, columns=columns))
+    name = history.next_name()
+    history.steps.append(
+        replace(step, name=name, version=made, unchanged=unchanged, columns=columns)
+    )
 
 
 def _commits_after(table: VersionedTable, version: int) -> list[TableVersion]:

@@ -41,6 +41,7 @@ from rewriter.statements import (
     beside_source,
     difference,
     hypothetical,
+    is_whole,
     keys_of,
     over_rows,
     passes_rows,
@@ -238,7 +239,8 @@ class Replay(RealVersions):
         columns = over_rows([quoted_name([ROWS, column]) for column in key], ROWS)
         if keys is None:
             sides = [rows for rows in (now.gone, now.came) if rows is not None]
-            keys = stored(self._engine, keys_of([(rows_of(rows), ROWS, columns) for rows in sides]))
+            queries = [(rows_of(rows), ROWS, columns) for rows in sides]
+            keys = self._engine.keys(queries) or stored(self._engine, keys_of(queries))
         keys, checked = self._known.widened(step.table, columns, keys)
         if not self._assigns(step, key):
             self._concerned_keys[step.table] = keys
@@ -372,7 +374,7 @@ class Replay(RealVersions):
             sides = self._source_difference(step, statement, before.source, after.source)
             differing += [(rows_of(rows), source_alias, sources) for rows in sides if rows]
         differing += [(rows_of(rows), alias, targets) for rows in (now.gone, now.came) if rows]
-        keys = self._engine.store(keys_of(differing)) if differing else None
+        keys = self._engine.keys(differing) if differing else None
         if keys is None:
             return ReplayedRows(Bags(real), lambda: ())
         over_targets = over_rows(targets, alias)
@@ -381,22 +383,29 @@ class Replay(RealVersions):
         own = self._engine.view(self._near_before(step, now, over_targets, keys))
         partners = within(rows_of(before.source), source_alias, sources, keys, values)
         source = stored(self._engine, partners)
-        would_be, new_source = (
-            stored(self._engine, hypothetical(bags)) if bags.changed else bags.real
-            for bags in (Bags(own, now.gone, now.came), Bags(source, *sides))
-        )
+        would_be = self._rows(Bags(own, now.gone, now.came), self._row_keys.get(step.table, ()))
+        new_source = self._rows(Bags(source, *sides))
         was = self._reenacted(step, statement, Relations(own, before.views, source))
         then = self._reenacted(step, statement, Relations(would_be, after.views, new_source))
         self._check_unambiguous(step, then)
         # Not the rows of the version with these keys: a key may have changed.
-        made = rows_of(stored(self._engine, was.rows))
+        view, gone, came = self._engine.compared(was.rows, then.rows)
+        made = rows_of(view)
 
         def concerned() -> Sequence[ConcernedRows]:
             if step.name in checked:
                 return ()
             return [ConcernedRows(self._near(step, over_targets, keys), made, checked)]
 
-        return ReplayedRows(self._normal(real, made, then.rows), concerned)
+        return ReplayedRows(Bags(real, gone, came), concerned)
+
+    def _rows(self, bags: Bags, key: Sequence[str] = ()) -> str:
+        """Return a view of few hypothetical rows, whose real ones a key names if it is given."""
+        if not bags.changed:
+            return bags.real
+        query = hypothetical(bags, key)
+        is_held = self._engine.is_held(query)
+        return self._engine.view(query) if is_held else stored(self._engine, query)
 
     def _source_difference(
         self, step: HistoryStep, statement: MergeInto, before: str, after: str
@@ -406,6 +415,8 @@ class Replay(RealVersions):
         if name is None:
             return self._engine.differences(rows_of(before), rows_of(after))
         bags = self._bags(step, name)
+        if is_whole(statement.source):
+            return bags.gone, bags.came
         gone, came = (
             None if rows is None else source_query(statement, {name: rows})
             for rows in (bags.gone, bags.came)

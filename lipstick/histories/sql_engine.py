@@ -34,6 +34,15 @@ class SqlEngine(Protocol):
     def differences(self, left: str, right: str) -> tuple[str | None, str | None]:
         """Return views of the rows of each of two queries that the other has not, as bags."""
 
+    def compared(self, left: str, right: str) -> tuple[str, str | None, str | None]:
+        """Return a view of a query's rows, and what :meth:`differences` does of it and another."""
+
+    def keys(self, queries: Sequence[tuple[str, str, Sequence[str]]]) -> str | None:
+        """Return a view of keys, as ``keys_of`` selects them; None: none."""
+
+    def is_held(self, query: str) -> bool:
+        """Return True if a query reads few rows, and this process holds them all."""
+
     def literals(self, view: str) -> Sequence[Sequence[str | None] | None]:
         """Return the values of the columns of a stored view as literals of SQL, None for NULL.
 

@@ -343,9 +343,16 @@ def check_target(
     """
     name = target.name
     if known is not None and not _same(target, existing, known):
+        if not target.keeps_schema:
+            raise TrackingError(
+                f"{name!r} is tracked already, as {known.source.description}.\n"
+                f"untrack({name!r}) first, or choose another name."
+            )
         raise TrackingError(
-            f"{name!r} is tracked already, as {known.source.description}.\n"
-            f"untrack({name!r}) first, or choose another name."
+            f"INSERT writes into a table, and {name!r} is {known.source.description}, which "
+            "queries read and no statement changes.\nAdd the rows to that source and track it "
+            f"anew, ls.track({name!r}, ..., replace=True), or make a table of both: CREATE TABLE "
+            f"other AS SELECT * FROM {name} UNION ALL SELECT ..."
         )
     if existing is not None and target.mode == "error":
         raise TrackingError(

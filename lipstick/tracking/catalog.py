@@ -15,6 +15,7 @@ from lipstick.dataframes import query_text
 from lipstick.dataframes.streaming import uppermost
 from lipstick.tracking.formats.probe import versioned_table
 from lipstick.tracking.names import identity_of, is_table, plain_name, relation_of
+from lipstick.tracking.states import local_path
 from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.views import is_temporary, quoted_name
 from rewriter import TrackedRelation, Type, Variable, View
@@ -23,6 +24,8 @@ from rewriter.dialect.renames import qualify_relations
 from rewriter.errors import UntrackedError
 from rewriter.frames.writing.literals import sql_type
 
+_COLUMNS_IN_FILES = frozenset({"orc", "parquet"})
+"""Formats whose files have names and types of columns, which no option of a reader changes."""
 _VIEW_TEXT = "View Text"
 _VIEW_NAMESPACE = "View Catalog and Namespace"
 
@@ -80,10 +83,17 @@ class SessionCatalog:
         return self._relations[parts]
 
     def _at_path(self, parts: tuple[str, ...]) -> Tracked | None:
-        """Return the relation of a table with versions that a name gives by its path."""
+        """Return the relation of a table with versions, or of files, that a name gives by path."""
+        named = [t for name, t in self._tracked.items() if "@" not in name and not t.source.stays]
+        format, path = parts[0].lower(), parts[-1]
+        if format in _COLUMNS_IN_FILES:
+            wanted = (format, local_path(path) or path)
+            places = ((t, t.source.place or "") for t in named if t.source.format == format)
+            files = [t for t, place in places if (format, local_path(place) or place) == wanted]
+            schema = self._spark.table(quoted_name(parts)).schema if files else None
+            return next((t for t in files if t.source.frame.schema == schema), None)
         found = versioned_table(self._spark, plain_name(parts))
         at = None if found is None else (found[0].format, found[0].identity)
-        named = (t for name, t in self._tracked.items() if "@" not in name and not t.source.stays)
         tables = ((each, each.source.version) for each in named)
         return next((t for t, own in tables if own and (own.format, own.identity) == at), None)
 

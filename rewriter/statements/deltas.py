@@ -116,6 +116,13 @@ def within(
         The values of each column of the keys as literals of SQL, None for NULL, which readers of
         files can skip by; None: they are many, or have no literal.
     """
+    identifier = exp.to_identifier(alias, quoted=True)
+    found = exp.select("*").from_(parse(rows).subquery(identifier))
+    for text, known in zip(expressions, values, strict=False):
+        if known is not None:
+            found = found.where(_among(_expression(text), known))
+    if len(expressions) == 1 and values and values[0] is not None:
+        return emit(found)  # these are all keys
     same = [
         exp.NullSafeEQ(
             this=exp.column(f"k{number}", table="_lipstick_keys"), expression=_expression(text)
@@ -124,11 +131,6 @@ def within(
     ]
     table = exp.alias_(_table(keys), "_lipstick_keys", table=True)
     partner = exp.select("1").from_(table).where(exp.and_(*same))
-    identifier = exp.to_identifier(alias, quoted=True)
-    found = exp.select("*").from_(parse(rows).subquery(identifier))
-    for text, known in zip(expressions, values, strict=False):
-        if known is not None:
-            found = found.where(_among(_expression(text), known))
     return emit(found.where(exp.Exists(this=partner)))
 
 
@@ -140,6 +142,19 @@ def _among(expression: exp.Expr, values: Sequence[str | None]) -> exp.Expr:
     if None in values:
         conditions.append(exp.Is(this=exp.paren(expression), expression=exp.null()))
     return exp.or_(*conditions)
+
+
+def column_names(expressions: Sequence[str], alias: str) -> tuple[str, ...] | None:
+    """Return the columns of an alias that expressions are; None: one is something else."""
+    found = list[str]()
+    for text in expressions:
+        column = _expression(text)
+        if not isinstance(column, exp.Column) or len(column.parts) > 2:
+            return None
+        if column.table.lower() not in ("", alias.lower()):
+            return None
+        found.append(column.name)
+    return tuple(found)
 
 
 def over_rows(expressions: Sequence[str], alias: str) -> tuple[str, ...]:

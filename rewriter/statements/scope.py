@@ -247,6 +247,13 @@ def passes_rows(query: exp.Query) -> str | None:
     return dotted(tuple(part.name for part in table.parts))
 
 
+def is_whole(query: exp.Query) -> bool:
+    """Return True if a query is ``SELECT * FROM`` a relation."""
+    items = query.expressions if isinstance(query, exp.Select) else []
+    star = len(items) == 1 and isinstance(items[0], exp.Star) and not any(items[0].args.values())
+    return star and passes_rows(query) is not None and not query.args.get("where")
+
+
 def select_items(query: str, names: Mapping[str, str | None]) -> list[str] | None:
     """Return the items of a query over relations as they are, which get other names.
 

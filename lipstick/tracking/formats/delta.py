@@ -87,6 +87,10 @@ class VersionedDelta:
             for row in sorted(rows, key=lambda row: int(row["version"]))
         ]
 
+    def went_back(self, version: int) -> bool:
+        """Return False: RESTORE is a commit."""
+        return False
+
     def at(self, moment: Moment) -> int:
         """Return the last commit up to a moment."""
         commits = self.spark.sql(f"DESCRIBE HISTORY {self.table}")

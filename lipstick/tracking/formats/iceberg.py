@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from lipstick.errors import SourceError, first_line
 from lipstick.tracking.formats.versions import (
+    EMPTY,
     Leaf,
     Moment,
     TableVersion,
@@ -46,14 +47,14 @@ class VersionedIceberg:
     row_id = "_row_id"
     place = ("_file", "_pos")
 
-    def current(self) -> int | None:
+    def current(self) -> int:
         """Return the snapshot of the main branch."""
         table = self._loaded()
         if table is None:
-            return self.reference("main")
+            return self.reference("main") or EMPTY
         table.refresh()
         snapshot = table.currentSnapshot()
-        return None if snapshot is None else int(snapshot.snapshotId())
+        return EMPTY if snapshot is None else int(snapshot.snapshotId())
 
     def follows(self, version: int, before: int) -> bool:
         """Return True if a snapshot has another as its parent, or replaces the table after it."""
@@ -89,7 +90,8 @@ class VersionedIceberg:
         was current then.
         """
         rows = {row["snapshot_id"]: row for row in self._metadata("snapshots").collect()}
-        found, version = list[TableVersion](), self.current()
+        found = list[TableVersion]()
+        version: int | None = self.current()
         while version in rows:
             row = rows[version]
             found.append(
@@ -116,6 +118,13 @@ class VersionedIceberg:
             log = [row["snapshot_id"] for row in entries.collect()]
         place = log.index(version) if version in log else 0
         return log[place - 1] if place else None
+
+    def went_back(self, version: int) -> bool:
+        """Return True if the table was rolled back, by what a classic session knows."""
+        table = self._loaded()
+        log = [] if table is None else [int(entry.snapshotId()) for entry in table.history()]
+        after = log[log.index(version) :] if version in log else []
+        return not {each.version for each in self.history()}.issuperset(after)
 
     def at(self, moment: Moment) -> int:
         """Return the snapshot of a branch, of a tag, or that was current at a moment."""
@@ -146,8 +155,9 @@ class VersionedIceberg:
 
     def read(self, version: int | None) -> DataFrame:
         """Return the rows of a snapshot."""
-        if version is None:
-            return self._now().where(F.lit(False))
+        if not version:  # rows of no table, whose columns may change
+            now = self._now()
+            return self.spark.createDataFrame(now.limit(0).toArrow(), schema=now.schema)
         return readable(
             lambda: self._at(version),
             f"Snapshot {version} of the Iceberg table {self.table}",
@@ -166,7 +176,7 @@ class VersionedIceberg:
         table = self._loaded()
         if table is None:
             return {}
-        snapshot = None if version is None else table.snapshot(version)
+        snapshot = table.snapshot(version) if version else None
         known = None if snapshot is None else snapshot.schemaId()
         schema = table.schema() if known is None else table.schemas().get(known)
         return {str(column.name()): {FIELD: int(column.fieldId())} for column in schema.columns()}
@@ -184,7 +194,7 @@ class VersionedIceberg:
 
     def files(self, version: int | None) -> list[str]:
         """Return the data files and delete files of a snapshot."""
-        if version is None:
+        if not version:
             return []
         if self.path is None:
             files = self.spark.sql(

@@ -1,11 +1,12 @@
 """Tables whose versions can be read: what each format answers, and a version that a source reads.
 
-A version is a number: that of a commit of Delta, or the id of a snapshot of Iceberg.
+A version is a number: that of a commit of Delta, or the id of a snapshot of Iceberg, 0 where a
+table of Iceberg has none yet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -19,6 +20,12 @@ from lipstick.tracking.views import column_of
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
+
+EMPTY = 0
+"""The version of a table of Iceberg without a snapshot; of Delta it is the first commit."""
+
+RESTORE = "RESTORE"
+"""The operation of Delta after which a table has the rows of an earlier version."""
 
 MORE, COMMIT = "_lipstick_more", "_lipstick_commit"
 """Columns of changes: how many more of a row a version has than the one before, and the version."""
@@ -55,8 +62,8 @@ class VersionedTable(Protocol):
     def identity(self) -> str:
         """The table's own id, which another table of its name has not."""
 
-    def current(self) -> int | None:
-        """Return the version that readers see now; None: the table has none yet."""
+    def current(self) -> int:
+        """Return the version that readers see now."""
 
     def follows(self, version: int, before: int) -> bool:
         """Return True if a version was committed directly after another."""
@@ -65,6 +72,12 @@ class VersionedTable(Protocol):
         """Return the versions that led to the current one, the oldest first.
 
         Versions that the format has forgotten are not among them.
+        """
+
+    def went_back(self, version: int) -> bool:
+        """Return True if a version after another was current that did not lead to the current one.
+
+        Delta never goes back: RESTORE is a commit.
         """
 
     def at(self, moment: Moment) -> int:
@@ -140,6 +153,24 @@ class VersionedTable(Protocol):
     @property
     def place(self) -> tuple[str, str]:
         """The metadata columns with the file of a row, and its number there."""
+
+
+def restored_version(commit: TableVersion, table: VersionedTable) -> int:
+    """Return the version whose rows a table has after RESTORE."""
+    version, moment = (commit.parameters.get(name) for name in ("version", "timestamp"))
+    return int(version) if version is not None else table.at(str(moment))
+
+
+def led_to(commits: Sequence[TableVersion], table: VersionedTable) -> list[TableVersion]:
+    """Return the commits of a table without the ones that RESTORE took back."""
+    found = list[TableVersion]()
+    for commit in commits:
+        numbers = [each.version for each in found]
+        restored = restored_version(commit, table) if commit.operation == RESTORE else None
+        if restored in numbers:
+            del found[numbers.index(restored) + 1 :]
+        found.append(commit)
+    return found
 
 
 def classic_leaf(spark: SparkSession, table: str) -> Any:

@@ -356,6 +356,7 @@ REFUSED = {
     "INSERT INTO counts PARTITION (m = 1) SELECT 'a', 2": "has no column m",
     "CREATE TABLE counts USING parquet AS SELECT 1 AS a": "exists already",
     "CREATE TABLE Cars USING parquet AS SELECT 1 AS a": "'Cars' is tracked already",
+    "INSERT INTO Cars SELECT * FROM Cars": "'Cars' is .*, which queries read and no statement",
     "INSERT INTO nowhere SELECT 1 AS a": "There is no table nowhere",
     "INSERT INTO shown SELECT CarId FROM Cars": "is a temporary view",
     "CREATE TABLE wide USING parquet AS SELECT Model, Model FROM Cars": "two columns called",

@@ -1,0 +1,149 @@
+"""Jobs on Delta and Iceberg as their tutorials write them: what-ifs against real reruns.
+
+Each job runs on tables of its own, by ``ls.sql``, in ``ls.recording()``, or plainly before
+``ls.reenact``. One row of its input is deleted then, and the answer must be what the same job makes
+on new tables without that row; the same with its first statement undone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from pyspark.sql import SparkSession
+
+import lipstick
+from lipstick.errors import StatementError, UnsupportedError
+from lipstick.stages.settings import temporary_settings
+from tests.table_formats.jobs import JOBS, Run
+
+SETTINGS: Final = {"spark.sql.sources.partitionOverwriteMode": "static"}
+"""Settings that jobs change, and that are then as they were."""
+
+ROLLED_BACK: Final = ("restored", "iceberg", "recording")
+CASES: Final = [
+    pytest.param(name, format, way, id=f"{name}-{format}-{way}")
+    for name, each in JOBS.items()
+    for format in each.formats
+    for way in each.ways
+    if (name, format, way) != ROLLED_BACK
+]
+
+
+NOT_FOLLOWED: Final = {
+    "an identity column": (
+        "delta",
+        "id INT, v INT, n BIGINT GENERATED ALWAYS AS IDENTITY",
+        "INSERT INTO {t} (id, v) VALUES (3, 30)",
+        "the table numbers its rows in the column 'n'",
+    ),
+    "random values": (
+        "delta",
+        "id INT, v INT, r STRING",
+        "UPDATE {t} SET r = uuid() WHERE id = 1",
+        r"uuid\(\) is another value each time",
+    ),
+    "a branch": (
+        "iceberg",
+        "id INT, v INT",
+        "INSERT INTO {t}.branch_audit VALUES (3, 30)",
+        "'audit' is a branch of 't'",
+    ),
+    "an audit before it is published": (
+        "iceberg",
+        "id INT, v INT",
+        "INSERT INTO {t} VALUES (3, 30)",
+        "spark.wap.branch is set",
+    ),
+}
+"""By what they have, the format, columns, statement, and why it is not followed."""
+
+
+@pytest.mark.parametrize("what", NOT_FOLLOWED)
+def test_a_statement_that_is_not_followed_says_so_before_it_runs(
+    lake: SparkSession, ls: lipstick.Session, fresh: Callable[[str], str], what: str
+) -> None:
+    """And what came before stays as it was."""
+    format, columns, text, why = NOT_FOLLOWED[what]
+    table = fresh(format)
+    lake.sql(f"CREATE TABLE {table} ({columns}) USING {format}")
+    lake.sql(f"INSERT INTO {table} (id, v) VALUES (1, 10), (2, 20)")
+    ls.track("t", table, key="id")
+    ls.sql(f"UPDATE {table} SET v = v + 1 WHERE id = 1")
+    if format == "iceberg":
+        lake.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('write.wap.enabled' = 'true')")
+        lake.sql(f"ALTER TABLE {table} CREATE BRANCH audit")
+    if "published" in what:
+        lake.conf.set("spark.wap.branch", "audit")
+    try:
+        with pytest.raises(UnsupportedError, match=why):
+            ls.sql(text.format(t=table))
+    finally:
+        lake.conf.unset("spark.wap.branch")
+    assert list(ls.history.statements) == ["s1"]
+    rows = ls.sql("SELECT id, v FROM t").what_if(undo=["s1"]).df.collect()
+    assert sorted(map(tuple, rows)) == [(1, 10), (2, 20)]
+    ls.sql(f"UPDATE {table} SET v = v + 1 WHERE id = 2")
+    assert ls.sql("SELECT sum(v) AS v FROM t").what_if(undo=["s1"]).df.head()["v"] == 31
+
+
+def test_a_rollback_within_a_recording_says_so(
+    lake: SparkSession, ls: lipstick.Session, fresh: Callable[[str], str], tmp_path: Path
+) -> None:
+    """The statements that it took back cannot be told from ones that changed no row."""
+    name, format, way = ROLLED_BACK
+    run = Run(lake, format, fresh(format), fresh(format), tmp_path, ls, way)
+    with pytest.raises(StatementError, match="'t' was rolled back"), ls.recording():
+        JOBS[name].run(run)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "format", "way"), CASES)
+def test_a_job_without_a_row_is_what_it_really_makes_without_it(
+    lake: SparkSession,
+    ls: lipstick.Session,
+    fresh: Callable[[str], str],
+    tmp_path: Path,
+    name: str,
+    format: str,
+    way: str,
+) -> None:
+    """And with its first statement undone what the others really make."""
+    job = JOBS[name]
+    run = Run(lake, format, fresh(format), fresh(format), tmp_path / "own", ls, way)
+    recording = ls.recording() if way == "recording" else nullcontext()
+    with temporary_settings(lake, SETTINGS), recording:
+        job.run(run)
+    if way == "reenact":
+        history = ls.reenact({table: table for table in run.changed}, run.ran, key="*")
+        own = run.t.rpartition(".")[2]
+    else:
+        history, own = ls.history, "t"
+    real = sorted(map(repr, lake.table(run.t).collect()))
+    assert sorted(map(repr, history.what_if().table(own).collect())) == real
+
+    def really(**options: Any) -> list[str]:
+        folder = tmp_path / next(iter(options))
+        other = Run(lake, format, fresh(format), fresh(format), folder, **options)
+        with temporary_settings(lake, SETTINGS):
+            job.run(other)
+        return sorted(map(repr, lake.table(other.t).collect()))
+
+    hidden = re.compile(r"datetime\.(datetime|date)\([^)]*\)")
+    query = ls.sql(f"SELECT * FROM {own}")
+
+    def shown(rows: list[str]) -> list[str]:
+        return sorted(hidden.sub("then", row) for row in rows) if name == "moments" else rows
+
+    delete = {run.called(name): condition for name, condition in job.delete.items()}
+    without = sorted(map(repr, query.what_if(delete=delete).df.collect()))
+    assert shown(without) == shown(really(without=dict(job.without)))
+    if job.undo and run.count:
+        (first, *_) = history.statements
+        undone = sorted(map(repr, query.what_if(undo=[first]).df.collect()))
+        assert shown(undone) == shown(really(undone=1))
+    history.check()
