@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from graphquery.federation import open_federation as federation
     from lipstick.capture.capture import Capture
     from lipstick.capture.capture import open_capture as open
+    from lipstick.connect_watch import ConnectWatch
     from lipstick.erasure.plan import ErasurePlan
     from lipstick.erasure.receipt import ErasureReceipt
     from lipstick.errors import LipstickError
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from lipstick.questions.valuation import of_row
     from lipstick.questions.what_if import WhatIf, WhatIfMany
     from lipstick.session_watch import SessionWatch, WatchedWrite, watch
+    from lipstick.shown import Shown
     from lipstick.workflow import (
         Edge,
         Loop,
@@ -49,6 +51,7 @@ __all__ = [
     "AnnotatedFrame",
     "Capture",
     "CheckResult",
+    "ConnectWatch",
     "DataCheck",
     "Edge",
     "ErasurePlan",
@@ -61,6 +64,7 @@ __all__ = [
     "Run",
     "Session",
     "SessionWatch",
+    "Shown",
     "Specification",
     "StateQuery",
     "TableHistory",
@@ -110,6 +114,8 @@ _ORIGINS = {
     "open_run": ("lipstick.workflow", "open_run"),
     "session": ("lipstick.histories", "session"),
     "SessionWatch": ("lipstick.session_watch", "SessionWatch"),
+    "ConnectWatch": ("lipstick.connect_watch", "ConnectWatch"),
+    "Shown": ("lipstick.shown", "Shown"),
     "WatchedWrite": ("lipstick.session_watch", "WatchedWrite"),
     "watch": ("lipstick.session_watch", "watch"),
     "semirings": ("semiring.semirings", ""),

@@ -1,8 +1,8 @@
-"""Spark sessions that are watched, so that their tables can be asked about afterwards.
+"""Spark sessions that are watched, so that what they write and show can be asked about afterwards.
 
 A watch keeps the plan of every write of files and of tables of Delta and Iceberg, which Spark hands
-to a listener, and nothing else happens while the session works. Questions go back to the files and
-versions that nobody wrote while the session was watched.
+to a listener, and that of each call that shows rows; nothing else happens while the session works.
+Questions go back to the files and versions that nobody wrote while the session was watched.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from lipstick.dataframes.jvm import (
     with_parameters,
 )
 from lipstick.dataframes.leaves import catalog_parts, row_leaves
-from lipstick.errors import LipstickError, SourceError
+from lipstick.errors import LipstickError, SourceChangedError, SourceError
 from lipstick.histories.commands import (
     COMMANDS,
     CREATES,
@@ -41,7 +41,13 @@ from lipstick.histories.commands import (
     statement_text,
     version_read,
 )
-from lipstick.tracking.formats.probe import versioned_leaf, versioned_path, versioned_table
+from lipstick.shown import Shown, ShownResults, check_files, check_unchanging
+from lipstick.shown_calls import ALL_ROWS, notice
+from lipstick.tracking.formats.probe import (
+    versioned_leaf,
+    versioned_path,
+    versioned_table,
+)
 from lipstick.tracking.views import quoted_name
 from lipstick.written_tables import (
     Moment,
@@ -56,8 +62,10 @@ from rewriter.dialect import name_parts
 from semiring.support.door import checked
 
 if TYPE_CHECKING:
+    from lipstick.connect_watch import ConnectWatch
     from lipstick.dataframes.jvm import Plan
     from lipstick.frame import AnnotatedFrame
+    from lipstick.tracking.formats.versions import Leaf
     from lipstick.tracking.tracker import Tracked
 
 _log = getLogger(__name__)
@@ -258,13 +266,63 @@ class _Changing:
         return statement_text(spark, TableCommand(command, None, None), table, relations, names)
 
 
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A result that was shown, as what has read the rows of tables.
+
+    Attributes
+    ----------
+    since, until
+        The time in which it has read them.
+    anew
+        True if Spark has optimised a plan for it, and read Delta tables as they were then.
+    """
+
+    number: int
+    plan: Plan
+    columns: tuple[str, ...]
+    since: datetime
+    until: datetime
+    anew: bool
+
+    @property
+    def name(self) -> str:
+        return self.title
+
+    @property
+    def title(self) -> str:
+        return f"result {self.number}"
+
+    def version(self, leaf: Plan, read: Leaf) -> int | None:
+        """Return the version of a table that it has read at a leaf.
+
+        Raises
+        ------
+        SourceChangedError
+            That is not known.
+        """
+        table, known = read.table, version_read(leaf)
+        if known is not None and table.current() == known:
+            return known
+        first, last = table.at(self.since), table.at(self.until)
+        if first == last and (first == known or (self.anew and table.format == "delta")):
+            return first
+        raise SourceChangedError(
+            f"{table.table} has got other versions since the data frame of {self.title} was made, "
+            "and it is not known which of them was shown.\nRead the table anew for each result, or "
+            "a version of it (VERSION AS OF)."
+        )
+
+
 class _WriteListener(PlanListener):
     """Hands over writes, with the time at which their queries ran if these ask for it."""
 
-    def __init__(self, spark: SparkSession, take: Callable[[Plan, Moment | None], None]) -> None:
+    def __init__(
+        self, spark: SparkSession, take: Callable[[Plan, Moment | None, datetime], None]
+    ) -> None:
         super().__init__(spark, {_FILES, _BY_PATH, *COMMANDS} - CREATES, self._hand_over)
         self._write = take
-        self._pattern = jvm_of(spark).org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE()
+        self.clock = jvm_of(spark).org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE()
         self._execution: Any = None
         self._inner: Any = None
 
@@ -286,12 +344,15 @@ class _WriteListener(PlanListener):
         by_path = plan.getClass().getSimpleName() == _BY_PATH
         if by_path and str(plan.mode()) == "Ignore" and inner is None:
             return  # the table was there
-        self._write(plan, self._moment(plan, inner if by_path and inner else self._execution))
+        phase = self._execution.tracker().phases().get("analysis")
+        began = datetime.fromtimestamp(phase.get().startTimeMs() / 1e3, UTC)
+        moment = self._moment(plan, inner if by_path and inner else self._execution)
+        self._write(plan, moment, began)
 
     def _moment(self, plan: Plan, execution: Any) -> Moment | None:
         name = "source" if plan.getClass().getSimpleName() == _MERGES else "query"
         try:
-            asks = getattr(plan, name)().containsPattern(self._pattern)
+            asks = getattr(plan, name)().containsPattern(self.clock)
         except Py4JError:  # it has no query
             return None
         phase = execution.tracker().phases().get("optimization")
@@ -303,7 +364,7 @@ class _WriteListener(PlanListener):
 
 
 @checked
-class SessionWatch(WrittenTables):
+class SessionWatch(WrittenTables, ShownResults):
     """A watch over what a Spark session writes. Made by :func:`lipstick.watch`."""
 
     _closed_message = (
@@ -317,28 +378,45 @@ class SessionWatch(WrittenTables):
         store: str | os.PathLike[str] | None = None,
         keys: Mapping[str, str | Sequence[str]] | None = None,
     ) -> None:
-        if not hasattr(spark, "_jsparkSession"):
-            raise LipstickError(
-                "Sessions of Spark Connect cannot be watched: the plans of what they write are in "
-                "the server.\nTrack relations and annotate queries (lipstick.session), or watch "
-                "the session on the server."
-            )
         self._keys = dict(keys or {})
         self._writes: list[WatchedWrite] = []
         self._places: dict[str, str | None] = {}
+        ShownResults.__init__(self)
         self._listener = _WriteListener(spark, self._add_write)
-        super().__init__(spark, store)
+        WrittenTables.__init__(self, spark, store)
+        take = self._add_shown
+        self._end_notice = notice(spark, lambda call: take(call, analysed(call.frame)))
 
-    def _add_write(self, command: Plan, moment: Moment | None) -> None:
+    def _add_write(self, command: Plan, moment: Moment | None, at: datetime) -> None:
         kind = str(command.getClass().getSimpleName())
         parts = _parts_of(command, kind)
         if parts is not None:
             has_query = kind in (_FILES, _BY_PATH, *_OF_QUERIES)
             plan = command.query() if has_query else command
             number = len(self._writes) + 1
-            self._writes.append(
-                WatchedWrite(number, datetime.now(UTC), *parts, plan, command, moment)
+            self._writes.append(WatchedWrite(number, at, *parts, plan, command, moment))
+
+    def _query_of(self, shown: Shown) -> AnnotatedFrame:
+        """Annotate the query of a result, over the sources as they were then."""
+        self._check_open()
+        self._listener.catch_up()
+        plan = shown._plan
+        since, until = (datetime.fromtimestamp(each, UTC) for each in shown._period)
+        anew = shown._name not in ALL_ROWS
+        reading = _Reading(shown.number, plan, _names(plan), since, until, anew)
+        frame = frame_of(self.spark, plan)
+        if not plan.deterministic():
+            raise SourceChangedError(
+                f"Chance takes part in {reading.title}: another run has other rows.\nGive the "
+                "functions values of columns, or write the rows first."
             )
+        check_unchanging(frame, shown.number)
+        for leaf in row_leaves(plan):
+            check_files(self.session.spark, frame_of(self.session.spark, leaf), shown.number, since)
+        if shown._name == "count":
+            frame = frame.groupBy().count()
+        before = 1 + sum(write.at <= until for write in self._writes)
+        return self._annotated(frame, before, reading)
 
     @property
     def writes(self) -> tuple[WatchedWrite, ...]:
@@ -374,13 +452,15 @@ class SessionWatch(WrittenTables):
     def close(self) -> None:
         """Stop watching, and forget what was tracked."""
         if not self._closed:
+            self._end_notice()
             self._listener.stop()
-        super().close()
+            self._shown.clear()
+        WrittenTables.close(self)
 
     def __repr__(self) -> str:
         if self._closed:
             return "<lipstick watch, closed>"
-        return f"<lipstick watch, {len(self.writes)} writes so far>"
+        return f"<lipstick watch, {len(self.writes)} writes and {len(self._shown)} results so far>"
 
     # -- the session that is watched ---------------------------------------------------------
 
@@ -478,6 +558,8 @@ class SessionWatch(WrittenTables):
             with suppress(SourceError):  # of what is no version of a table
                 read = versioned_leaf(spark, leaf)
                 if read is not None and not read.pinned:
+                    if isinstance(write, _Reading):
+                        return read.table.read(write.version(leaf, read))
                     version = read.version if write is None else version_read(leaf)
                     return None if version is None else read.table.read(version)
             return None
@@ -485,6 +567,10 @@ class SessionWatch(WrittenTables):
         return with_tables(spark, plan, chosen)
 
     def _moment_of(self, write: TableWrite) -> Moment | None:
+        if isinstance(write, _Reading):
+            asks = write.plan.containsPattern(self._listener.clock)
+            since, until = write.since.timestamp(), write.until.timestamp()
+            return Moment(since, until, ()) if asks else None
         assert isinstance(write, WatchedWrite)
         return write.moment
 
@@ -519,11 +605,12 @@ def watch(
     spark: SparkSession,
     store: str | os.PathLike[str] | None = None,
     keys: Mapping[str, str | Sequence[str]] | None = None,
-) -> SessionWatch:
-    """Watch a Spark session from now on, to ask afterwards where the rows that it writes are from.
+) -> SessionWatch | ConnectWatch:
+    """Watch a Spark session from now on, to ask afterwards what it wrote and showed.
 
-    Queries run as they would: Spark hands the plans of writes over when they have ended, and
-    nothing is tracked, copied or captured before the first question.
+    Queries run as they would: Spark hands the plans of writes over when they have ended, the plans
+    of calls that show rows are kept, and nothing is tracked, copied or captured before the first
+    question. Of a session over Spark Connect only what it shows is known.
 
     Parameters
     ----------
@@ -533,4 +620,8 @@ def watch(
         By table or path that the session reads, the columns that identify its rows. Without a key
         they are named by their places in files, by the ids of their format, or by their values.
     """
-    return SessionWatch(spark, store, keys)
+    if hasattr(spark, "_jsparkSession"):
+        return SessionWatch(spark, store, keys)
+    from lipstick.connect_watch import ConnectWatch
+
+    return ConnectWatch(spark, store, keys)

@@ -210,24 +210,35 @@ class WrittenTables(ABC):
         """Return the key by which the rows of a source are named; None: none was given."""
         return None
 
-    def _annotated(self, frame: DataFrame, before: int) -> AnnotatedFrame:
+    def _annotated(
+        self, frame: DataFrame, before: int, read_by: TableWrite | None = None
+    ) -> AnnotatedFrame:
         """Annotate a frame, which cannot have read the write of a number or later ones.
+
+        Parameters
+        ----------
+        read_by
+            What has read the frame, if it reads versions and has the time of then; None: of now.
 
         Each write's query is first annotated over the tables that it reads, so that the time grows
         with their number. If the queries cannot be annotated together, each is annotated together
         with those before it, to find the tables that become sources.
         """
-        asked = frame_of(self.session.spark, self._as_read(None, analysed(frame)))
+        asked = frame_of(self.session.spark, self._as_read(read_by, analysed(frame)))
+
+        def text() -> str:
+            written, _ = self._text(asked, before, line)
+            return written if read_by is None else self._at_its_time(read_by, written)
+
         with display.progress(after=2.0) as line, self.session._views.in_force():
-            text, _ = self._text(asked, before, line)
             try:
-                return self.session.sql(text)
+                return self.session.sql(text())
             except QueryError:
                 if self._is_whole or all(each.text is None for each in self._relations):
                     raise
             self._is_whole = True
             self._relations = [each for each in self._relations if each.text is None]
-            return self.session.sql(self._text(asked, before, line)[0])
+            return self.session.sql(text())
 
     # -- the way back ------------------------------------------------------------------------
 

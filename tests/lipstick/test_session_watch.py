@@ -191,6 +191,10 @@ def test_a_watched_session_has_no_trace_of_the_watch(
         assert _observed(spark) == before
         q = watch.query(f"{tmp_path}/all")
         assert _observed(spark) == before
+        made.groupBy("day").count().show()
+        spark.read.parquet(f"{tmp_path}/days").toPandas()
+        shown = watch.last
+        assert _observed(spark) == before
         (source,) = set(q.relations) - {"orders"}
         asked = orders.where(F.expr("assert_true(id < 100) IS NULL"))
 
@@ -207,6 +211,8 @@ def test_a_watched_session_has_no_trace_of_the_watch(
             partial(q.save, tmp_path / "capture"),
             partial(watch.query, f"{tmp_path}/days"),
             ask_refused,
+            partial(shown.why, "total", {"day": "d2"}),
+            partial(shown.why_not, day="d7"),
         ]
         for ask in questions:
             with suppress(LipstickError, PySparkException):
@@ -307,9 +313,12 @@ def test_what_was_not_written_is_refused(watched: tuple[Watch, Path], tmp_path: 
 
 
 @pytest.mark.connect
-def test_spark_connect_is_refused(spark: SparkSession) -> None:
-    with pytest.raises(LipstickError, match="Sessions of Spark Connect cannot be watched"):
-        lipstick.watch(spark)
+def test_writes_over_spark_connect_are_refused(spark: SparkSession) -> None:
+    with (
+        lipstick.watch(spark) as watch,
+        pytest.raises(LipstickError, match="The writes of a session of Spark Connect are not"),
+    ):
+        _ = watch.writes
 
 
 @pytest.mark.classic

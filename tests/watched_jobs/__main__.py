@@ -3,6 +3,7 @@
 ``python -m tests.watched_jobs [--rows N] [NAME ...]``; with the jars of Delta and Iceberg in
 ``LIPSTICK_TABLE_FORMATS`` all twenty, else those that need none. ``--cost 5`` asks nothing: it runs
 each job five times plainly and five times watched, in turns, and prints the ratio of the medians.
+``--shown`` does so for calls that show rows: of a table of ``--rows``, and a thousand small ones.
 """
 
 from __future__ import annotations
@@ -11,13 +12,17 @@ import argparse
 import os
 import sys
 import tempfile
+import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from statistics import median
 
 from pyspark.sql import SparkSession
 
+import lipstick
 from tests.local_spark import local_spark
 from tests.watched_jobs.checks import Report, check, seconds
 from tests.watched_jobs.jobs import JOBS, Job
@@ -31,6 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--cost", type=int, default=0, metavar="TIMES", help="runs to compare, and no questions"
     )
+    parser.add_argument("--shown", action="store_true", help="compare calls that show rows alone")
     given = parser.parse_args(arguments)
     with_lake = "LIPSTICK_TABLE_FORMATS" in os.environ
     chosen = [JOBS[name] for name in given.names] or list(JOBS.values())
@@ -44,6 +50,8 @@ def main(arguments: list[str] | None = None) -> int:
         else:
             session = local_spark
         with session(Path(home) / "spark") as spark:
+            if given.shown:
+                return compare_shown(spark, Path(home), given.rows)
             if given.cost:
                 return compare(spark, chosen, Path(home), given.rows, given.cost)
             for job in chosen:
@@ -89,6 +97,38 @@ def compare(spark: SparkSession, jobs: Sequence[Job], home: Path, count: int, ti
         f"{len(jobs)} jobs, {count:,} rows: plain {plain_sum:.1f} s, watched {watched_sum:.1f} s, "
         f"{watched_sum / plain_sum:.2f} times as long"
     )
+    return 0
+
+
+def compare_shown(spark: SparkSession, home: Path, count: int) -> int:
+    """Print what a watch costs calls that show rows, in turns of a plain and a watched one."""
+    numbers = spark.range(count).selectExpr("id", "id % 97 AS k", "uuid() AS text")
+    numbers.write.parquet(f"{home}/numbers")
+    spark.range(100).write.parquet(f"{home}/few")
+    rows, few = spark.read.parquet(f"{home}/numbers"), spark.read.parquet(f"{home}/few")
+    groups = rows.groupBy("k").count()
+    kinds: dict[str, tuple[int, Callable[[], object]]] = {
+        f"collect() of {count:,} rows": (15, rows.collect),
+        f"toPandas() of {count:,} rows": (15, rows.toPandas),
+        f"a group-by of {count:,} rows, collect()": (40, groups.collect),
+        "1,000 small collects": (500, lambda: few.where("id = 7").collect()),
+    }
+    for title, (times, call) in kinds.items():
+        plain, watched = [], []
+        for turn in range(-times // 5, times):
+            for taken, door in ((plain, nullcontext), (watched, partial(lipstick.watch, spark))):
+                with door():
+                    begun = time.perf_counter()
+                    call()
+                    if turn >= 0:
+                        taken.append(time.perf_counter() - begun)
+        without, under = median(plain), median(watched)
+        sums = sum(plain), sum(watched)
+        print(
+            f"{title}: medians {without * 1e3:.2f} and {under * 1e3:.2f} ms, {under / without:.3f} "
+            f"times as long; sums {sums[0]:.2f} and {sums[1]:.2f} s",
+            flush=True,
+        )
     return 0
 
 
