@@ -88,6 +88,13 @@ _OF_STATEMENTS = {
 }
 _DELTA_WRITES = "deltaTransactionalWrite"
 """Delta's name for the query that writes its files."""
+_READS = frozenset(
+    {
+        *("collect", "collectAsArrowToPython", "collectToPython", "count", "first", "head"),
+        *("isEmpty", "reduce", "tail", "take", "toLocalIterator", "toPythonIterator"),
+    }
+)
+"""Spark's names for queries that write nothing: commands have run before their rows are read."""
 _TIME = re.compile(r'"value":"([^"]+)","dataType":"timestamp"')
 
 
@@ -328,6 +335,8 @@ class _WriteListener(PlanListener):
 
     def onSuccess(self, function: str, execution: Any, nanoseconds: int) -> None:  # noqa: N802
         """Hand over the plan of an execution if it is one of the commands."""
+        if function in _READS:
+            return
         if function == _DELTA_WRITES:
             self._inner = execution
         self._execution = execution

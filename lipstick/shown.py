@@ -82,7 +82,7 @@ class Shown:
 
     @cached_property
     def rows(self) -> int | None:
-        """The number of rows shown; None: Spark has forgotten it, or ran other queries meanwhile."""
+        """The number of rows shown; None: Spark has forgotten it, or ran others meanwhile."""
         if self._counted is not None:
             return self._counted
         found = _rows_of(self._spark, *self._period)
