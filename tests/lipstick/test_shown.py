@@ -110,7 +110,7 @@ def test_questions_are_those_of_the_query(spark: SparkSession, orders: DataFrame
         assert "region = 'east'" in str(first.why_not(region="east"))
         difference = second.diff(first)
         assert [difference.added, difference.removed, difference.changed] == [0, 0, 1]
-        counted = third.what_if(delete={name: "id = 3"}).df.collect()
+        counted = third.what_if(delete={_name(watch, third): "id = 3"}).df.collect()
         assert [tuple(row) for row in counted] == [(1,)]
     spark.catalog.dropTempView("shown_orders")
 
