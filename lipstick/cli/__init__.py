@@ -20,6 +20,7 @@ from lipstick.cli.erase import erase
 from lipstick.cli.errors import Failure, reported
 from lipstick.cli.explore import explore
 from lipstick.cli.graph import graph
+from lipstick.cli.mcp import mcp
 from lipstick.cli.openlineage import openlineage
 from lipstick.cli.output import summary
 from lipstick.cli.store import compact, fsck, vacuum
@@ -30,7 +31,7 @@ from lipstick.systems import commands
 
 _LISTED = {
     "Ask": ("rows", "why", "what-if", "where", "diff"),
-    "Explore": ("explore", "demo"),
+    "Explore": ("explore", "mcp", "demo"),
     "Keep": ("fsck", "compact", "vacuum", "erase", "openlineage"),
     "Projects": ("dbt", "pipeline", "script", "record", "stitch", "workflow"),
     "Graphs": ("graph", "stream", "events", "federation"),
@@ -102,6 +103,7 @@ for command in (
     demo,
     erase,
     explore,
+    mcp,
     why,
     rows,
     what_if,

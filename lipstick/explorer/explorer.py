@@ -351,7 +351,7 @@ class FaultySource:
 
     def __init__(self, name: str, error: LipstickError) -> None:
         self.name = name
-        self._error = error
+        self.error = error
 
     @property
     def views(self) -> dict[str, View]:
@@ -360,7 +360,7 @@ class FaultySource:
 
     def about(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Raise the reason."""
-        raise self._error
+        raise self.error
 
 
 def _tried(path: Path) -> ExplorerSource:

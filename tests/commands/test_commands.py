@@ -55,6 +55,7 @@ JOURNEYS = {
         lipstick why value monday total --where model=Civic --too high
         lipstick openlineage monday
         lipstick explore monday bids reduced script.py federation.toml --output page.html
+        lipstick mcp monday --tools
         lipstick fsck monday
     """,
     "stores": """
