@@ -47,7 +47,7 @@ from lipstick.tracking.tracker import (
     verify_tokens,
 )
 from lipstick.tracking.views import Views, plain_word
-from rewriter import Arguments, TableFunction, View, dialect
+from rewriter import Arguments, TableFunction, ViewText, dialect
 from rewriter.dialect import Write, name_parts, read_write
 from rewriter.scalars.text import text
 from semiring.support.door import checked
@@ -78,7 +78,7 @@ class Session:
         self.store = local_folder(store or tempfile.mkdtemp(prefix="lipstick-")).absolute()
         self.store.mkdir(parents=True, exist_ok=True)
         self._id = uuid.uuid4().hex[:8]
-        self.version_views: dict[str, View] = {}
+        self.version_views: dict[str, ViewText] = {}
         self._tables: dict[str, TableFunction] = {}
         self._views = Views(self.spark, self._id)
         self.local_relations = LocalRelations(self.spark)

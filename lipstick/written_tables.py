@@ -43,7 +43,7 @@ from lipstick.tracking.row_checksum import RowChecksum
 from lipstick.tracking.source import fingerprint
 from lipstick.tracking.tracker import Tracked, stand_in
 from lipstick.tracking.views import column_of, quoted_name
-from rewriter import View
+from rewriter import ViewText
 from rewriter.dialect import emit, parse, volatile_calls, with_literals
 from rewriter.dialect.literals import VALUE_OF
 from rewriter.errors import QueryError
@@ -127,7 +127,7 @@ class WrittenTables(ABC):
         self.spark = spark
         self._store = store
         self._session: Session | None = None
-        self._relations: list[Relation] = []
+        self._relations: list[LeafRelation] = []
         self._names: set[str] = set()
         self._checksums: dict[int, RowChecksum] = {}
         self._is_whole = False
@@ -242,7 +242,7 @@ class WrittenTables(ABC):
 
     # -- the way back ------------------------------------------------------------------------
 
-    def _text(self, frame: DataFrame, before: int, line: Any) -> tuple[str, list[Relation]]:
+    def _text(self, frame: DataFrame, before: int, line: Any) -> tuple[str, list[LeafRelation]]:
         """Return a frame as a query over the relations that its leaves come from, and these.
 
         Parameters
@@ -256,7 +256,7 @@ class WrittenTables(ABC):
         tracked = [each.tracked for each in relations]
         return query_text(frame.sparkSession, frame, tracked), relations
 
-    def _relation(self, leaf: Plan, before: int, line: Any) -> Relation:
+    def _relation(self, leaf: Plan, before: int, line: Any) -> LeafRelation:
         """Return the relation that a leaf reads: the view of a write's query, or a source."""
         from lipstick.dataframes.leaves import table_name, track_leaf
 
@@ -280,16 +280,16 @@ class WrittenTables(ABC):
                 copies = self.session.store / "copies" / name
                 key = self._key_of(leaf)
                 tracked = track_leaf(self.session, leaf, name, called, copies, key)
-                known = Relation(leaf, files, tracked, None, reason, frozenset([name]))
+                known = LeafRelation(leaf, files, tracked, None, reason, frozenset([name]))
             else:
                 tracked = stand_in(spark, name, rows, called)
-                known = Relation(leaf, files, tracked, text, None, read)
+                known = LeafRelation(leaf, files, tracked, text, None, read)
                 self.session.add_view(rows, name)
             self._relations.append(known)
         if known.text is not None:
             columns = tuple(known.tracked.columns)
             name = known.tracked.name
-            self.session.version_views[name] = View(name, known.text, columns)
+            self.session.version_views[name] = ViewText(name, known.text, columns)
         return known
 
     def _made_by(
@@ -393,7 +393,7 @@ class WrittenTables(ABC):
         if isinstance(statement, MergeInto) and written.ambiguous is not None:
             _check_one_row_each(session.spark, statement, written, self._relations, write.title)
         once = references(written.rows, name) > 1
-        session.version_views[name] = View(name, before, made.columns, once=once)
+        session.version_views[name] = ViewText(name, before, made.columns, once=once)
         checksum = RowChecksum.of(session.sql(written.rows).df, rounded=True)
         made.replace(written.rows, checksum, relations)
 
@@ -453,7 +453,7 @@ class WrittenTables(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class LeafRelation:
     """The relation of a leaf: a source, with the reason why it is one, or a view with its text.
 
     Attributes
@@ -531,12 +531,12 @@ class _MadeRows:
     def text(self) -> str:
         return " UNION ALL ".join(self.texts)
 
-    def add(self, text: str, checksum: RowChecksum, relations: Iterable[Relation]) -> None:
+    def add(self, text: str, checksum: RowChecksum, relations: Iterable[LeafRelation]) -> None:
         self.texts.append(text)
         self.checksum += checksum
         self.sources = self.sources.union(*(each.sources for each in relations))
 
-    def replace(self, text: str, checksum: RowChecksum, relations: Iterable[Relation]) -> None:
+    def replace(self, text: str, checksum: RowChecksum, relations: Iterable[LeafRelation]) -> None:
         self.texts, self.checksum = [], RowChecksum()
         self.add(text, checksum, relations)
 
@@ -545,7 +545,7 @@ def _check_one_row_each(
     spark: SparkSession,
     statement: MergeInto,
     written: Reenactment,
-    relations: Iterable[Relation],
+    relations: Iterable[LeafRelation],
     title: str,
 ) -> None:
     """Check that no row is matched by several rows of a MERGE's source, whichever rows are there.

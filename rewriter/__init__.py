@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         TrackedRelation,
         Type,
         Variable,
-        View,
+        ViewText,
     )
     from rewriter.bind.clauses.generators import place_of_generator
     from rewriter.blocks import Block, TokenSource
@@ -74,7 +74,7 @@ __all__ = [
     "UnsupportedError",
     "UntrackedError",
     "Variable",
-    "View",
+    "ViewText",
     "bind_query",
     "lower_query",
     "place_of_generator",
@@ -97,7 +97,7 @@ _MODULES = {
         "TrackedRelation",
         "Type",
         "Variable",
-        "View",
+        "ViewText",
     ),
     "bind.clauses.generators": ("place_of_generator",),
     "blocks": ("Block", "TokenSource"),

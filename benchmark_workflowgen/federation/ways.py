@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from graphquery.federation import Cache, Federation, LocalTransport, Options, QuestionCost, Verdict
+from graphquery.federation import Cache, FederatedCost, Federation, LocalTransport, Options, Verdict
 from graphquery.federation.crossings import rows as crossing
 from graphquery.federation.crossings.boundary import relation_of_table
 from graphquery.federation.crossings.hashing import Hashes, row_hashes
@@ -204,7 +204,7 @@ class Asked:
     """The outcome of one question."""
 
     verdict: str
-    cost: QuestionCost
+    cost: FederatedCost
     seconds: float
 
 
@@ -231,7 +231,7 @@ def stores_on_paths(federation: Federation, source: str, target: str) -> int:
     return len(stores)
 
 
-def _naive(federation: Federation, source: str, target: str) -> tuple[Verdict, QuestionCost]:
+def _naive(federation: Federation, source: str, target: str) -> tuple[Verdict, FederatedCost]:
     """Walk back from a node with a request for every crossing row, until the other is reached."""
     directory = federation.directory
     exchange: RequestExchange = federation._exchange

@@ -32,7 +32,7 @@ from lipstick.systems.streams import (
 )
 from lipstick.systems.streams.ancestors import EventRanges, walk_back
 from lipstick.systems.streams.events import resolve
-from lipstick.systems.streams.properties import Step
+from lipstick.systems.streams.properties import PropertyStep
 from semiring.base import Array
 
 PLAIN, STORED, FLY = "plain", "stored", "on the fly"
@@ -115,13 +115,13 @@ class _Timed(Property):
         self._inner = inner
         self.seconds = 0.0
 
-    def source(self, step: Step) -> Array:
+    def source(self, step: PropertyStep) -> Array:
         return self._timed(self._inner.source, step)
 
-    def combine(self, step: Step) -> Array:
+    def combine(self, step: PropertyStep) -> Array:
         return self._timed(self._inner.combine, step)
 
-    def _timed(self, function: Any, step: Step) -> Array:
+    def _timed(self, function: Any, step: PropertyStep) -> Array:
         started = time.perf_counter()
         values: Array = function(step)
         self.seconds += time.perf_counter() - started

@@ -28,11 +28,11 @@ from graphquery.federation.members.cache import Cache
 from graphquery.federation.members.members import Member, read_members
 from graphquery.federation.members.opening import open_federation
 from graphquery.federation.questions.answer import (
+    FederatedCost,
     FederationAnswer,
     MissingPart,
     NodesAnswer,
     PathsAnswer,
-    QuestionCost,
     ValuesAnswer,
     Verdict,
     VerdictAnswer,
@@ -47,6 +47,7 @@ __all__ = [
     "CrossingError",
     "CutOffError",
     "Disclosure",
+    "FederatedCost",
     "Federation",
     "FederationAnswer",
     "FederationError",
@@ -58,7 +59,6 @@ __all__ = [
     "Offer",
     "Options",
     "PathsAnswer",
-    "QuestionCost",
     "StoreTransport",
     "Summaries",
     "TransportError",

@@ -16,11 +16,11 @@ from graphquery.federation.members.directory import Directory
 from graphquery.federation.members.refresh import fetch_boundary, fetch_directory
 from graphquery.federation.questions import closure, flow, values
 from graphquery.federation.questions.answer import (
+    FederatedCost,
     FederationAnswer,
     MissingPart,
     NodesAnswer,
     PathsAnswer,
-    QuestionCost,
     ValuesAnswer,
     Verdict,
     VerdictAnswer,
@@ -126,7 +126,7 @@ class Federation:
         return self._boundary
 
     @property
-    def cost(self) -> QuestionCost:
+    def cost(self) -> FederatedCost:
         """The cost of all questions so far, including refreshes."""
         return self._exchange.cost
 
@@ -382,7 +382,9 @@ class Federation:
         return answer
 
 
-def _account(question: Question) -> tuple[Mapping[str, int], tuple[MissingPart, ...], QuestionCost]:
+def _account(
+    question: Question,
+) -> tuple[Mapping[str, int], tuple[MissingPart, ...], FederatedCost]:
     question.note()
     return question.directory.versions, tuple(question.missing.values()), question.cost
 

@@ -28,6 +28,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from lipstick.stages.settings import temporary_settings
 from lipstick.tracking.tracker import fixed_length
 
 _CODEC, _LEVEL = "zstd", 1
@@ -37,6 +38,9 @@ _WRITE_OPTIONS = {
     "parquet.writer.version": "v2",
 }
 """Delta encodings bring integer tokens in file order to about one byte each."""
+
+_WHOLE_VARIANTS = {"spark.sql.variant.writeShredding.enabled": "false"}
+"""Variants as two values of bytes, which can be read without Spark."""
 
 _PLAIN = (
     BinaryType,
@@ -61,7 +65,9 @@ class Files:
 
     def write(self, frame: DataFrame, path: Path) -> None:
         """Write rows into a directory that does not exist yet."""
-        frame.write.options(**_WRITE_OPTIONS).parquet(str(path))
+        variants = "variant" in frame.schema.simpleString()
+        with temporary_settings(self._spark, _WHOLE_VARIANTS if variants else {}):
+            frame.write.options(**_WRITE_OPTIONS).parquet(str(path))
 
     def read(self, path: Path, schema: StructType) -> DataFrame:
         """Read what was just written, without a job to learn its schema."""

@@ -21,7 +21,7 @@ WINDOW = 200
 _KEPT = 4
 
 
-class Windows:
+class TableWindows:
     """A table that is looked at in windows.
 
     The places of rows in the table stay their names, however they are sorted. O(n log n) for an

@@ -22,7 +22,7 @@ from lipstick.tracking.formats.probe import versioned_table
 from lipstick.tracking.formats.versions import VersionedTable
 from lipstick.tracking.source import Source, version_source
 from lipstick.tracking.tracker import Naming, Tracked
-from rewriter import View
+from rewriter import ViewText
 from rewriter.dialect import parse
 from rewriter.statements import (
     Bags,
@@ -44,7 +44,7 @@ class TrackingSession(Protocol):
 
     spark: SparkSession
     store: Path
-    version_views: dict[str, View]
+    version_views: dict[str, ViewText]
     _tracked: dict[str, Tracked]
     _views: Any
 

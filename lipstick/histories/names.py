@@ -12,7 +12,7 @@ from lipstick.tracking.catalog import SessionCatalog
 from lipstick.tracking.formats.probe import versioned_table
 from lipstick.tracking.names import plain_name
 from lipstick.tracking.tracker import Tracked
-from rewriter import View, dialect
+from rewriter import ViewText, dialect
 from rewriter.statements import Statement, dotted, names_read, with_queries
 
 S = TypeVar("S", bound=Statement | dialect.Query)
@@ -40,7 +40,7 @@ def resolved(
             found = None if own is not None else catalog.resolve(parts)
             if own is not None:
                 relations[name] = own
-            elif isinstance(found, View):
+            elif isinstance(found, ViewText):
                 views[name] = found.text, found.columns or ()
         if not views:
             return read, relations

@@ -17,7 +17,7 @@ from lipstick.errors import UnsupportedError
 from lipstick.histories.chain import HistoryStep
 from lipstick.histories.replay import Replay
 from lipstick.histories.steps import KnownHistory
-from rewriter import View
+from rewriter import ViewText
 from rewriter.statements import (
     MergeInto,
     Reenactment,
@@ -46,7 +46,7 @@ class VersionViews:
     def __init__(
         self,
         history: KnownHistory,
-        defined: dict[str, View],
+        defined: dict[str, ViewText],
         register: Callable[[DataFrame, str], None],
     ) -> None:
         self._register = register
@@ -131,7 +131,7 @@ class VersionViews:
         return name
 
     def _define(self, name: str, text: str, rows: str) -> None:
-        self._defined[name.lower()] = View(name, text)
+        self._defined[name.lower()] = ViewText(name, text)
         self._register(self._history.spark.table(rows), name)
 
     def _check_never_ambiguous(

@@ -31,7 +31,7 @@ from rewriter import Recursion, lower_query
 from rewriter.algebra import Iterated
 from rewriter.algebra.leaves import LEVEL_ROW, LEVEL_VIEW
 from rewriter.blocks import TokenSource
-from rewriter.emit.statements import BEFORE, Derivations, derivations, plain_sql, potential_sql
+from rewriter.emit.statements import BEFORE, LevelDerivations, derivations, plain_sql, potential_sql
 
 if TYPE_CHECKING:
     from lipstick.capture.local_rows import Relations
@@ -116,8 +116,8 @@ class _Iteration:
         recursion: Recursion,
         sql: str,
         relations: Relations,
-        first: Derivations,
-        step: Derivations,
+        first: LevelDerivations,
+        step: LevelDerivations,
     ) -> None:
         self._spark = spark
         self._recursion = recursion
@@ -220,7 +220,7 @@ class _Iteration:
             if name not in self.columns:
                 schema.add(name, kind)
 
-    def _names(self, number: int, statement: Derivations) -> list[str]:
+    def _names(self, number: int, statement: LevelDerivations) -> list[str]:
         """Return the names of the columns and tokens of a level."""
         names = list(self.columns)
         for place, (_, size) in enumerate(statement.tokens):
@@ -231,7 +231,7 @@ class _Iteration:
         self,
         rows: pa.Table,
         number: int,
-        statement: Derivations,
+        statement: LevelDerivations,
         before: tuple[pa.Table, int] | None,
     ) -> pa.Table:
         """Return the rows of a level in the order of their derivations, with all their tokens."""
@@ -249,7 +249,7 @@ class _Iteration:
             self._add_tokens(number, statement)
         return rows
 
-    def _add_tokens(self, number: int, statement: Derivations) -> None:
+    def _add_tokens(self, number: int, statement: LevelDerivations) -> None:
         for place, (relation, size) in enumerate(statement.tokens):
             parts = tuple(f"_t{number}_{place}_{part}" for part in range(size))
             self.tokens.append((relation, parts))

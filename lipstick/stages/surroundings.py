@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.tracking.local_relations import LocalRelations
 from lipstick.tracking.tracker import Tracked
-from rewriter import TableFunction, TokenSource, View
+from rewriter import TableFunction, TokenSource, ViewText
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Surroundings:
     local_relations: LocalRelations
     store: Path
     add_view: Callable[[DataFrame, str], None]
-    versions: Mapping[str, View] = field(default_factory=dict)
+    versions: Mapping[str, ViewText] = field(default_factory=dict)
 
     @property
     def tokens(self) -> Mapping[str, TokenSource]:

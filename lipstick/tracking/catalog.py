@@ -18,7 +18,7 @@ from lipstick.tracking.names import identity_of, is_table, plain_name, relation_
 from lipstick.tracking.states import local_path
 from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.views import is_temporary, quoted_name
-from rewriter import TrackedRelation, Type, Variable, View
+from rewriter import TrackedRelation, Type, Variable, ViewText
 from rewriter.dialect import name_parts
 from rewriter.dialect.renames import qualify_relations
 from rewriter.errors import UntrackedError
@@ -37,13 +37,13 @@ class SessionCatalog:
         self,
         spark: SparkSession,
         tracked: Mapping[str, Tracked],
-        versions: Mapping[str, View] | None = None,
+        versions: Mapping[str, ViewText] | None = None,
     ) -> None:
         self._spark = spark
         self._tracked = tracked
         self._versions = versions or {}
         self._relations: dict[tuple[str, ...], Tracked | None] = {}
-        self._views: dict[tuple[str, ...], View | None] = {}
+        self._views: dict[tuple[str, ...], ViewText | None] = {}
         self.columns: set[str] = set()
         """The columns of the relations that names have been resolved to."""
 
@@ -53,11 +53,11 @@ class SessionCatalog:
         return self._tracked
 
     @property
-    def views(self) -> list[View]:
+    def views(self) -> list[ViewText]:
         """The views that names have been resolved to."""
         return [view for view in self._views.values() if view is not None]
 
-    def resolve(self, parts: tuple[str, ...]) -> TrackedRelation | View | None:
+    def resolve(self, parts: tuple[str, ...]) -> TrackedRelation | ViewText | None:
         """Return what a dotted name stands for, or None if it is not tracked.
 
         Raises
@@ -129,7 +129,7 @@ class SessionCatalog:
             return None
         return sql_type(column.dataType.jsonValue())
 
-    def _view(self, parts: tuple[str, ...]) -> View | None:
+    def _view(self, parts: tuple[str, ...]) -> ViewText | None:
         name, quoted = ".".join(parts), quoted_name(parts)
         identity = identity_of(self._spark, parts)
         found: dict[str, str] = {}
@@ -149,13 +149,13 @@ class SessionCatalog:
                 permanent = is_table(identity)
                 full_name = partial(self._full_name, namespace, permanent=permanent)
                 text = qualify_relations(text, full_name)
-            return View(name, text, tuple(frame.columns))
+            return ViewText(name, text, tuple(frame.columns))
         below, distinct, watermark = uppermost(frame)
         try:
             written = query_text(self._spark, below, self._tracked.values())
         except UntrackedError:
             return None
-        return View(name, written, tuple(frame.columns), distinct, watermark)
+        return ViewText(name, written, tuple(frame.columns), distinct, watermark)
 
     def _namespace(self) -> list[str]:
         """Return the current catalog and schema."""

@@ -52,7 +52,7 @@ class EventTimeColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ViewText:
     """A view: its text, and its column names where they differ from the names in the text's answer.
 
     ``distinct``: of a stream, whose duplicates are dropped from the text's answer. ``watermark``:
@@ -97,7 +97,7 @@ class TableFunction:
 class Catalog(Protocol):
     """Resolves the names of relations, variables and functions as Spark does, in any case."""
 
-    def resolve(self, parts: tuple[str, ...]) -> TrackedRelation | View | None:
+    def resolve(self, parts: tuple[str, ...]) -> TrackedRelation | ViewText | None:
         """Return what the name, of one to three parts, stands for; None if it is unknown."""
         ...
 
@@ -123,7 +123,7 @@ class MemoryCatalog:
 
     def __init__(
         self,
-        relations: Iterable[TrackedRelation | View],
+        relations: Iterable[TrackedRelation | ViewText],
         variables: Mapping[str, Variable] | None = None,
         made_columns: Mapping[str, tuple[str, ...]] | None = None,
         types: Mapping[tuple[str, str], Type] | None = None,
@@ -133,7 +133,7 @@ class MemoryCatalog:
         self._made_columns = dict(made_columns or {})
         self._types = dict(types or {})
 
-    def resolve(self, parts: tuple[str, ...]) -> TrackedRelation | View | None:
+    def resolve(self, parts: tuple[str, ...]) -> TrackedRelation | ViewText | None:
         return self._relations.get(parts[-1].lower())
 
     def variable(self, parts: tuple[str, ...]) -> Variable | None:

@@ -29,7 +29,7 @@ from rewriter.algebra import (
 )
 from rewriter.bind.catalog import Environment
 from rewriter.bind.columns.scope import AttributeNames, Bound, Outer
-from rewriter.bind.text import Source
+from rewriter.bind.text import SourceText
 from rewriter.position import Span
 
 
@@ -151,7 +151,7 @@ class Binders(Protocol):
 
     def members(
         self, query: exp.Query, context: BindContext, outer: Outer, *, exists: bool
-    ) -> Members:
+    ) -> SubqueryMembers:
         """Bind the subquery of IN or EXISTS, which WHERE of its own may correlate."""
         ...
 
@@ -180,7 +180,7 @@ class Tie:
 
 
 @dataclass(frozen=True, slots=True)
-class Members:
+class SubqueryMembers:
     """The subquery of IN or EXISTS: its rows, the values IN compares, what ties it to the outer.
 
     ``conditions`` refer to the attributes of the outer query and of ``relation``, in which the
@@ -255,7 +255,7 @@ class Recursion:
 class BindContext:
     """The surroundings of a query: what names of relations mean, and how to bind inside it."""
 
-    source: Source
+    source: SourceText
     environment: Environment
     names: AttributeNames
     bind: Binders
@@ -275,7 +275,7 @@ class BindContext:
 
     def inside_view(self, name: str, text: str) -> BindContext:
         """Return the context of a view's text: its own positions, no names of the query's."""
-        source = Source(text, name)
+        source = SourceText(text, name)
         return replace(self, source=source, ctes={}, reading=(*self.reading, name.lower()))
 
     def project(self, relation: Relation, names: list[str], scalars: list[Scalar]) -> Project:
@@ -321,7 +321,7 @@ _REFUSED: Mapping[str, tuple[tuple[str, ...], str]] = {
 }
 
 
-def refuse_query_clauses(query: exp.Expr, source: Source) -> None:
+def refuse_query_clauses(query: exp.Expr, source: SourceText) -> None:
     """Raise for a clause of a query that has no rule."""
     _refuse(query, _QUERY, source)
     distinct = query.args.get("distinct")
@@ -331,17 +331,17 @@ def refuse_query_clauses(query: exp.Expr, source: Source) -> None:
         raise source.unsupported("DISTINCT ON is not supported", advice, at)
 
 
-def refuse_table_clauses(table: exp.Expr, source: Source) -> None:
+def refuse_table_clauses(table: exp.Expr, source: SourceText) -> None:
     """Raise for a clause of a table that has no rule."""
     _refuse(table, _TABLE, source)
 
 
-def refuse_join_clauses(join: exp.Join, source: Source) -> None:
+def refuse_join_clauses(join: exp.Join, source: SourceText) -> None:
     """Raise for a kind of join that has no rule."""
     _refuse(join, _JOIN, source)
 
 
-def refuse_rows_as_keys(group: exp.Group, source: Source) -> None:
+def refuse_rows_as_keys(group: exp.Group, source: SourceText) -> None:
     """Raise for GROUP BY of a row in brackets that is not a grouping set: a struct to Spark."""
     for bare in group.expressions:
         if isinstance(bare, exp.Tuple):
@@ -351,7 +351,7 @@ def refuse_rows_as_keys(group: exp.Group, source: Source) -> None:
             raise source.unsupported(problem, advice, at)
 
 
-def group_span(select: exp.Expr | None, source: Source) -> Span | None:
+def group_span(select: exp.Expr | None, source: SourceText) -> Span | None:
     """Return the place of GROUP BY; None without it."""
     if select is None or not select.args.get("group"):
         return None
@@ -365,7 +365,7 @@ def group_span(select: exp.Expr | None, source: Source) -> Span | None:
     return None
 
 
-def refuse_set_operation(operation: exp.SetOperation, source: Source) -> None:
+def refuse_set_operation(operation: exp.SetOperation, source: SourceText) -> None:
     """Raise for a set operation that has no rule."""
     name = type(operation).__name__.upper()
     words = (name, "MINUS") if name == "EXCEPT" else (name,)
@@ -375,7 +375,7 @@ def refuse_set_operation(operation: exp.SetOperation, source: Source) -> None:
         raise source.unsupported(f"{name} BY NAME is not supported", advice, at)
 
 
-def _refuse(node: exp.Expr, allowed: Iterable[str], source: Source) -> None:
+def _refuse(node: exp.Expr, allowed: Iterable[str], source: SourceText) -> None:
     for key, value in node.args.items():
         if not value or key in allowed:
             continue

@@ -18,8 +18,8 @@ from rewriter.bind.context import (
     BindContext,
     Correlated,
     LateralRows,
-    Members,
     Recursion,
+    SubqueryMembers,
     refuse_query_clauses,
     refuse_set_operation,
 )
@@ -33,7 +33,7 @@ from rewriter.bind.subqueries.correlated import (
     without_limit,
 )
 from rewriter.bind.subqueries.unnesting import bind_dependent, members_of, scalar_of
-from rewriter.bind.text import Source, parse
+from rewriter.bind.text import SourceText, parse
 from rewriter.dialect import Piped
 from rewriter.errors import CorrelationError
 from rewriter.position import Span
@@ -83,7 +83,7 @@ class QueryBinder:
 
     def members(
         self, query: exp.Query, context: BindContext, outer: Outer, *, exists: bool
-    ) -> Members:
+    ) -> SubqueryMembers:
         """Bind the subquery of IN or EXISTS."""
         query = _bare(query)
         if exists:
@@ -98,7 +98,7 @@ class QueryBinder:
         except CorrelationError:
             return members_of(bind_dependent(query, context, outer))
         values = tuple(entry.attribute.column() for entry in bound.scope.entries)
-        return Members(bound.relation, values, ())
+        return SubqueryMembers(bound.relation, values, ())
 
     def _set_operation(
         self, operation: exp.SetOperation, context: BindContext, outer: Outer | None
@@ -176,7 +176,7 @@ def bind_query(
     QueryError
         A name is unknown or ambiguous, or a parameter was not replaced by a value.
     """
-    source = Source(sql)
+    source = SourceText(sql)
     tree = parse(source) if expression is None else expression
     query = with_aggregates(substitute(tree, None, sql=sql), environment.aggregates)
     names = AttributeNames(lambda_variables(query))

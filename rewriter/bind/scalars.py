@@ -17,7 +17,7 @@ from rewriter.bind.functions.calls import call_name, check_call, is_aggregate, i
 from rewriter.bind.functions.time_windows import time_of
 from rewriter.bind.subqueries.memberships import is_membership, membership_value, simplified
 from rewriter.bind.subqueries.values import Subqueries
-from rewriter.bind.text import Source, unwrap
+from rewriter.bind.text import SourceText, unwrap
 from rewriter.dialect import TypedLiteral
 from rewriter.errors import UnsupportedError
 from rewriter.position import Span, keyword_spans, text_of
@@ -79,7 +79,7 @@ def _named(name: str, relation: Sequence[exp.Expr]) -> exp.Column:
     return exp.Column(this=identifier, table=table, db=db)
 
 
-def expand_star(star: exp.Expr, scope: Scope, source: Source) -> tuple[Entry, ...]:
+def expand_star(star: exp.Expr, scope: Scope, source: SourceText) -> tuple[Entry, ...]:
     """Return the columns that ``*``, ``t.*`` or ``* EXCEPT (...)`` means, in order."""
     mark = _mark_of(star)
     assert mark is not None
@@ -102,7 +102,9 @@ def expand_star(star: exp.Expr, scope: Scope, source: Source) -> tuple[Entry, ..
     return entries
 
 
-def _without(entries: tuple[Entry, ...], excepted: exp.Expr, source: Source) -> tuple[Entry, ...]:
+def _without(
+    entries: tuple[Entry, ...], excepted: exp.Expr, source: SourceText
+) -> tuple[Entry, ...]:
     if not isinstance(excepted, (exp.Column, exp.Identifier)):
         advice = "Name the fields to keep, each as column.field."
         raise source.unsupported("EXCEPT of a field is not supported", advice, excepted)

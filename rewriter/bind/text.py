@@ -13,7 +13,7 @@ from rewriter.position import Span, keyword_after, keyword_before, span_of
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceText:
     """A text: the user's, or that of a view it reads."""
 
     sql: str
@@ -60,7 +60,7 @@ class Source:
         return f"in view {self.view}: {problem}" if self.view else problem
 
 
-def parse(source: Source) -> exp.Query:
+def parse(source: SourceText) -> exp.Query:
     """Parse a text that must be one query.
 
     Raises

@@ -184,7 +184,7 @@ def _text(scalar: Scalar) -> str:
     return emit(scalar, pretty=False)
 
 
-class Columns:
+class SideColumns:
     """The columns read from the sides of a join, each under one name."""
 
     def __init__(self, sides: Sequence[tuple[str, Core]]) -> None:
@@ -385,7 +385,7 @@ def _source(source: Source, tables: Tables) -> exp.Expr:
 
 def _kept_once(join: KeptOnce, tables: Tables) -> exp.Select:
     """Return an outer join that reads each row of its outer side once."""
-    columns = Columns(((_KEPT, join.kept), (_PARTNERS, join.partners)))
+    columns = SideColumns(((_KEPT, join.kept), (_PARTNERS, join.partners)))
     part = qualified(_KEPT, _PART)
     matched = exp.EQ(this=part, expression=exp.Literal.number(0))
     condition = [columns.over(scalar) for scalar in join.condition]

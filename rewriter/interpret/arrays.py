@@ -75,7 +75,7 @@ def list_type(element: pa.DataType) -> pa.DataType:
     return pa.list_(pa.field("element", element))
 
 
-class Lists:
+class ListVectors:
     """The arrays of a column, as CSR segments of their elements."""
 
     def __init__(self, vector: Vector) -> None:
@@ -140,13 +140,13 @@ def of_entries(arguments: Sequence[Vector]) -> Vector:
         raise UninterpretableError("a map of keys without values")
     length = common_length(*arguments)
     parts = [part.broadcast(length) for part in arguments]
-    keys, items = (Lists(of_values(parts[start::2])) for start in (0, 1))
+    keys, items = (ListVectors(of_values(parts[start::2])) for start in (0, 1))
     return _map(keys, keys.members, items.members)
 
 
 def map_from_entries(arguments: Sequence[Vector]) -> Vector:
     """``map_from_entries``: of an array of structs of key and value."""
-    entries = Lists(arguments[0])
+    entries = ListVectors(arguments[0])
     kind = entries.members.type
     if not pa.types.is_struct(kind) or kind.num_fields != 2 or not entries.known().all():
         raise UninterpretableError(f"a map from {kind}")
@@ -154,7 +154,7 @@ def map_from_entries(arguments: Sequence[Vector]) -> Vector:
     return _map(entries, keys, items)
 
 
-def _map(lists: Lists, keys: pa.Array, items: pa.Array) -> Vector:
+def _map(lists: ListVectors, keys: pa.Array, items: pa.Array) -> Vector:
     """The maps of some keys and values. Spark refuses keys that are NULL or come twice."""
     pairs = {(o, repr(k)) for o, k in zip(lists.owners.tolist(), keys.to_pylist(), strict=True)}
     if len(pairs) < len(keys) or keys.null_count:
@@ -202,7 +202,7 @@ def array_sort(arguments: Sequence[Vector]) -> Vector:
 
 
 def _sorted(array: Vector, descending: bool, *, nulls_first: bool) -> Vector:
-    lists = Lists(array)
+    lists = ListVectors(array)
     known = lists.known()
     ranks = np.where(known, ranked(lists.members), 0)
     keys = [-ranks if descending else ranks, known if nulls_first else ~known, lists.owners]
@@ -214,7 +214,7 @@ def size(arguments: Sequence[Vector]) -> Vector:
     (array,) = arguments
     if pa.types.is_map(array.type):
         array = map_part(0)(arguments)
-    lists = Lists(array)
+    lists = ListVectors(array)
     if lists.null.any():
         raise UninterpretableError("the size of NULL")
     return Vector(pa.int32(), lists.sizes.astype(np.int64))
@@ -224,7 +224,7 @@ def extreme(*, largest: bool) -> Callable[[Sequence[Vector]], Vector]:
     """``array_max`` and ``array_min``: NULLs are left out."""
 
     def run(arguments: Sequence[Vector]) -> Vector:
-        ordered = Lists(_sorted(arguments[0], largest, nulls_first=False))
+        ordered = ListVectors(_sorted(arguments[0], largest, nulls_first=False))
         index = np.full(len(ordered), -1, dtype=np.int64)
         there = ordered.sizes > 0
         index[there] = ordered.offsets[:-1][there]
@@ -237,7 +237,7 @@ def array_contains(arguments: Sequence[Vector]) -> Vector:
     """``array_contains``: NULL where the value is not found and an element is NULL."""
     array, value = arguments
     length = common_length(array, value)
-    lists, sought = Lists(array.broadcast(length)), value.broadcast(length)
+    lists, sought = ListVectors(array.broadcast(length)), value.broadcast(length)
     equal = compare("=", from_arrow(lists.members), taken(sought, lists.owners))
     if equal.failed is not None:
         raise UninterpretableError("a value that fails")
@@ -250,7 +250,7 @@ def array_contains(arguments: Sequence[Vector]) -> Vector:
 
 def array_distinct(arguments: Sequence[Vector]) -> Vector:
     """``array_distinct``: of equal elements the first."""
-    lists = Lists(arguments[0])
+    lists = ListVectors(arguments[0])
     known = lists.known()
     ranks = np.where(known, ranked(lists.members), 0)
     keys = np.stack([lists.owners, known.astype(np.int64), ranks])
@@ -262,7 +262,7 @@ def array_distinct(arguments: Sequence[Vector]) -> Vector:
 
 def array_compact(arguments: Sequence[Vector]) -> Vector:
     """``array_compact``: without NULLs."""
-    lists = Lists(arguments[0])
+    lists = ListVectors(arguments[0])
     return lists.kept(lists.known())
 
 
@@ -272,7 +272,7 @@ def slice_of(arguments: Sequence[Vector]) -> Vector:
     first, many = (_constant(part) for part in (start, count))
     if first is None or many is None or first < 1 or many < 0:
         raise UninterpretableError("a slice at places that vary, or from the end")
-    lists = Lists(array)
+    lists = ListVectors(array)
     places = lists.places
     return lists.kept((places >= first - 1) & (places < first - 1 + many))
 
@@ -283,7 +283,7 @@ def get(arguments: Sequence[Vector]) -> Vector:
     if not pa.types.is_signed_integer(place.type) or place.failed is not None:
         raise UninterpretableError(f"an element at {place.type}")
     length = common_length(array, place)
-    lists, at = Lists(array.broadcast(length)), place.broadcast(length)
+    lists, at = ListVectors(array.broadcast(length)), place.broadcast(length)
     there = ~lists.null & ~at.nulls & (at.values >= 0) & (at.values < lists.sizes)
     index = np.where(there, lists.offsets[:-1] + np.where(there, at.values, 0), -1)
     return from_arrow(lists.members.take(pa.array(index, mask=~there)))
@@ -296,7 +296,7 @@ def map_part(number: int) -> Callable[[Sequence[Vector]], Vector]:
         (entries,) = arguments
         if not pa.types.is_map(entries.type) or entries.failed is not None:
             raise UninterpretableError(f"the keys of {entries.type}")
-        lists = Lists(from_arrow(entries_of(entries.to_arrow(len(entries)))))
+        lists = ListVectors(from_arrow(entries_of(entries.to_arrow(len(entries)))))
         return lists.of(lists.offsets, lists.members.flatten()[number])
 
     return run

@@ -14,7 +14,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
-from rewriter.interpret.arrays import Lists, list_type, taken
+from rewriter.interpret.arrays import ListVectors, list_type, taken
 from rewriter.interpret.casts import cast
 from rewriter.interpret.logic import truth
 from rewriter.interpret.vector import UninterpretableError, Vector, from_arrow
@@ -131,8 +131,8 @@ def sort(array: Run, function: Lambda) -> Run:
     return run
 
 
-def _applied(array: Run, function: Lambda, resolve: Resolve) -> tuple[Lists, Vector]:
-    lists = Lists(array(resolve))
+def _applied(array: Run, function: Lambda, resolve: Resolve) -> tuple[ListVectors, Vector]:
+    lists = ListVectors(array(resolve))
     places = Vector(pa.int32(), lists.places.astype(np.int64))
     values = function(resolve, [from_arrow(lists.members), places], lists.owners)
     return lists, values
@@ -142,7 +142,7 @@ def aggregate(array: Run, start: Run, merge: Lambda, finish: Lambda | None) -> R
     """``aggregate``: what is left when all elements, in their order, have been merged into one."""
 
     def run(resolve: Resolve) -> Vector:
-        lists = Lists(array(resolve))
+        lists = ListVectors(array(resolve))
         count = len(lists)
         rows = np.arange(count)
         state = start(resolve).broadcast(count).to_arrow(count)

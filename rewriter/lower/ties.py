@@ -171,7 +171,7 @@ _BY_PLACE = "by place"
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedCalls:
     """Window functions over the positions of rows: ``calls`` read the columns of ``positions``."""
 
     positions: Windows
@@ -205,7 +205,7 @@ def ties_of(identity: Sequence[Scalar], scalars: Sequence[Scalar], *, unique: bo
     return list(dict.fromkeys(ties))
 
 
-def placed_by(relation: Windows, fresh_id: Callable[[str], str]) -> Placed | None:
+def placed_by(relation: Windows, fresh_id: Callable[[str], str]) -> PlacedCalls | None:
     """Return the window functions over positions, if some need positions."""
     positions: dict[exp.Window, Attribute] = {}
 
@@ -227,7 +227,7 @@ def placed_by(relation: Windows, fresh_id: Callable[[str], str]) -> Placed | Non
     )
     if not positions:
         return None
-    return Placed(Windows(relation.input, tuple(positions.values()), tuple(positions)), calls)
+    return PlacedCalls(Windows(relation.input, tuple(positions.values()), tuple(positions)), calls)
 
 
 def is_ordered(window: exp.Window) -> bool:

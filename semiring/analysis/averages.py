@@ -17,7 +17,7 @@ import numpy as np
 
 from semiring.analysis.shared_sums import SharedSums
 from semiring.base import Array
-from semiring.boolean.events import Events, too_hard
+from semiring.boolean.events import BooleanFunctions, too_hard
 from semiring.errors import ExactnessError
 from semiring.token import Token
 
@@ -97,7 +97,7 @@ def quotient(joint: Joint) -> tuple[float, float, float]:
 
 
 def joint_of(
-    events: Events,
+    events: BooleanFunctions,
     summands: Sequence[tuple[int, tuple[int, float]]],
     chances: Mapping[Token, float],
     decisions: int,

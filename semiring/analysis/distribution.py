@@ -19,7 +19,7 @@ import numpy as np
 
 from semiring.analysis.shared_sums import SharedSums
 from semiring.base import Array
-from semiring.boolean.events import Annotation, Events, independent, most
+from semiring.boolean.events import Annotation, BooleanFunctions, independent, most
 from semiring.circuit.possible_worlds import PossibleWorlds
 from semiring.errors import CapabilityError, ExactnessError
 from semiring.expression import Expression
@@ -309,7 +309,7 @@ def _finished(part: Value | Expression, state: Any) -> Any:
     return (part.monoid.finisher or average)(total, count)
 
 
-def counted_events(events: Events, annotation: Annotation) -> Iterator[tuple[int, int]]:
+def counted_events(events: BooleanFunctions, annotation: Annotation) -> Iterator[tuple[int, int]]:
     """Yield the events that an annotation counts, with multiplicities."""
     if isinstance(annotation, Polynomial):
         for monomial, n in annotation.terms:
@@ -342,7 +342,7 @@ class _States(SharedSums[State, dict[State, float]]):
     def __init__(
         self, parts: Sequence[Value | Expression], chances: Mapping[Token, float], decisions: int
     ) -> None:
-        super().__init__(Events(), chances, decisions, tuple(map(_neutral, parts)))
+        super().__init__(BooleanFunctions(), chances, decisions, tuple(map(_neutral, parts)))
         self._parts = parts
 
     def all(self) -> dict[State, float]:

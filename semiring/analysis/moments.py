@@ -35,7 +35,7 @@ from semiring.analysis.evidence import (
 from semiring.base import Array
 from semiring.boolean.chances import Weights
 from semiring.boolean.compilation import DECISIONS, compile_annotation
-from semiring.boolean.events import Annotation, Events
+from semiring.boolean.events import Annotation, BooleanFunctions
 from semiring.errors import CapabilityError
 from semiring.expression import Expression, sum_of
 from semiring.monoid import MAX
@@ -296,7 +296,7 @@ def no_value(tensor: Tensor) -> CapabilityError:
 
 def _average(tensor: Tensor, chances: Mapping[Token, float], decisions: int) -> Moments:
     """Of values less their mean, which keeps the variance from being a small difference."""
-    events, summands = Events(), []
+    events, summands = BooleanFunctions(), []
     values = [float(value) for _, value in tensor.terms]
     center = sum(values) / len(values) if values else 0.0
     for (annotation, _), value in zip(tensor.terms, values, strict=True):

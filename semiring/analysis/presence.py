@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from semiring.base import Array
-from semiring.boolean.events import Annotation, Events
+from semiring.boolean.events import Annotation, BooleanFunctions
 
 WORD = 64
 
@@ -46,9 +46,9 @@ class Presence:
         return of_tokens
 
     @cached_property
-    def _events(self) -> tuple[Events, list[int]]:
+    def _events(self) -> tuple[BooleanFunctions, list[int]]:
         """The annotation as events, and the numbers of the events below it, parts first."""
-        events = Events()
+        events = BooleanFunctions()
         root = events.of(self._annotation)
         wanted = [root]
         reached: set[int] = set()
@@ -109,7 +109,7 @@ class Presence:
         return present
 
 
-def _parts(events: Events, event: int) -> list[int]:
+def _parts(events: BooleanFunctions, event: int) -> list[int]:
     kind, part = events.kinds[event], events.parts[event]
     if kind in ("and", "or"):
         return sorted(part)

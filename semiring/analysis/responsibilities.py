@@ -17,7 +17,7 @@ from semiring.base import Array
 from semiring.boolean.circuit import Circuit, Gate
 from semiring.boolean.compilation import compile_annotation, compile_event
 from semiring.boolean.deletions import NEVER, Deletions, least_sums, with_times
-from semiring.boolean.events import Annotation, Events
+from semiring.boolean.events import Annotation, BooleanFunctions
 from semiring.circuit.possible_worlds import PossibleWorlds
 from semiring.errors import ExactnessError
 from semiring.support.budget import check_budget, remaining, spent, within
@@ -126,13 +126,13 @@ class _Flips:
     def __init__(self, annotation: Annotation, steps: int) -> None:
         self._annotation = annotation
         self._steps = steps
-        self._events: Events | None = None
+        self._events: BooleanFunctions | None = None
         self._event = 0
 
     def least(self, token: Token) -> int | None:
         """Return the least number of deletions, or None if it needs too many decisions."""
         if self._events is None:
-            self._events = Events()
+            self._events = BooleanFunctions()
             self._event = self._events.of(self._annotation)
         events, event = self._events, self._event
         without = events.negation(events.given(event, token, there=False))

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from semiring.boolean.events import FALSE, TRUE, Events, independent, too_hard
+from semiring.boolean.events import FALSE, TRUE, BooleanFunctions, independent, too_hard
 from semiring.token import Token
 
 S = TypeVar("S")
@@ -36,7 +36,7 @@ class SharedSums(ABC, Generic[S, D]):
     """
 
     def __init__(
-        self, events: Events, chances: Mapping[Token, float], decisions: int, nothing: S
+        self, events: BooleanFunctions, chances: Mapping[Token, float], decisions: int, nothing: S
     ) -> None:
         self._events = events
         self._chances = chances

@@ -22,7 +22,7 @@ from semiring.boolean.events import (
     FALSE,
     TRUE,
     Annotation,
-    Events,
+    BooleanFunctions,
     WeightedSum,
     connected_components,
     disjoint,
@@ -86,7 +86,7 @@ def compile_parts(parts: Decomposition, decisions: int = DECISIONS) -> Tree:
 
 
 def _compiled(annotation: Annotation, decisions: int) -> Circuit:
-    events = Events()
+    events = BooleanFunctions()
     try:
         event = events.of(annotation)
     except RecursionError as error:
@@ -95,7 +95,7 @@ def _compiled(annotation: Annotation, decisions: int) -> Circuit:
 
 
 def compile_event(
-    events: Events, event: int, decisions: int, tokens: frozenset[Token] | None = None
+    events: BooleanFunctions, event: int, decisions: int, tokens: frozenset[Token] | None = None
 ) -> Circuit:
     """Return the circuit of an event over some tokens; as `compile_annotation`."""
     of = tuple(sorted(events.tokens[event] if tokens is None else tokens))
@@ -108,7 +108,7 @@ def compile_event(
 
 
 class _Compiler:
-    def __init__(self, events: Events, most: int, tokens: Sequence[Token]) -> None:
+    def __init__(self, events: BooleanFunctions, most: int, tokens: Sequence[Token]) -> None:
         self.gates: list[Gate] = []
         self.used = 0
         self._slot = {token: slot for slot, token in enumerate(tokens)}

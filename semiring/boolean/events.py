@@ -105,7 +105,7 @@ def _exact(value: Any) -> Fraction | None:
     return Fraction(value)
 
 
-class Events:
+class BooleanFunctions:
     """Boolean functions over tokens, by number; 0 is false, 1 is true.
 
     Attributes

@@ -15,7 +15,7 @@ from semiring.columns.formulas import FormulaColumns
 from semiring.columns.intervals import IntervalColumns
 from semiring.columns.numbered import NumberedColumns
 from semiring.columns.token_sets import TokenSetColumns
-from semiring.columns.token_sources import Source
+from semiring.columns.token_sources import ValuedScan
 from semiring.columns.weights import WeightColumns
 from semiring.encodings.quotients import Quotient
 from semiring.encodings.valuation import Valuation
@@ -24,10 +24,10 @@ from semiring.semirings.sensitivity import Sensitivity
 from semiring.semirings.validity import Validity
 from semiring.semirings.which import Which
 
-__all__ = ["Columns", "Source", "Travel", "columns_of"]
+__all__ = ["Columns", "Travel", "ValuedScan", "columns_of"]
 
 
-def columns_of(semiring: Semiring[Any], sources: Mapping[Hashable, Source]) -> Columns[Any]:
+def columns_of(semiring: Semiring[Any], sources: Mapping[Hashable, ValuedScan]) -> Columns[Any]:
     """Return the columns that compute annotations of a semiring, over the tokens of all sources.
 
     They compute on token numbers if elements are built from tokens, else on arrays of elements.
@@ -71,7 +71,7 @@ class Travel:
         return self._kind.carrier(self._shared)
 
     def columns(
-        self, sources: Mapping[Hashable, Source], travelled: Mapping[Any, pa.Array]
+        self, sources: Mapping[Hashable, ValuedScan], travelled: Mapping[Any, pa.Array]
     ) -> Columns[Any]:
         """Return the columns that compute annotations in one pass.
 

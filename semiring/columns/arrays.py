@@ -11,7 +11,7 @@ import pyarrow as pa
 from semiring.base import Array, Semiring
 from semiring.columns.base import Columns
 from semiring.columns.objects import pickled, unpickled
-from semiring.columns.token_sources import Source
+from semiring.columns.token_sources import ValuedScan
 from semiring.encodings.folds import fold, product
 
 _DIRECT: Mapping[str, pa.DataType] = {
@@ -28,7 +28,7 @@ class ArrayColumns(Columns[Array]):
     def __init__(
         self,
         semiring: Semiring[Any],
-        sources: Mapping[Hashable, Source],
+        sources: Mapping[Hashable, ValuedScan],
         travelled: Mapping[Hashable, pa.Array] | None = None,
     ) -> None:
         self._semiring = semiring

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from semiring.base import Array
 from semiring.columns.derivations import DerivationColumns
-from semiring.columns.token_sources import Source
+from semiring.columns.token_sources import ValuedScan
 from semiring.columns.transport import Transport
 from semiring.encodings.derivations import Derivations, coefficients_of, multiplied
 from semiring.encodings.texts import sums
@@ -91,7 +91,7 @@ class FormulaColumns(DerivationColumns):
     def __init__(
         self,
         semiring: Formula,
-        sources: Mapping[Hashable, Source],
+        sources: Mapping[Hashable, ValuedScan],
         travelled: Mapping[Hashable, pa.Array] | None = None,
         shared: Transport | None = None,
     ) -> None:

@@ -14,7 +14,7 @@ from semiring.arrays.segments import list_layout, lists_of
 from semiring.base import Array, Semiring
 from semiring.columns.base import Columns
 from semiring.columns.objects import pickled, unpickled
-from semiring.columns.token_sources import Given, Source
+from semiring.columns.token_sources import GivenValues, ValuedScan
 from semiring.encodings.intervals import Intervals, swept
 from semiring.encodings.texts import intervals
 from semiring.encodings.valuation import Valuation
@@ -99,18 +99,18 @@ class IntervalColumns(Columns[Intervals]):
     def __init__(
         self,
         semiring: Semiring[Any],
-        sources: Mapping[Hashable, Source],
+        sources: Mapping[Hashable, ValuedScan],
         travelled: Mapping[Hashable, pa.Array] | None = None,
         shared: Instants | None = None,
     ) -> None:
         self._semiring = semiring
         self._travelled = travelled or {}
         self._shared = shared or Instants()
-        self._given: dict[Hashable, Given] = {}
+        self._given: dict[Hashable, GivenValues] = {}
         for name, source in sources.items():
             scan = source.scan()
             places = source.valuation.places(scan.columns, scan.length, scan.absent)
-            self._given[name] = Given(*places)
+            self._given[name] = GivenValues(*places)
         values = (value for given in self._given.values() for value in given.values)
         self._instants = self._shared.of(values, self._travelled.values())
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from semiring.base import Array, Semiring
 from semiring.columns.base import Columns
-from semiring.columns.token_sources import Source, number_sources
+from semiring.columns.token_sources import ValuedScan, number_sources
 from semiring.columns.transport import Transport
 from semiring.encodings.valuation import Valuation
 from semiring.token import Token
@@ -35,7 +35,7 @@ class NumberedColumns(Columns[V]):
     def __init__(
         self,
         semiring: Semiring[Any],
-        sources: Mapping[Hashable, Source],
+        sources: Mapping[Hashable, ValuedScan],
         travelled: Mapping[Hashable, pa.Array] | None = None,
         shared: Transport | None = None,
     ) -> None:

@@ -17,7 +17,7 @@ from semiring.token import Token
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ValuedScan:
     """The tokens of a scan and their values.
 
     Attributes
@@ -31,7 +31,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenValues:
     """Values other than the tokens themselves: the distinct ones, and the index of each row's."""
 
     values: list[Any]
@@ -57,14 +57,14 @@ class Numbered:
     """
 
     codes: Mapping[Hashable, Array]
-    given: Mapping[Hashable, Given]
+    given: Mapping[Hashable, GivenValues]
     received: Mapping[Hashable, Array]
     numbers: Mapping[Token, int]
     vocabulary: Vocabulary
 
 
 def number_sources(
-    sources: Mapping[Hashable, Source],
+    sources: Mapping[Hashable, ValuedScan],
     named: Callable[[Any], Iterable[Token]],
     travelled: Mapping[Hashable, pa.Array],
     transport: Transport,
@@ -84,7 +84,9 @@ def number_sources(
         if source.valuation.of_itself:
             scans[name] = scan
         else:
-            given[name] = Given(*source.valuation.places(scan.columns, scan.length, scan.absent))
+            given[name] = GivenValues(
+                *source.valuation.places(scan.columns, scan.length, scan.absent)
+            )
     received = {name: transport.read(tokens) for name, tokens in travelled.items()}
     named_tokens = {
         token

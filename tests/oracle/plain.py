@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 import pyarrow.parquet as pq
@@ -37,11 +38,13 @@ _ROWS_IN_PLAN = 1_000
 
 
 @contextmanager
-def few_rows(spark: SparkSession) -> Iterator[None]:
+def few_rows(
+    spark: SparkSession, settings: Mapping[str, str] = MappingProxyType(FOR_FEW_ROWS)
+) -> Iterator[None]:
     """Set a session to many small queries: no compilation, one task where there is a shuffle."""
-    before = {name: str(spark.conf.get(name)) for name in FOR_FEW_ROWS}
+    before = {name: str(spark.conf.get(name)) for name in settings}
     try:
-        for name, value in FOR_FEW_ROWS.items():
+        for name, value in settings.items():
             spark.conf.set(name, value)
         yield
     finally:

@@ -124,7 +124,7 @@ def normal(value: Any) -> Any:
     if isinstance(value, bytearray | memoryview):
         return bytes(value)
     if type(value).__name__ == "VariantVal":  # by its name: there may be no PySpark here
-        return (value._value, value._metadata)
+        return (bytes(value.value), bytes(value.metadata))
     if isinstance(value, dt.datetime) and value.tzinfo is not None:
         return value.astimezone().replace(tzinfo=None)
     return value

@@ -21,7 +21,7 @@ from semiring.circuit.gates import CANONICAL
 from semiring.circuit.possible_worlds import PossibleWorlds
 from semiring.circuit.ranges import range_tensors
 from semiring.circuit.reading import CircuitReading
-from semiring.columns import Columns, Source, columns_of
+from semiring.columns import Columns, ValuedScan, columns_of
 from semiring.columns.arrays import ArrayColumns
 from semiring.comparison import compare_values
 from semiring.encodings.valuation import Valuation
@@ -366,7 +366,7 @@ class Numbered:
             self._semiring, "all", function=lambda row: self.of(NAMED[row.key[0]])
         )
         scan = TokenScan("all", [pa.array(numbers)], len(numbers))
-        columns = columns_of(self._semiring, {"all": Source(valuation, lambda: scan)})
+        columns = columns_of(self._semiring, {"all": ValuedScan(valuation, lambda: scan)})
         return columns, columns.tokens("all")
 
     def elements(self, numbers: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from semiring import CapabilityError, ValuationError, semirings
 from semiring.base import Semiring
-from semiring.columns import Source, Travel, columns_of
+from semiring.columns import Travel, ValuedScan, columns_of
 from semiring.columns.arrays import ArrayColumns
 from semiring.columns.base import Columns
 from semiring.columns.formulas import FormulaColumns
@@ -170,7 +170,7 @@ def test_formulas_are_known_by_their_whole_texts(monkeypatch: pytest.MonkeyPatch
     """What is shown of two may be the same."""
     monkeypatch.setattr("semiring.columns.formulas.PRINTED_TERMS", 2)
     scan = TokenScan("r", [pa.array(range(8))], 8)
-    sources = {0: Source(Valuation.compile(Formula(), "r"), lambda: scan)}
+    sources = {0: ValuedScan(Valuation.compile(Formula(), "r"), lambda: scan)}
     columns = columns_of(Formula(), sources)
     tokens = columns.tokens(0)
     pair = columns.take(tokens, np.array([0, 1, 2, 3, 0, 1, 2, 4]))
@@ -191,7 +191,9 @@ def test_tokens_travel_by_keys_of_any_type_and_width() -> None:
         "days": [pa.array([date(2020, 1, n) for n in range(1, 5)])],
     }
     sources = {
-        name: Source(Valuation.compile(Why(), name), partial(TokenScan, name, columns_of_scan, 4))
+        name: ValuedScan(
+            Valuation.compile(Why(), name), partial(TokenScan, name, columns_of_scan, 4)
+        )
         for name, columns_of_scan in scans.items()
     }
     keys = {
@@ -212,7 +214,7 @@ def test_tokens_travel_by_keys_of_any_type_and_width() -> None:
 def test_values_of_a_function_name_any_token() -> None:
     given_ = Valuation.compile(Why(), "r", lambda token: Why().default(Token("q", token.key)))
     travel = Travel(Why(), {"r": given_}, {"r": [pa.int64()]})
-    source = Source(given_, lambda: TokenScan("r", [pa.array([1, 2])], 2))
+    source = ValuedScan(given_, lambda: TokenScan("r", [pa.array([1, 2])], 2))
     here = travel.columns({0: source}, {})
     assert not isinstance(here, ArrayColumns)
     there = travel.columns({}, {0: here.sent(here.tokens(0))})
@@ -222,7 +224,7 @@ def test_values_of_a_function_name_any_token() -> None:
 def test_instants_of_a_function_travel_by_themselves() -> None:
     given_ = Valuation.compile(Validity(), "r", _years)
     travel = Travel(Validity(), {"r": given_}, {"r": [pa.int64()]})
-    source = Source(given_, lambda: TokenScan("r", [pa.array([2, 3, 9])], 3))
+    source = ValuedScan(given_, lambda: TokenScan("r", [pa.array([2, 3, 9])], 3))
     here = travel.columns({0: source}, {})
     assert isinstance(here, IntervalColumns)
     sent = here.sent(here.tokens(0))
@@ -246,7 +248,7 @@ def _years(token: Token) -> Any:
 
 def _sources(
     semiring: Semiring[Any], keys: tuple[Any, ...], values: list[Any]
-) -> dict[Hashable, Source]:
+) -> dict[Hashable, ValuedScan]:
     """Two scans of r, whose tokens are themselves, and one of s, some of whose have values."""
     given_values = {
         key: semiring.sum(
@@ -262,7 +264,9 @@ def _sources(
         absent = column.is_null().to_numpy(zero_copy_only=False)
         return lambda: TokenScan("rrs"[number], [column], LENGTH, absent)
 
-    return {number: Source(valuation, scan(number)) for number, valuation in enumerate(valuations)}
+    return {
+        number: ValuedScan(valuation, scan(number)) for number, valuation in enumerate(valuations)
+    }
 
 
 def _element(semiring: Semiring[Any], number: int, there: bool) -> Any:
@@ -271,14 +275,14 @@ def _element(semiring: Semiring[Any], number: int, there: bool) -> Any:
     return semiring.default(Token("r" if there else "q", number))
 
 
-def _run(columns: Columns[Any], sources: dict[Hashable, Source], steps: list[Any]) -> list[Any]:
+def _run(columns: Columns[Any], sources: dict[Hashable, ValuedScan], steps: list[Any]) -> list[Any]:
     """All columns that steps make, as text; up to the error that one ends in."""
     columns_made, error = _made(columns, sources, steps)
     return [*(columns.to_arrow(column).to_pylist() for column in columns_made), error]
 
 
 def _made(
-    columns: Columns[Any], sources: dict[Hashable, Source], steps: list[Any]
+    columns: Columns[Any], sources: dict[Hashable, ValuedScan], steps: list[Any]
 ) -> tuple[list[Any], str]:
     """All columns that steps make; up to the error that one ends in."""
     columns_made = [columns.zeros(LENGTH), columns.ones(LENGTH), *map(columns.tokens, sources)]
@@ -339,7 +343,7 @@ def test_instants_need_an_order() -> None:
 def _two(semiring: Semiring[Any], given_values: Any) -> Any:
     """The values of the tokens r:0, r:1."""
     scan = TokenScan("r", [pa.array([0, 1])], 2)
-    source = Source(Valuation.compile(semiring, "r", given_values), lambda: scan)
+    source = ValuedScan(Valuation.compile(semiring, "r", given_values), lambda: scan)
     return columns_of(semiring, {"r": source})
 
 

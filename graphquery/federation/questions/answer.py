@@ -70,7 +70,7 @@ class MissingPart:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionCost:
+class FederatedCost:
     """The requests, rounds and bytes of a question.
 
     Parameters
@@ -93,16 +93,16 @@ class QuestionCost:
         """The bytes sent and received."""
         return self.sent + self.received
 
-    def __add__(self, other: QuestionCost) -> QuestionCost:
-        return QuestionCost(
+    def __add__(self, other: FederatedCost) -> FederatedCost:
+        return FederatedCost(
             self.requests + other.requests,
             self.rounds + other.rounds,
             self.sent + other.sent,
             self.received + other.received,
         )
 
-    def __sub__(self, other: QuestionCost) -> QuestionCost:
-        return QuestionCost(
+    def __sub__(self, other: FederatedCost) -> FederatedCost:
+        return FederatedCost(
             self.requests - other.requests,
             self.rounds - other.rounds,
             self.sent - other.sent,
@@ -126,7 +126,7 @@ class FederationAnswer:
 
     versions: Mapping[str, int]
     missing: tuple[MissingPart, ...]
-    cost: QuestionCost
+    cost: FederatedCost
 
     @property
     def complete(self) -> bool:

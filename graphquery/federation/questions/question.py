@@ -10,7 +10,7 @@ from graphquery.federation.crossings.boundary import BoundaryGraph
 from graphquery.federation.crossings.rows import Rows
 from graphquery.federation.errors import FederationError, WireError
 from graphquery.federation.members.directory import Directory
-from graphquery.federation.questions.answer import DAMAGED, UNTRUSTED, MissingPart, QuestionCost
+from graphquery.federation.questions.answer import DAMAGED, UNTRUSTED, FederatedCost, MissingPart
 from graphquery.federation.wire.messages import WireMessage
 from graphquery.federation.wire.replies import fault
 from graphquery.federation.wire.transport import RequestExchange, RequestFailure, printable
@@ -63,7 +63,7 @@ class Question:
     options: Options
     zoomed: Mapping[str, frozenset[str]]
     missing: dict[tuple[str, str, str | None], MissingPart] = field(default_factory=dict)
-    before: QuestionCost = field(default_factory=QuestionCost)
+    before: FederatedCost = field(default_factory=FederatedCost)
     noted: Callable[[Collection[str]], None] | None = None
     needed: set[str] = field(default_factory=set)
     """The aliases of the members that were asked, or should have been."""
@@ -83,7 +83,7 @@ class Question:
         return self.zoomed.get(alias, frozenset())
 
     @property
-    def cost(self) -> QuestionCost:
+    def cost(self) -> FederatedCost:
         """The cost of the question so far."""
         return self.exchange.cost - self.before
 

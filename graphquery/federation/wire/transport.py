@@ -15,7 +15,7 @@ from typing import Protocol
 from graphquery.federation.errors import CutOffError, FederationError, WireError
 from graphquery.federation.members.cache import Cache
 from graphquery.federation.questions import answer as reasons
-from graphquery.federation.questions.answer import QuestionCost
+from graphquery.federation.questions.answer import FederatedCost
 from graphquery.federation.serving.disclosure import Disclosure
 from graphquery.federation.serving.responder import Responder
 from graphquery.federation.wire.messages import (
@@ -173,7 +173,7 @@ class RequestExchange:
         self.pinned: Mapping[str, str] = {}
         """By alias, the checksum of the commit whose version requests name."""
         self._mutex = threading.Lock()
-        self.cost = QuestionCost()
+        self.cost = FederatedCost()
         """The cost of all rounds so far."""
 
     def round(
@@ -199,7 +199,7 @@ class RequestExchange:
     ) -> list[WireMessage | RequestFailure]:
         """Send the requests that the cache cannot answer."""
         if any(alias != self.home for alias, _, _ in requests):
-            self._count(QuestionCost(rounds=1))
+            self._count(FederatedCost(rounds=1))
         remote = sum(self._transports[alias].remote for alias, _, _ in requests)
         if remote < 2:
             return [self._exchanged(*request) for request in requests]
@@ -233,7 +233,7 @@ class RequestExchange:
             return RequestFailure(reasons.DAMAGED, printable(str(error)))
         finally:
             if alias != self.home:
-                self._count(QuestionCost(1, 0, len(data), counted.count))
+                self._count(FederatedCost(1, 0, len(data), counted.count))
         checked_reply = _checked(alias, message, reply)
         key = self._key(alias, message, data)
         if self._cache is not None and key is not None and isinstance(checked_reply, WireMessage):
@@ -242,7 +242,7 @@ class RequestExchange:
             self._cache.put(key, checked_reply, counted.count, channels)
         return checked_reply
 
-    def _count(self, more: QuestionCost) -> None:
+    def _count(self, more: FederatedCost) -> None:
         with self._mutex:
             self.cost += more
 

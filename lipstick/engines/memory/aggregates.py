@@ -52,7 +52,7 @@ MANY = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TouchedMembers:
     """Some members: the touched group of each, and their columns."""
 
     groups: Array
@@ -95,12 +95,12 @@ class Touched:
     def __init__(
         self,
         count: int,
-        lost: Part,
-        gained: Part,
+        lost: TouchedMembers,
+        gained: TouchedMembers,
         stored: Callable[[str], pa.Array | None],
-        survivors: Callable[[Array], Part],
+        survivors: Callable[[Array], TouchedMembers],
         sums: Callable[[str, Array], tuple[Array, Array]],
-        whole: Callable[[], tuple[Part, Array]],
+        whole: Callable[[], tuple[TouchedMembers, Array]],
     ) -> None:
         self.count = count
         self._lost = lost

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from lipstick.engines.memory.aggregates import Part
+from lipstick.engines.memory.aggregates import TouchedMembers
 from lipstick.engines.memory.member_groups import MemberGroups
 from lipstick.engines.memory.members import Members, rescaled
 from lipstick.engines.memory.memberships import all_hold
@@ -156,7 +156,7 @@ class GroupRows(Rows):
         """The sums of an aggregate of floats, by chunks of its members; not of grouping sets."""
         if name not in self._float_sums:
             every_one = every(self.members.count)
-            part = Part(every_one, self.members.resolve(every_one, self.members.base))
+            part = TouchedMembers(every_one, self.members.resolve(every_one, self.members.base))
             column = part.values(self.calls[name].arguments[0]).fill_null(0.0)
             weights = column.to_numpy(zero_copy_only=False).astype(np.float64)
             codes = self.grouping.codes

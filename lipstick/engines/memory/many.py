@@ -25,7 +25,7 @@ TOUCHED = 1 << 21
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class ScenarioChanges:
     """Rows of the answer that scenarios may change.
 
     Attributes
@@ -46,7 +46,7 @@ class Changes:
     columns: Mapping[str, pa.Array]
 
 
-def evaluate_many(engine: Engine, scenarios: Scenarios) -> Changes:
+def evaluate_many(engine: Engine, scenarios: Scenarios) -> ScenarioChanges:
     """The rows of the answer that may differ from the captured one.
 
     Raises
@@ -57,7 +57,7 @@ def evaluate_many(engine: Engine, scenarios: Scenarios) -> Changes:
     deleted = {name: _by_scenario(part) for name, part in scenarios.deleted.items()}
     parts = [_changes(engine, engine.base(engine.root.name))]
     parts += (_changes(engine, state) for state in _pieces(engine, deleted, len(scenarios)))
-    return Changes(
+    return ScenarioChanges(
         np.concatenate([part.places for part in parts]),
         np.concatenate([part.present for part in parts]),
         np.concatenate([part.copies for part in parts]),
@@ -87,7 +87,7 @@ def _pieces(engine: Engine, deleted: Mapping[str, Deleted], count: int) -> Itera
         first, step = last, max(min(step * 64, step * TOUCHED // max(touched, 1)), 1)
 
 
-def evaluate_updates(engine: Engine, updates: Updates) -> Changes:
+def evaluate_updates(engine: Engine, updates: Updates) -> ScenarioChanges:
     """The rows of the answer that may differ where tuples have other values.
 
     Raises
@@ -98,13 +98,13 @@ def evaluate_updates(engine: Engine, updates: Updates) -> Changes:
     return _changes(engine, evaluate_update(engine, updates.updated))
 
 
-def _changes(engine: Engine, state: State) -> Changes:
+def _changes(engine: Engine, state: State) -> ScenarioChanges:
     places = union(state.changed, state.flipped)
     present = state.there(places)
     shown = places[present]
     copies = np.zeros(len(places), dtype=np.int64)
     copies[present] = state.copies(shown)
-    return Changes(
+    return ScenarioChanges(
         places, present, copies, {name: state.take(name, shown) for name in needed(engine.root)}
     )
 
@@ -124,7 +124,7 @@ class Merged:
     columns: Mapping[str, pa.Array]
 
 
-def merged_answers(engine: Engine, count: int, changes: Changes) -> Merged:
+def merged_answers(engine: Engine, count: int, changes: ScenarioChanges) -> Merged:
     """The answers of all scenarios, one after the other, each in its order."""
     block, base = engine.root, engine.base(engine.root.name)
     scenarios = np.repeat(np.arange(count, dtype=np.int64), len(base.ordered))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from lipstick.engines.memory.aggregates import Part, Touched, cut
+from lipstick.engines.memory.aggregates import Touched, TouchedMembers, cut
 from lipstick.engines.memory.patch import OnDemand
 from lipstick.engines.memory.places import (
     NOTHING,
@@ -116,8 +116,8 @@ class _Regrouping:
         new = self._columns(self._gained)
         touched = Touched(
             len(self._groups),
-            Part(self._lost_places, old),
-            Part(self._gained_places, new),
+            TouchedMembers(self._lost_places, old),
+            TouchedMembers(self._gained_places, new),
             lambda name: rows.stored(name, positions_of(self._groups)),
             self._survivors,
             self._sums,
@@ -134,7 +134,7 @@ class _Regrouping:
             exists = touched.members > 0
         return Regrouped(self._groups, columns, exists)
 
-    def _survivors(self, places: Array) -> Part:
+    def _survivors(self, places: Array) -> TouchedMembers:
         """The surviving members of the groups at some places."""
         members, groups = self._rows.members, self._groups[places]
         positions, owners = self._rows.grouping.members_of(positions_of(groups))
@@ -151,9 +151,9 @@ class _Regrouping:
         if len(arrived):
             by_group = np.lexsort([survivors, owners])
             survivors, owners = survivors[by_group], owners[by_group]
-        return Part(owners, self._columns(survivors))
+        return TouchedMembers(owners, self._columns(survivors))
 
-    def _whole(self) -> tuple[Part, Array]:
+    def _whole(self) -> tuple[TouchedMembers, Array]:
         """The members of the groups without deletion, each group once."""
         rows = self._rows
         positions, numbers = np.unique(positions_of(self._groups), return_inverse=True)
@@ -162,7 +162,9 @@ class _Regrouping:
         alive = rows.members.base_alive
         if alive is not None:
             found, owners = found[alive[found]], owners[alive[found]]
-        return Part(known[owners], rows.members.resolve(found, rows.members.base)), numbers
+        return TouchedMembers(
+            known[owners], rows.members.resolve(found, rows.members.base)
+        ), numbers
 
     def _sums(self, name: str, places: Array) -> tuple[Array, Array]:
         """The groups of scenarios that touch many members, and their sums over the members left."""

@@ -155,7 +155,7 @@ class StoredDataset(Dataset):
             files = Contents(path, None).read("")
         with _readable(path):
             names = [str(file) for file in files]
-            encoded, instants, spark = stored_as(names)
+            encoded, instants, spark, self._shredded = stored_as(names)
             self._collated = {name for name, kind in spark.items() if has_collation(kind)}
             self._dataset = _dataset(names, encoded)
             stored = _dataset(names, ()).schema
@@ -180,6 +180,11 @@ class StoredDataset(Dataset):
                 "compares them.\n" + OPEN_WITH_SPARK
             )
         known = self._known(name)
+        if name in self._shredded:
+            raise NeedsSparkError(
+                f"The values {name!r} in {self._path.parent.name} are variants, of which Spark "
+                "stores the fields apart.\n" + OPEN_WITH_SPARK
+            )
         if name not in self._columns:
             with _readable(self._path):
                 chunked = self._dataset.to_table(columns=[known]).column(0)
@@ -241,18 +246,21 @@ _COLLATIONS = "__COLLATIONS"
 _DAYS_TO_SECONDS = tuple(f"interval {unit}" for unit in ("day", "hour", "minute", "second"))
 
 
-def stored_as(files: list[str]) -> tuple[tuple[str, ...], set[str], dict[str, Any]]:
-    """The strings stored as dictionaries in every file, the instants, and Spark's types.
+def stored_as(files: list[str]) -> tuple[tuple[str, ...], set[str], dict[str, Any], set[str]]:
+    """The strings stored as dictionaries in every file, the instants, Spark's types, and variants.
 
     Arrow cannot read delta-encoded strings as dictionaries, and reads Spark's 96-bit timestamps
-    without saying that they are in UTC. The types are JSON values, of files that Spark wrote.
+    without saying that they are in UTC. The types are JSON values, of files that Spark wrote. The
+    variants are the columns with some whose fields are stored apart (variant shredding).
     """
     strings: set[str] = set()
     plain: set[str] = set()
     instants: set[str] = set()
     spark: dict[str, Any] = {}
+    shredded: set[str] = set()
     for file in files:
         with pq.ParquetFile(file) as parquet:
+            shredded |= {f.name for f in parquet.schema_arrow if "typed_value: " in str(f.type)}
             strings |= {f.name for f in parquet.schema_arrow if pa.types.is_string(f.type)}
             spark |= _spark_types(parquet.schema_arrow.metadata or {})
             for column in parquet.schema:
@@ -264,7 +272,7 @@ def stored_as(files: list[str]) -> tuple[tuple[str, ...], set[str], dict[str, An
                     chunk = chunks.column(number)
                     if any("DELTA" in encoding for encoding in chunk.encodings):
                         plain.add(chunk.path_in_schema)
-    return tuple(strings - plain), instants, spark
+    return tuple(strings - plain), instants, spark, shredded
 
 
 def _spark_types(metadata: Mapping[bytes, bytes]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.keys import KeyTable
-from lipstick.engines.memory.many import Changes, merged_answers
+from lipstick.engines.memory.many import ScenarioChanges, merged_answers
 from lipstick.engines.memory.places import contains, positions_of, scenarios_of
 from lipstick.engines.memory.state import State, same, spread
 from lipstick.questions.what_if import CHANGE, SCENARIO, WhatIf, WhatIfMany
@@ -97,7 +97,7 @@ def _side(engine: Engine, state: State, rows: Array, there: Array) -> pa.StructA
     return pa.StructArray.from_arrays(columns, fields=fields, mask=pa.array(~there))
 
 
-def what_if_many(engine: Engine, labels: pa.Array, found: Changes) -> WhatIfMany:
+def what_if_many(engine: Engine, labels: pa.Array, found: ScenarioChanges) -> WhatIfMany:
     """Return the hypothetical answers in scenarios; `found` has the rows that differ."""
     touched = len(ascending(scenarios_of(found.places)))
     return WhatIfMany(
@@ -109,13 +109,13 @@ def what_if_many(engine: Engine, labels: pa.Array, found: Changes) -> WhatIfMany
     )
 
 
-def _answers(engine: Engine, labels: pa.Array, found: Changes) -> pa.Table:
+def _answers(engine: Engine, labels: pa.Array, found: ScenarioChanges) -> pa.Table:
     merged = merged_answers(engine, len(labels), found)
     columns = [merged.columns[output.name] for output in engine.root.outputs]
     return _table(engine, labels.take(pa.array(merged.scenarios)), columns)
 
 
-def _differing_rows(engine: Engine, labels: pa.Array, found: Changes) -> pa.Table:
+def _differing_rows(engine: Engine, labels: pa.Array, found: ScenarioChanges) -> pa.Table:
     """Return the rows of each scenario that differ from the answer, with their kind of change."""
     base = engine.base(engine.root.name)
     positions = positions_of(found.places)

@@ -19,7 +19,7 @@ from semiring.base import Array
 
 
 @dataclass(frozen=True, slots=True)
-class Ranges:
+class FrameRanges:
     """Of every place a range of places, from ``start`` up to ``stop``; never negative."""
 
     start: Array
@@ -30,14 +30,14 @@ class Ranges:
         """The number of places in each range."""
         return self.stop - self.start
 
-    def distinct(self) -> tuple[Ranges, Array]:
+    def distinct(self) -> tuple[FrameRanges, Array]:
         """The distinct ranges, and the number of each row's range among them."""
         pairs = (self.start << 32) | self.stop
         if bool((pairs[1:] >= pairs[:-1]).all()):
             first = np.diff(pairs, prepend=-1) > 0
-            return Ranges(self.start[first], self.stop[first]), np.cumsum(first) - 1
+            return FrameRanges(self.start[first], self.stop[first]), np.cumsum(first) - 1
         _, index, number = np.unique(pairs, return_index=True, return_inverse=True)
-        return Ranges(self.start[index], self.stop[index]), number
+        return FrameRanges(self.start[index], self.stop[index]), number
 
     def covered(self) -> Array:
         """The places in any of the ranges, sorted."""
@@ -46,9 +46,9 @@ class Ranges:
         np.add.at(begun, self.stop, -1)
         return np.flatnonzero(np.cumsum(begun) > 0)
 
-    def of(self, places: Array) -> Ranges:
+    def of(self, places: Array) -> FrameRanges:
         """The ranges of some places."""
-        return Ranges(self.start[places], self.stop[places])
+        return FrameRanges(self.start[places], self.stop[places])
 
     def expanded(self) -> tuple[Array, Array]:
         """All places of all ranges, one range after the other, and their CSR offsets."""
@@ -90,7 +90,7 @@ class Placed:
         first = self._first | _changes(columns) if columns else self._first
         return (first, *_runs(first))
 
-    def ranges(self, bounds: Bounds) -> Ranges | None:
+    def ranges(self, bounds: Bounds) -> FrameRanges | None:
         """The frame of every place; None for distances of values that only Spark knows."""
         at = np.arange(len(self.rows))
         if bounds.rows:
@@ -103,15 +103,15 @@ class Placed:
         else:
             return self._by_value(bounds)
         start = np.clip(start, self.start, self.stop)
-        return Ranges(start, np.maximum(np.clip(stop, self.start, self.stop), start))
+        return FrameRanges(start, np.maximum(np.clip(stop, self.start, self.stop), start))
 
-    def _by_value(self, bounds: Bounds) -> Ranges | None:
+    def _by_value(self, bounds: Bounds) -> FrameRanges | None:
         """Frames by the distance of the values of one integer key."""
         (key,) = self._keys
         if not pa.types.is_signed_integer(key.values.type):
             return None
         if not len(self.rows):
-            return Ranges(self.start, self.stop)
+            return FrameRanges(self.start, self.stop)
         _, first, last = self.peers()
         null = key.values.is_null().to_numpy(zero_copy_only=False)[self.rows]
         ranks = ranked(key.values)[self.rows]
@@ -132,7 +132,7 @@ class Placed:
             index = np.searchsorted(among, lines + bounds.end, side="right")
             stop = np.where(null, last, _after(known, index))
         start = np.clip(start, self.start, self.stop)
-        return Ranges(start, np.maximum(np.clip(stop, self.start, self.stop), start))
+        return FrameRanges(start, np.maximum(np.clip(stop, self.start, self.stop), start))
 
 
 class WindowPartitions:

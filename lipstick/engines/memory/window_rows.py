@@ -37,8 +37,8 @@ from lipstick.engines.memory.state import (
 )
 from lipstick.engines.memory.store import Dataset
 from lipstick.engines.memory.window_frames import (
+    FrameRanges,
     Placed,
-    Ranges,
     WindowPartitions,
     moves,
 )
@@ -398,7 +398,7 @@ class WindowRows(MemberRows):
             return None
         return _COUNT if call.function in _COUNTED else call.aggregate
 
-    def frames(self, name: str, positions: Array, rows: Array) -> tuple[Array, Ranges]:
+    def frames(self, name: str, positions: Array, rows: Array) -> tuple[Array, FrameRanges]:
         """The rows that an aggregate over a window is over, in order, and its frames among them.
 
         Parameters
@@ -422,7 +422,7 @@ class WindowRows(MemberRows):
         if call.function == "rank":
             # Rows that tie are not counted, but for the row itself: it is the last of the range.
             first = placement.peers()[1]
-            ranges = Ranges(ranges.start, first + 1)
+            ranges = FrameRanges(ranges.start, first + 1)
         return rows[placement.rows], ranges.of(at)
 
     def seen(self, name: str, positions: Array, rows: Array) -> tuple[Array, Array]:

@@ -15,8 +15,8 @@ import pyarrow as pa
 from lipstick.engines.memory.aggregates import (
     COUNT_SUFFIX,
     SUM_SUFFIX,
-    Part,
     Touched,
+    TouchedMembers,
     reaggregate,
 )
 from lipstick.engines.memory.members import Members
@@ -24,7 +24,7 @@ from lipstick.engines.memory.order import Key
 from lipstick.engines.memory.places import NOTHING, matches, pack, positions_of, scenarios_of
 from lipstick.engines.memory.state import Context, known_values, needs_spark
 from lipstick.engines.memory.sums import ChunkedSums
-from lipstick.engines.memory.window_frames import Placed, Ranges
+from lipstick.engines.memory.window_frames import FrameRanges, Placed
 from lipstick.engines.memory.windows import MOST_IN_FRAMES
 from rewriter.emit import MEMBERS
 from rewriter.interpret import AggregateCall, Interpreted, WindowCall
@@ -150,18 +150,18 @@ class _RowValue:
             return self._aggregated(self._call.aggregate, frames.of(own))
         start, stop = placed.start[own], placed.stop[own]
         if self._call.function == "row_number":
-            return pa.array(self._counted(Ranges(start, own)) + 1, pa.int32())
+            return pa.array(self._counted(FrameRanges(start, own)) + 1, pa.int32())
         _, first, last = placed.peers()
-        before = self._counted(Ranges(start, first[own]))
+        before = self._counted(FrameRanges(start, first[own]))
         if self._call.function == "rank":
             return pa.array(before + 1, pa.int32())
-        whole = self._counted(Ranges(start, stop))
+        whole = self._counted(FrameRanges(start, stop))
         if self._call.function == "percent_rank":
             others = np.maximum(whole - 1, 1)
             return pa.array(np.where(whole > 1, before / others, 0.0), pa.float64())
-        return pa.array(self._counted(Ranges(start, last[own])) / whole, pa.float64())
+        return pa.array(self._counted(FrameRanges(start, last[own])) / whole, pa.float64())
 
-    def _inside(self, frames: Ranges, owners: Array, places: Array) -> Array:
+    def _inside(self, frames: FrameRanges, owners: Array, places: Array) -> Array:
         """Return which changed rows, each in its scenario, are in the frame."""
         asked = owners >= 0
         of = np.where(asked, owners, 0)
@@ -170,7 +170,7 @@ class _RowValue:
         inside = asked & (places >= frames.start[of]) & (places < frames.stop[of])
         return np.flatnonzero(inside)
 
-    def _counted(self, frames: Ranges) -> Array:
+    def _counted(self, frames: FrameRanges) -> Array:
         """Return the number of rows in each frame."""
         lost = self._inside(frames, self._of_old, self._old_place)
         gained = self._inside(frames, self._of_new, self._new_place)
@@ -180,7 +180,7 @@ class _RowValue:
         numbers: Array = counts + np.bincount(self._of_new[gained], minlength=count)
         return numbers
 
-    def _aggregated(self, call: AggregateCall, frames: Ranges) -> pa.Array:
+    def _aggregated(self, call: AggregateCall, frames: FrameRanges) -> pa.Array:
         """Return an aggregate of the rows in each frame."""
         if not call.arguments:
             return pa.array(self._counted(frames), pa.int64())
@@ -188,7 +188,7 @@ class _RowValue:
         members, present = moved.members, moved.present
         lost = self._inside(frames, self._of_old, self._old_place)
         gained = self._inside(frames, self._of_new, self._new_place)
-        base = Ranges(self._before[frames.start], self._before[frames.stop])
+        base = FrameRanges(self._before[frames.start], self._before[frames.stop])
         (argument,) = call.arguments
         resolve = members.resolve(present, members.base)
         ordered = decoded(known_values(argument, resolve, len(present)))
@@ -200,8 +200,8 @@ class _RowValue:
         order[self._base_order] = np.arange(len(present))
         lost_at = order[self._old[lost]]
 
-        def survivors(chosen: Array) -> Part:
-            places, offsets = Ranges(base.start[chosen], base.stop[chosen]).expanded()
+        def survivors(chosen: Array) -> TouchedMembers:
+            places, offsets = FrameRanges(base.start[chosen], base.stop[chosen]).expanded()
             owners = np.repeat(np.arange(len(chosen)), np.diff(offsets))
             gone, of_gone = matches(lost_of, chosen)
             keys = owners * len(present) + places
@@ -212,7 +212,7 @@ class _RowValue:
             rows, owners = np.concatenate([rows, new[there]]), np.concatenate([owners[kept], at])
             by_group = np.argsort(owners, kind="stable")
             rows, owners = rows[by_group], owners[by_group]
-            return Part(owners, members.resolve(rows, moved.context))
+            return TouchedMembers(owners, members.resolve(rows, moved.context))
 
         def sums(_: str, chosen: Array) -> tuple[Array, Array]:
             first = chosen[:1]
@@ -233,8 +233,8 @@ class _RowValue:
 
         touched = Touched(
             len(self._places),
-            Part(lost_of, members.resolve(old, members.base)),
-            Part(gained_of, members.resolve(new, moved.context)),
+            TouchedMembers(lost_of, members.resolve(old, members.base)),
+            TouchedMembers(gained_of, members.resolve(new, moved.context)),
             own.stored,
             survivors,
             sums,
@@ -243,7 +243,7 @@ class _RowValue:
         return touched.recompute("", call)
 
 
-def _no_whole() -> tuple[Part, Array]:
+def _no_whole() -> tuple[TouchedMembers, Array]:
     raise AssertionError("Distinct values of windows are not counted here.")
 
 
@@ -253,7 +253,7 @@ class _OwnFrames:
 
     call: AggregateCall
     ordered: pa.Array
-    frames: Ranges
+    frames: FrameRanges
 
     def stored(self, name: str) -> pa.Array:
         """Return an aggregate of each frame: the call's own, a sum, or a number."""

@@ -13,7 +13,7 @@ from lipstick.engines.memory.aggregates import reaggregate
 from lipstick.engines.memory.order import Key
 from lipstick.engines.memory.state import known_values, needs_spark
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
-from lipstick.engines.memory.window_frames import Placed, Ranges
+from lipstick.engines.memory.window_frames import FrameRanges, Placed
 from lipstick.errors import CaptureError, NeedsSparkError
 from rewriter.interpret import (
     AggregateCall,
@@ -58,7 +58,7 @@ def placed(
     return Placed(partition, keys, length)
 
 
-def extent(call: WindowCall, placement: Placed) -> Ranges:
+def extent(call: WindowCall, placement: Placed) -> FrameRanges:
     """The places of the rows that the value at every place comes from or is decided by.
 
     Raises
@@ -257,14 +257,14 @@ def _offset(rows: _Rows, placement: Placed) -> pa.Array:
     return pc.if_else(pa.array(there[placement.place]), taken, default)
 
 
-def _at_place(rows: _Rows, placement: Placed, frames: Ranges) -> pa.Array:
+def _at_place(rows: _Rows, placement: Placed, frames: FrameRanges) -> pa.Array:
     """Return FIRST_VALUE, LAST_VALUE or NTH_VALUE of frames, place by place."""
     if rows.call.function not in (*_FIRST, *_LAST, "nth_value"):
         raise needs_spark(rows.call.text)
     return _taken(rows.argument(0), placement, *_target_at_place(rows, placement, frames))
 
 
-def _target_at_place(rows: _Rows, placement: Placed, frames: Ranges) -> tuple[Array, Array]:
+def _target_at_place(rows: _Rows, placement: Placed, frames: FrameRanges) -> tuple[Array, Array]:
     """Return the place of the value of each frame, and whether it is in the frame."""
     function = rows.call.function
     nth = rows.constant(1) if function == "nth_value" else 1
@@ -297,7 +297,7 @@ def _taken(column: pa.Array, placement: Placed, target: Array, there: Array) -> 
 
 
 def _aggregated(
-    rows: _Rows, placement: Placed, frames: Ranges, aggregate: AggregateCall
+    rows: _Rows, placement: Placed, frames: FrameRanges, aggregate: AggregateCall
 ) -> pa.Array:
     if not aggregate.arguments:
         return pa.array(frames.sizes, pa.int64())
@@ -316,7 +316,7 @@ def _aggregated(
     return aggregated.take(pa.array(number))
 
 
-def _by(rows: _Rows, placement: Placed, frames: Ranges) -> pa.Array:
+def _by(rows: _Rows, placement: Placed, frames: FrameRanges) -> pa.Array:
     """Return MIN_BY or MAX_BY of frames by a value that is the same in no two rows of a frame."""
     column, by = rows.argument(0), rows.argument(1)
     different, number = frames.distinct()
@@ -332,7 +332,7 @@ def _by(rows: _Rows, placement: Placed, frames: Ranges) -> pa.Array:
     return column.take(pa.array(chosen, mask=chosen < 0)).take(pa.array(number))
 
 
-def _members(rows: _Rows, placement: Placed, frames: Ranges) -> tuple[Array, Array]:
+def _members(rows: _Rows, placement: Placed, frames: FrameRanges) -> tuple[Array, Array]:
     """The rows of all frames, and their CSR offsets."""
     if int(frames.sizes.sum()) > MOST_IN_FRAMES:
         raise needs_spark(rows.call.text)

@@ -19,7 +19,7 @@ import semiring as semiring_package
 from rewriter.emit import VALUE
 from semiring.arrays.segments import list_layout
 from semiring.base import Array
-from semiring.columns import Columns, Source, Travel
+from semiring.columns import Columns, Travel, ValuedScan
 from semiring.encodings.valuation import Valuation
 from semiring.encodings.vocabulary import TokenScan
 
@@ -107,8 +107,8 @@ class WorkerPasses:
         def run(batches: Batches) -> Batches:
             for batch in batches:
                 size = batch.num_rows
-                sources: dict[Hashable, Source] = {
-                    number: Source(
+                sources: dict[Hashable, ValuedScan] = {
+                    number: ValuedScan(
                         self.valuations[relation],
                         partial(
                             TokenScan.of, relation, [batch.column(name) for name in names], size

@@ -19,7 +19,7 @@ from lipstick.explorer.captures.what_if import ScenarioViews
 from lipstick.explorer.cells import cell, columns
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.params import Params
-from lipstick.explorer.table_windows import Windows
+from lipstick.explorer.table_windows import TableWindows
 from lipstick.questions.contributions.question import position_of
 from semiring import semirings
 from semiring.base import Semiring
@@ -56,7 +56,9 @@ SEMIRINGS = [
 (such as ``SECRET``), ``interval`` (such as ``3..7``, without the 7) or nothing."""
 
 
-def evaluated(capture: Capture, windows: Windows, params: Params, budget: Budget) -> dict[str, Any]:
+def evaluated(
+    capture: Capture, windows: TableWindows, params: Params, budget: Budget
+) -> dict[str, Any]:
     """The rows of a window of the answer, each with its annotation in a semiring.
 
     Parameters
@@ -147,9 +149,9 @@ class CaptureSource:
         return f"import lipstick\n\ncapture = lipstick.open({str(self.capture.directory)!r})"
 
     @cached_property
-    def windows(self) -> Windows:
+    def windows(self) -> TableWindows:
         """The answer, in windows."""
-        return Windows(self.capture.memory.answer())
+        return TableWindows(self.capture.memory.answer())
 
     @cached_property
     def scenarios(self) -> ScenarioViews:

@@ -20,7 +20,7 @@ from lipstick.explorer.cells import cells, columns, parsed
 from lipstick.explorer.conditions import TypedCondition, read_change, read_condition
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.params import Params
-from lipstick.explorer.table_windows import Windows
+from lipstick.explorer.table_windows import TableWindows
 
 LISTED = 200
 """Keys that are written one by one, at most, where a condition describes them."""
@@ -146,8 +146,8 @@ class Hypothetical:
         # Rows that are added stand after the answer's own, which keep their places.
         shown = pa.concat_tables([old.slice(0, count), new.slice(count)])
         self.differing = np.flatnonzero(np.asarray(pc.not_equal(self.kinds, "unchanged")))
-        self._all = Windows(shown)
-        self._differing = Windows(shown.take(pa.array(self.differing)))
+        self._all = TableWindows(shown)
+        self._differing = TableWindows(shown.take(pa.array(self.differing)))
 
     def counts(self) -> dict[str, int]:
         """The number of rows per kind of change."""

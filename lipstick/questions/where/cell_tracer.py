@@ -20,7 +20,7 @@ from lipstick.engines.memory.member_rows import MemberRows
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.state import same
 from lipstick.engines.memory.unions import UnionRows
-from lipstick.engines.memory.window_frames import Ranges
+from lipstick.engines.memory.window_frames import FrameRanges
 from lipstick.engines.memory.window_rows import WindowRows
 from lipstick.engines.memory.windows import (
     MOST_IN_FRAMES,
@@ -407,11 +407,11 @@ class FrameReader:
         own = found[np.searchsorted(self._there, positions)]
         return np.where(own < 0, -1, np.append(self._there, -1)[own])
 
-    def partitions(self) -> Ranges:
+    def partitions(self) -> FrameRanges:
         """Return the partition of each place."""
-        return Ranges(self.placement.start, self.placement.stop)
+        return FrameRanges(self.placement.start, self.placement.stop)
 
-    def frames(self) -> Ranges:
+    def frames(self) -> FrameRanges:
         """Return the frame of each place."""
         bounds = self.call.frame
         found = None if bounds is None else self.placement.ranges(bounds)
@@ -419,11 +419,11 @@ class FrameReader:
             raise not_followed(f"{self.call.text}, whose frame only Spark knows")
         return found
 
-    def rows_within(self, ranges: Ranges, positions: Array) -> Array:
+    def rows_within(self, ranges: FrameRanges, positions: Array) -> Array:
         """Return the rows in the ranges of some rows."""
         return np.sort(self._there[self.placement.rows[self._own(ranges, positions).covered()]])
 
-    def rows_of_each(self, ranges: Ranges, positions: Array) -> tuple[Array, Array]:
+    def rows_of_each(self, ranges: FrameRanges, positions: Array) -> tuple[Array, Array]:
         """Return the rows in the range of each row, and for each the number of its owner."""
         own = self._own(ranges, positions)
         if int(own.sizes.sum()) > MOST_IN_FRAMES:
@@ -432,7 +432,7 @@ class FrameReader:
         owners = np.repeat(np.arange(len(positions)), own.sizes)
         return self._there[self.placement.rows[places]], owners
 
-    def _own(self, ranges: Ranges, positions: Array) -> Ranges:
+    def _own(self, ranges: FrameRanges, positions: Array) -> FrameRanges:
         return ranges.of(self.placement.place[np.searchsorted(self._there, positions)])
 
 

@@ -30,7 +30,7 @@ from lipstick.systems.declarative.definitions import (
 )
 from lipstick.systems.declarative.errors import PipelineError
 from lipstick.tracking.views import quoted_name
-from lipstick.written_tables import Relation, TableWrite, WrittenTables
+from lipstick.written_tables import LeafRelation, TableWrite, WrittenTables
 from rewriter.dialect import name_parts
 from semiring.support.door import checked
 
@@ -349,7 +349,7 @@ class DeclarativePipeline(WrittenTables):
         """Return the datasets that act as sources, by their names as sources."""
         return {r.tracked.name: table for table, r in self._met().items() if r.reason}
 
-    def _met(self) -> dict[TableName, Relation]:
+    def _met(self) -> dict[TableName, LeafRelation]:
         """Return the relations of the datasets that queries have read, by table."""
         for each in self._relations:
             if each.tracked.name not in self._tables:

@@ -30,7 +30,7 @@ from lipstick.errors import NeedsSparkError, first_line
 from lipstick.systems.federation.errors import ExportError
 from lipstick.systems.federation.imports import (
     Arriving,
-    Read,
+    ReadRows,
     dataset_of,
     local_files,
     part_record,
@@ -263,7 +263,7 @@ def _rows(derivation: Derivation, part: Part) -> pa.Table:
     return pa.concat_tables(tables)
 
 
-def _enter(trace: InvocationTrace, name: str, read: Read, key: Sequence[str]) -> TupleNodes:
+def _enter(trace: InvocationTrace, name: str, read: ReadRows, key: Sequence[str]) -> TupleNodes:
     """Return nodes for the tuples that an invocation reads, as far as results derive from them."""
     count = len(read.tokens)
     table = read.tokens if read.table is None else read.table

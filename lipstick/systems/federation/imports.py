@@ -91,7 +91,7 @@ PART = "part/"
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadRows:
     """Tuples that a query has read.
 
     Parameters
@@ -151,7 +151,9 @@ class Arriving:
         self._transaction = transaction
         self._taken = set(snapshot.segments)
 
-    def read(self, record: RelationRecord, tokens: pa.Table, derivation: Derivation | None) -> Read:
+    def read(
+        self, record: RelationRecord, tokens: pa.Table, derivation: Derivation | None
+    ) -> ReadRows:
         """Return the nodes of some tuples of a relation.
 
         Parameters
@@ -170,8 +172,8 @@ class Arriving:
             return self._of_parts(record, tokens, derivation)
         folder = dataset_of(record.fingerprint)
         if folder is not None:
-            return Read(tokens, self._of_dataset(record, tokens, folder))
-        return Read(tokens, self._of_tokens(record, tokens))
+            return ReadRows(tokens, self._of_dataset(record, tokens, folder))
+        return ReadRows(tokens, self._of_tokens(record, tokens))
 
     def _name(self, wanted: str) -> str:
         name = free_name(self._taken, wanted)
@@ -245,7 +247,9 @@ class Arriving:
 
     # -- rows of written tables ------------------------------------------------------------
 
-    def _of_parts(self, record: RelationRecord, tokens: pa.Table, derivation: Derivation) -> Read:
+    def _of_parts(
+        self, record: RelationRecord, tokens: pa.Table, derivation: Derivation
+    ) -> ReadRows:
         documents = [
             self._transaction.get(part_record(part.name, part.folder)) for part in derivation.parts
         ]
@@ -253,7 +257,7 @@ class Arriving:
         segments = [str(document["segment"]) for document in documents]
         tables = [self._snapshot.values(segment) for segment in segments]
         if not tables:
-            return Read(tokens, Origin.none(len(tokens)))
+            return ReadRows(tokens, Origin.none(len(tokens)))
         table = pa.concat_tables(tables, promote_options="permissive")
         if record.naming == Naming.KEY.value:
             places = _places(table.select(list(record.token)), tokens)
@@ -271,7 +275,7 @@ class Arriving:
             ]
             values[column] = Origin.concatenated(origins).take(places)
         taken = table.take(pa.array(places))
-        return Read(tokens, Origin.concatenated(nodes).take(places), values, taken)
+        return ReadRows(tokens, Origin.concatenated(nodes).take(places), values, taken)
 
 
 def put_values(values: Mapping[str, tuple[str, Array]]) -> dict[str, list[object]]:

@@ -19,7 +19,7 @@ from lipstick.systems.streams.keys import (
     merge_ranges,
     search,
 )
-from lipstick.systems.streams.node import Node
+from lipstick.systems.streams.node import StreamNode
 from lipstick.systems.streams.operators.merge import trigger_rank
 from lipstick.systems.streams.recorded_keys import within_reach
 from lipstick.systems.streams.recording import Recording
@@ -217,7 +217,7 @@ def _located(recording: Recording, sid: str, ranges: list[EventRanges]) -> Visit
 
 
 def step_back(
-    recording: Recording, node: Node, here: Visited, links: list[StreamLink] | None
+    recording: Recording, node: StreamNode, here: Visited, links: list[StreamLink] | None
 ) -> list[tuple[str, EventRanges]]:
     """Return the ranges of inputs behind outputs of an operator.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from lipstick.systems.streams.codes import KeyCodes
 from lipstick.systems.streams.keys import Keys
-from lipstick.systems.streams.properties import JOINS, WINDOWS, Property, Step
+from lipstick.systems.streams.properties import JOINS, WINDOWS, Property, PropertyStep
 from semiring.arrays.segments import bounds, expand
 from semiring.base import Array, Semiring, TokenValuation, token_values
 from semiring.support.door import checked
@@ -38,7 +38,7 @@ class Annotation(Property):
     name: str = "annotation"
     _memo: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
-    def source(self, step: Step) -> Array:
+    def source(self, step: PropertyStep) -> Array:
         keys = step.keys
         if self.valuation is None and self.semiring.constant_default:
             return self.semiring.ones(len(keys))
@@ -47,7 +47,7 @@ class Annotation(Property):
         value = self._memo["value"]
         return self.semiring.pack([value(token) for token in tokens(step.sid, keys, step.codes)])
 
-    def combine(self, step: Step) -> Array:
+    def combine(self, step: PropertyStep) -> Array:
         if step.kind in WINDOWS:
             (parents,) = step.parents
             values = parents.properties[self.name]
@@ -67,7 +67,7 @@ class Annotation(Property):
             total = self.semiring.plus_array(total, part)
         return total
 
-    def _joined(self, step: Step) -> Array:
+    def _joined(self, step: PropertyStep) -> Array:
         fired = step.fired
         assert fired is not None
         assert fired.pairs is not None

@@ -8,7 +8,7 @@ import numpy as np
 
 from lipstick.systems.streams.events import Events, Found, resolve
 from lipstick.systems.streams.keys import INFINITE, Keys, distinct_keys, search
-from lipstick.systems.streams.node import Node
+from lipstick.systems.streams.node import StreamNode
 from lipstick.systems.streams.operators.base import Reach, Spans
 from lipstick.systems.streams.operators.merge import trigger_rank
 from lipstick.systems.streams.recorded_keys import within_reach
@@ -52,7 +52,7 @@ def descendants(recording: Recording, events: Events, within: Iterable[str] | No
     return Found(recording, streams, recording.notes())
 
 
-def _step_forth(recording: Recording, node: Node, which: int, given: Keys) -> Keys:
+def _step_forth(recording: Recording, node: StreamNode, which: int, given: Keys) -> Keys:
     """Return the outputs of an operator that derive directly from some events of an input."""
     operator = node.operator
     assert operator is not None

@@ -17,10 +17,10 @@ from lipstick.systems.streams.errors import UnknownStreamError
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.ingest import Numbering, SourceStage
 from lipstick.systems.streams.keys import INFINITE, NEVER, Keys
-from lipstick.systems.streams.node import Node
+from lipstick.systems.streams.node import StreamNode
 from lipstick.systems.streams.operator_state import StageState
 from lipstick.systems.streams.operators.base import Fired, Stage
-from lipstick.systems.streams.properties import Property, Step
+from lipstick.systems.streams.properties import Property, PropertyStep
 from lipstick.systems.streams.source import Disorder
 from semiring.support.door import checked
 
@@ -68,7 +68,7 @@ class Recorder(Protocol):
 class _At:
     """One stream of a running graph."""
 
-    node: Node
+    node: StreamNode
     stage: Stage | None
     numbering: Numbering = field(default_factory=Numbering)
 
@@ -131,7 +131,7 @@ class Runner:
             if state:
                 self._load(state)
 
-    def _stage(self, node: Node) -> Stage | None:
+    def _stage(self, node: StreamNode) -> Stage | None:
         if node.operator is None:
             return None
         keyed = self.graph.node(node.inputs[0]).keyed
@@ -240,7 +240,7 @@ class Runner:
     def _with_properties_of_source(self, sid: str, batch: Batch) -> Batch:
         if not self._properties or not len(batch):
             return batch
-        step = Step(sid, "source", batch.keys, self.codes, content=batch.table())
+        step = PropertyStep(sid, "source", batch.keys, self.codes, content=batch.table())
         values = {each.name: each.of(step) for each in self._properties}
         return Batch(batch.keys, batch.content, values)
 
@@ -263,7 +263,7 @@ class Runner:
         keys = at.numbering.keys(fired.trigger, fired.code, fired.n, delays)
         values = {}
         if self._properties and len(keys):
-            step = Step(sid, node.operator.kind, keys, self.codes, fired)
+            step = PropertyStep(sid, node.operator.kind, keys, self.codes, fired)
             values = {each.name: each.of(step) for each in self._properties}
         batches_made[sid] = Batch(keys, fired.content, values)
 

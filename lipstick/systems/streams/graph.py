@@ -10,11 +10,11 @@ from typing import Any
 
 from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.errors import ReplayError, UnknownStreamError
-from lipstick.systems.streams.node import Node
+from lipstick.systems.streams.node import StreamNode
 from lipstick.systems.streams.operators import (
-    Aggregate,
     AggregateBy,
-    Filter,
+    AggregateWindow,
+    FilterEvents,
     KeyBy,
     LengthJoin,
     LengthWindow,
@@ -27,7 +27,7 @@ from lipstick.systems.streams.operators import (
 from lipstick.systems.streams.operators.aggregate import AggregateFunction
 from lipstick.systems.streams.operators.joins import Condition
 from lipstick.systems.streams.operators.mapping import MapFunction, Predicate
-from lipstick.systems.streams.source import Source
+from lipstick.systems.streams.source import EventSource
 from semiring.support.door import checked
 
 
@@ -53,7 +53,7 @@ class Graph:
         if not name or "/" in name:
             raise StreamError(f"{name!r} is not a name of a graph: give one without '/'.")
         self.name = name
-        self.nodes: dict[str, Node] = {}
+        self.nodes: dict[str, StreamNode] = {}
         self._module: str | None = None
 
     def source(
@@ -67,9 +67,9 @@ class Graph:
         late: str = "drop",
         sequence: str | None = None,
     ) -> Stream:
-        """Add a source; see :class:`lipstick.systems.streams.source.Source`."""
-        source = Source(time, key, identity, disorder, late, sequence)
-        return self._add(Node(sid, source=source, keyed=key is not None, module=sid))
+        """Add a source; see :class:`lipstick.systems.streams.source.EventSource`."""
+        source = EventSource(time, key, identity, disorder, late, sequence)
+        return self._add(StreamNode(sid, source=source, keyed=key is not None, module=sid))
 
     def stream(self, sid: str) -> Stream:
         """Return the stream with a name.
@@ -82,7 +82,7 @@ class Graph:
         self.node(sid)
         return Stream(self, sid)
 
-    def node(self, sid: str) -> Node:
+    def node(self, sid: str) -> StreamNode:
         """Return the node with a name; raises as `stream`."""
         if sid not in self.nodes:
             raise UnknownStreamError(
@@ -138,7 +138,9 @@ class Graph:
             keyed = True
         sid = sid or self._fresh(operator.kind)
         return self._add(
-            Node(sid, None, operator, tuple(map(self.original, inputs)), keyed, self._module or sid)
+            StreamNode(
+                sid, None, operator, tuple(map(self.original, inputs)), keyed, self._module or sid
+            )
         )
 
     def compose(self, name: str, build: Callable[..., Stream], *inputs: Stream) -> Stream:
@@ -203,7 +205,7 @@ class Graph:
             number += 1
         return f"{prefix}{kind}{number}"
 
-    def _add(self, node: Node) -> Stream:
+    def _add(self, node: StreamNode) -> Stream:
         if node.sid in self.nodes:
             raise StreamError(
                 f"Graph {self.name} has a stream {node.sid!r} already: names are unique."
@@ -229,7 +231,7 @@ class Stream:
 
     def filter(self, predicate: Predicate, *, name: str | None = None) -> Stream:
         """Keep events by a predicate (:class:`~lipstick.systems.streams.operators.Filter`)."""
-        return self.graph.apply(Filter(predicate), self.sid, sid=name)
+        return self.graph.apply(FilterEvents(predicate), self.sid, sid=name)
 
     def key_by(self, column: str, *, name: str | None = None) -> Stream:
         """Give the stream a key; see :class:`lipstick.systems.streams.operators.KeyBy`."""
@@ -249,8 +251,10 @@ class Stream:
         *,
         name: str | None = None,
     ) -> Stream:
-        """Aggregate the lists of a window or join; see `Aggregate` and `AggregateBy`."""
-        operator: Operator = AggregateBy(columns) if callable(columns) else Aggregate.of(columns)
+        """Aggregate the lists of a window or join; see `AggregateWindow` and `AggregateBy`."""
+        operator: Operator = (
+            AggregateBy(columns) if callable(columns) else AggregateWindow.of(columns)
+        )
         return self.graph.apply(operator, self.sid, sid=name)
 
     def join_time(
@@ -290,7 +294,7 @@ class Stream:
         original = graph.original(self.sid)
         module = graph._module or name
         return graph._add(
-            Node(name, None, node.operator, node.inputs, node.keyed, module, original)
+            StreamNode(name, None, node.operator, node.inputs, node.keyed, module, original)
         )
 
     def __repr__(self) -> str:

@@ -22,7 +22,7 @@ from lipstick.systems.streams.keys import (
     whole_order,
 )
 from lipstick.systems.streams.operator_state import StageState
-from lipstick.systems.streams.source import Disorder, Source, ticks_of
+from lipstick.systems.streams.source import Disorder, EventSource, ticks_of
 from semiring.base import Array
 
 _LEAST = np.iinfo(np.int64).min // 4
@@ -153,7 +153,9 @@ class Ingested:
 class SourceStage:
     """The intake of one source."""
 
-    def __init__(self, sid: str, source: Source, codes: KeyCodes, clock: Callable[[], int]) -> None:
+    def __init__(
+        self, sid: str, source: EventSource, codes: KeyCodes, clock: Callable[[], int]
+    ) -> None:
         self._sid = sid
         self._source = source
         self._codes = codes

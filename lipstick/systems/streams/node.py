@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lipstick.systems.streams.operators import Operator
-from lipstick.systems.streams.source import Source
+from lipstick.systems.streams.source import EventSource
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class StreamNode:
     """A stream, and the operator or source behind it.
 
     Parameters
@@ -29,7 +29,7 @@ class Node:
     """
 
     sid: str
-    source: Source | None = None
+    source: EventSource | None = None
     operator: Operator | None = None
     inputs: tuple[str, ...] = ()
     keyed: bool = False

@@ -27,7 +27,7 @@ JOINS = ("time_join", "length_join")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class PropertyStep:
     """Outputs whose properties are to be computed.
 
     Parameters
@@ -70,14 +70,14 @@ class Property(ABC):
     name: str
 
     @abstractmethod
-    def source(self, step: Step) -> Array:
+    def source(self, step: PropertyStep) -> Array:
         """Return the values of events of a source."""
 
     @abstractmethod
-    def combine(self, step: Step) -> Array:
+    def combine(self, step: PropertyStep) -> Array:
         """Return the values of outputs, from the values of their parents."""
 
-    def of(self, step: Step) -> Array:
+    def of(self, step: PropertyStep) -> Array:
         """Return the values of the events of a step."""
         return self.source(step) if step.fired is None else self.combine(step)
 
@@ -120,10 +120,10 @@ class TotalDelay(Property):
 
     name: str = "total_delay"
 
-    def source(self, step: Step) -> Array:
+    def source(self, step: PropertyStep) -> Array:
         return step.keys.d.copy()
 
-    def combine(self, step: Step) -> Array:
+    def combine(self, step: PropertyStep) -> Array:
         joined = step.kind in JOINS
         function = np.maximum if joined else np.add
         parts = [reduced(function, 0, parents, self.name) for parents in step.parents]
@@ -137,10 +137,10 @@ class Count(Property):
 
     name: str = "count"
 
-    def source(self, step: Step) -> Array:
+    def source(self, step: PropertyStep) -> Array:
         return np.ones(len(step.keys), dtype=np.int64)
 
-    def combine(self, step: Step) -> Array:
+    def combine(self, step: PropertyStep) -> Array:
         parts = [reduced(np.add, 0, parents, self.name) for parents in step.parents]
         return functools.reduce(np.add, parts)
 
@@ -154,17 +154,17 @@ class _Names(Property):
         self.streams = tuple(streams)
         self._words = (len(self.streams) + 63) // 64
 
-    def _of_stream(self, step: Step) -> Array:
+    def _of_stream(self, step: PropertyStep) -> Array:
         bits = np.zeros((len(step.keys), self._words), dtype=np.uint64)
         if step.sid in self.streams:
             word, bit = divmod(self.streams.index(step.sid), 64)
             bits[:, word] = np.uint64(1) << np.uint64(bit)
         return bits
 
-    def source(self, step: Step) -> Array:
+    def source(self, step: PropertyStep) -> Array:
         return self._of_stream(step)
 
-    def combine(self, step: Step) -> Array:
+    def combine(self, step: PropertyStep) -> Array:
         result = self._of_stream(step)
         for parents in step.parents:
             result |= reduced(np.bitwise_or, 0, parents, self.name)
@@ -229,13 +229,13 @@ class Custom(Property):
     first: Callable[[str, int, dict[str, Any]], Any]
     fold: Callable[[str, int, list[Any]], Any]
 
-    def source(self, step: Step) -> Array:
+    def source(self, step: PropertyStep) -> Array:
         assert step.content is not None
         rows = step.content.to_pylist()
         times = step.keys.t.tolist()
         return _objects([self.first(step.sid, t, row) for t, row in zip(times, rows, strict=True)])
 
-    def combine(self, step: Step) -> Array:
+    def combine(self, step: PropertyStep) -> Array:
         folded = []
         values = [parents.properties[self.name].tolist() for parents in step.parents]
         ranges = [(p.low.tolist(), p.high.tolist()) for p in step.parents]

@@ -14,7 +14,7 @@ from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from lipstick.systems.streams.ancestors import EventRanges, StreamLink, walk_back
 from lipstick.systems.streams.events import Events, key_table, resolve
 from lipstick.systems.streams.keys import Keys, distinct_keys, search
-from lipstick.systems.streams.node import Node
+from lipstick.systems.streams.node import StreamNode
 from lipstick.systems.streams.operators.base import Spans, at_trigger
 from lipstick.systems.streams.recording import Recording
 from semiring.arrays.segments import ascending, expand
@@ -80,7 +80,9 @@ class StreamNodes:
     invocations: dict[str, str] = field(default_factory=dict)
     pieces: dict[str, list[Piece]] = field(default_factory=dict)
 
-    def add(self, node: Node, keys: Keys, links: Sequence[StreamLink], *, outward: bool) -> Piece:
+    def add(
+        self, node: StreamNode, keys: Keys, links: Sequence[StreamLink], *, outward: bool
+    ) -> Piece:
         """Add events of a stream, and their direct ancestors.
 
         Parameters
@@ -94,7 +96,9 @@ class StreamNodes:
         self.pieces.setdefault(node.sid, []).append(piece)
         return piece
 
-    def _piece(self, node: Node, keys: Keys, links: Sequence[StreamLink], outward: bool) -> Piece:
+    def _piece(
+        self, node: StreamNode, keys: Keys, links: Sequence[StreamLink], outward: bool
+    ) -> Piece:
         sid = node.sid
         if node.operator is None:
             name = self._segment(sid, Kind.TOKEN, "", keys, sid, None)
@@ -117,7 +121,7 @@ class StreamNodes:
         self._whole(invocation, name, len(keys), Ordinals.ONE)
         return Piece(keys, derived, name)
 
-    def _operands(self, node: Node, links: Sequence[StreamLink], derived: str) -> None:
+    def _operands(self, node: StreamNode, links: Sequence[StreamLink], derived: str) -> None:
         operator = node.operator
         assert operator is not None
         if operator.kind in _WINDOWS:
@@ -135,14 +139,14 @@ class StreamNodes:
             for link in links:
                 self._edges(node, link, (link.low, link.high), derived)
 
-    def _delta(self, node: Node, link: StreamLink, derived: str) -> None:
+    def _delta(self, node: StreamNode, link: StreamLink, derived: str) -> None:
         """Add δ of the sum of a window's events, as a factor of its output."""
         count = len(link.outputs)
         name = self._derived(f"{derived}.δ{link.which}", "δ", count, node.module)
         self._edges(node, link, (link.low, link.high), name)
         self._whole(name, derived, count)
 
-    def _edges(self, node: Node, link: StreamLink, spans: Spans, target: str) -> None:
+    def _edges(self, node: StreamNode, link: StreamLink, spans: Spans, target: str) -> None:
         places, targets = expand(*spans)
         code = None if link.inputs.code is None else link.inputs.code[places]
         for piece, ordinals, chosen in self.located(link.source, code, link.inputs.t[places]):
@@ -165,7 +169,7 @@ class StreamNodes:
             if len(chosen):
                 yield piece, positions[chosen], chosen
 
-    def _input(self, node: Node, source: str, piece: Piece) -> str:
+    def _input(self, node: StreamNode, source: str, piece: Piece) -> str:
         """Return the segment from which an operator reads a piece: an input of its module, or
         inside.
         """

@@ -31,7 +31,7 @@ from lipstick.systems.streams.operators.base import Fired, Stage
 from lipstick.systems.streams.operators.merge import trigger_rank
 from lipstick.systems.streams.prefix import Prefix, prefix_of, whole
 from lipstick.systems.streams.recording import InMemory, Recording
-from lipstick.systems.streams.source import Disorder, Source
+from lipstick.systems.streams.source import Disorder, EventSource
 from semiring.base import Array
 from semiring.support.door import checked
 
@@ -39,7 +39,7 @@ from semiring.support.door import checked
 class _RecordedSource(SourceStage):
     """A source that feeds its recorded events unchanged."""
 
-    def __init__(self, sid: str, source: Source, codes: KeyCodes, batch: Batch) -> None:
+    def __init__(self, sid: str, source: EventSource, codes: KeyCodes, batch: Batch) -> None:
         super().__init__(sid, source, codes, lambda: 0)
         self._batch = batch
 

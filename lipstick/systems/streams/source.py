@@ -22,7 +22,7 @@ from semiring.base import Array
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class EventSource:
     """A source of a graph.
 
     Parameters

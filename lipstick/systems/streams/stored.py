@@ -31,12 +31,12 @@ from lipstick.systems.streams.errors import UnknownStreamError
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.keys import Keys, concat_keys
 from lipstick.systems.streams.layout import column_names, keys_of, unpacked
-from lipstick.systems.streams.node import Node
+from lipstick.systems.streams.node import StreamNode
 from lipstick.systems.streams.operator_state import StageState
 from lipstick.systems.streams.operators import (
-    Aggregate,
     AggregateBy,
-    Filter,
+    AggregateWindow,
+    FilterEvents,
     KeyBy,
     LengthJoin,
     LengthWindow,
@@ -49,7 +49,7 @@ from lipstick.systems.streams.operators import (
 from lipstick.systems.streams.operators.joins import Condition
 from lipstick.systems.streams.operators.mapping import Absent
 from lipstick.systems.streams.recording import Parts, Recording, added, no_content
-from lipstick.systems.streams.source import Disorder, Source
+from lipstick.systems.streams.source import Disorder, EventSource
 from semiring.base import Array
 from semiring.errors import LipstickError
 from semiring.support.door import checked as checked_arguments
@@ -66,10 +66,10 @@ def graph_of(name: str, topology: Mapping[str, Any]) -> Graph:
     graph = Graph(name)
     for sid, node in topology.items():
         kind, parameters = node["kind"], node["parameters"]
-        source = Source(**parameters) if kind == "source" else None
+        source = EventSource(**parameters) if kind == "source" else None
         operator = None if kind == "source" else _operator(kind, parameters)
         inputs = tuple(node["inputs"])
-        graph.nodes[sid] = Node(
+        graph.nodes[sid] = StreamNode(
             sid, source, operator, inputs, node["keyed"], node["module"], node["twin"]
         )
     return graph
@@ -80,7 +80,7 @@ def _operator(kind: str, parameters: Mapping[str, Any]) -> Operator:
         case "map":
             return Map(Absent(parameters["function"]))
         case "filter":
-            return Filter(Absent(parameters["predicate"]))
+            return FilterEvents(Absent(parameters["predicate"]))
         case "key_by":
             return KeyBy(parameters["column"])
         case "time_window":
@@ -88,7 +88,7 @@ def _operator(kind: str, parameters: Mapping[str, Any]) -> Operator:
         case "length_window":
             return LengthWindow(parameters["length"])
         case "aggregate":
-            return Aggregate(tuple((a, b, c) for a, b, c in parameters["columns"]))
+            return AggregateWindow(tuple((a, b, c) for a, b, c in parameters["columns"]))
         case "aggregate_by":
             return AggregateBy(Absent(parameters["function"]))
         case "time_join":

@@ -26,7 +26,7 @@ from graphquery.values import VALUE_COLUMN
 from lipstick.engines.memory.member_rows import MemberRows
 from lipstick.engines.memory.state import SORT
 from lipstick.engines.memory.store import every
-from lipstick.engines.memory.window_frames import Placed, Ranges
+from lipstick.engines.memory.window_frames import FrameRanges, Placed
 from lipstick.engines.memory.window_rows import WindowRows
 from lipstick.engines.memory.windows import extent, placed
 from lipstick.errors import NeedsSparkError
@@ -190,7 +190,7 @@ class _Window:
     # -- aggregates ------------------------------------------------------------------------
 
     def _aggregated(
-        self, aggregate: AggregateCall, placement: Placed, sees: Ranges
+        self, aggregate: AggregateCall, placement: Placed, sees: FrameRanges
     ) -> Nodes | None:
         """Return a v-node per frame, or None if there are too many edges or only Spark has the
         values.
@@ -198,7 +198,7 @@ class _Window:
         ranked = self._call.function == "rank"
         if ranked:
             # Ties are not counted, except the row itself, which is the last of the range.
-            sees = Ranges(sees.start, placement.peers()[1] + 1)
+            sees = FrameRanges(sees.start, placement.peers()[1] + 1)
         different, number = (sees, every(len(sees.start))) if ranked else sees.distinct()
         if int(different.sizes.sum()) > _MOST:
             return None
@@ -232,14 +232,16 @@ class _Window:
 
     # -- black boxes -----------------------------------------------------------------------
 
-    def _opaque(self, placement: Placed, sees: Ranges, keys: Sequence[Nodes]) -> Nodes:
+    def _opaque(self, placement: Placed, sees: FrameRanges, keys: Sequence[Nodes]) -> Nodes:
         """Return a v-node per row, over the rows between it and the ends of its frame."""
         over, count = self._over, len(self._over.ranks)
         row_nodes = _one_each(
             self._trace, self._name, f"{self._call.function.upper()} OVER", over, self._table, []
         )
         pool = int(row_nodes.pools[0]) if count else 0
-        sees = Ranges(np.minimum(sees.start, every(count)), np.maximum(sees.stop, every(count) + 1))
+        sees = FrameRanges(
+            np.minimum(sees.start, every(count)), np.maximum(sees.stop, every(count) + 1)
+        )
         for nodes in (over.nodes, *self._read(self._arguments)):
             self._cover(nodes.take(placement.rows), sees, pool, over.ranks[placement.rows])
         if keys:
@@ -255,7 +257,7 @@ class _Window:
         call = self._call
         return call.arguments if call.aggregate is None else call.aggregate.arguments
 
-    def _cover(self, nodes: Nodes, sees: Ranges, pool: int, ranks: Array) -> None:
+    def _cover(self, nodes: Nodes, sees: FrameRanges, pool: int, ranks: Array) -> None:
         """Add edges from the nodes of ranges of positions, through shared nodes where that saves
         edges.
         """
@@ -280,7 +282,7 @@ class _Window:
             level = Nodes.of(above, every(pairs))
 
 
-def _halves(sees: Ranges) -> Iterator[tuple[tuple[Array, Array], tuple[Array, Array]]]:
+def _halves(sees: FrameRanges) -> Iterator[tuple[tuple[Array, Array], tuple[Array, Array]]]:
     """Yield, by level of a binary tree, the parts of ranges that no larger part covers.
 
     Each level has the positions taken at the ranges' starts, with the ranges' numbers, and the same

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from rewriter.algebra import AntiJoin, Filter, Relation, Scalar, SemiJoin
 from rewriter.bind.scalars import ScalarBinder
-from rewriter.bind.subqueries.memberships import Membership, conjunction, exists, is_in, not_in
+from rewriter.bind.subqueries.memberships import BoundMembership, conjunction, exists, is_in, not_in
 from rewriter.bind.subqueries.values import Subqueries
 from rewriter.bind.text import unwrap
 from rewriter.position import Span
@@ -20,7 +20,7 @@ class BoundCondition:
     """A condition taken apart: it is true where all of its parts are."""
 
     predicates: tuple[Scalar, ...]
-    memberships: tuple[Membership, ...]
+    memberships: tuple[BoundMembership, ...]
 
 
 def bind_condition(
@@ -31,7 +31,7 @@ def bind_condition(
     These are values like any other if they are not to be taken apart.
     """
     predicates: list[Scalar] = []
-    memberships: list[Membership] = []
+    memberships: list[BoundMembership] = []
     for conjunct in conjuncts(node):
         bare = unwrap(conjunct)
         negated = isinstance(bare, exp.Not)

@@ -15,7 +15,7 @@ from rewriter.bind.columns.scope import Bound, Entry, Scope
 from rewriter.bind.columns.types import element_of, fields_of, is_map, type_of
 from rewriter.bind.context import BindContext
 from rewriter.bind.scalars import ScalarBinder
-from rewriter.bind.text import Source, unwrap
+from rewriter.bind.text import SourceText, unwrap
 from rewriter.dialect import TableArgument
 from rewriter.position import Span, span_of
 
@@ -133,7 +133,7 @@ def makes_map(node: exp.Expr) -> bool:
     return isinstance(bare, exp.Anonymous) and str(bare.this).lower() in _MAPS
 
 
-def _call(node: exp.Expr, source: Source, *, outer: bool) -> _Call:
+def _call(node: exp.Expr, source: SourceText, *, outer: bool) -> _Call:
     name = str(node.this).lower()
     if name == "stack":
         return _stack(node, source, outer=outer)
@@ -145,7 +145,7 @@ def _call(node: exp.Expr, source: Source, *, outer: bool) -> _Call:
     return _Call(_bare_name(node), node.expressions[0], outer or name.endswith("_outer"))
 
 
-def _stack(node: exp.Expr, source: Source, *, outer: bool) -> _Call:
+def _stack(node: exp.Expr, source: SourceText, *, outer: bool) -> _Call:
     """Return stack(n, values...) as inline: n rows, the last filled up with NULLs."""
     count, *values = node.expressions or [exp.null()]
     if not isinstance(count, exp.Literal) or not str(count.this).isdigit() or not values:

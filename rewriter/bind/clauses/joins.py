@@ -41,7 +41,7 @@ from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.subqueries.memberships import conjunction
 from rewriter.bind.subqueries.unnesting import bind_carried
 from rewriter.bind.subqueries.values import Subqueries
-from rewriter.bind.text import Source
+from rewriter.bind.text import SourceText
 from rewriter.errors import CorrelationError
 from rewriter.position import Span
 
@@ -61,7 +61,7 @@ def joined(
     return kind(left, right, condition, span)
 
 
-def shared_keys(left: Scope, right: Scope, join: exp.Join, source: Source) -> list[Key] | None:
+def shared_keys(left: Scope, right: Scope, join: exp.Join, source: SourceText) -> list[Key] | None:
     """Return the columns that USING or NATURAL equates; None without either."""
     if join.method == "NATURAL":
         span = source.keyword_before(join.this, "NATURAL")
@@ -79,7 +79,7 @@ def shared_keys(left: Scope, right: Scope, join: exp.Join, source: Source) -> li
     return [(_key(left, n.name, n, source), _key(right, n.name, n, source)) for n in using]
 
 
-def _key(scope: Scope, name: str, at: exp.Expr | Span | None, source: Source) -> Entry:
+def _key(scope: Scope, name: str, at: exp.Expr | Span | None, source: SourceText) -> Entry:
     try:
         resolved = scope.resolve([name])
     except AmbiguousError:

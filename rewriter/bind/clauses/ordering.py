@@ -12,7 +12,7 @@ from rewriter.bind.columns.scope import Bound, Scope
 from rewriter.bind.context import BindContext
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.subqueries.values import Subqueries
-from rewriter.bind.text import Source, unwrap
+from rewriter.bind.text import SourceText, unwrap
 
 
 def bind_sort_keys(query: exp.Expr, binder: ScalarBinder, output: Scope) -> list[SortKey]:
@@ -95,7 +95,7 @@ def without_hidden(bound: Bound, context: BindContext) -> Bound:
     return Bound(Project(bound.relation, output, scalars), bound.scope.over(output))
 
 
-def ordinal(node: exp.Expr, count: int, clause: str, source: Source) -> int | None:
+def ordinal(node: exp.Expr, count: int, clause: str, source: SourceText) -> int | None:
     """Return the 0-based item that an integer in ORDER BY or GROUP BY means; None if it is none."""
     bare = unwrap(node)
     if not isinstance(bare, exp.Literal) or bare.is_string or not str(bare.this).isdigit():
@@ -111,7 +111,7 @@ def _is_all(node: exp.Expr) -> bool:
     return isinstance(node, exp.Var) and node.name.upper() == "ALL"
 
 
-def _limited(relation: Relation, query: exp.Expr, source: Source) -> Relation:
+def _limited(relation: Relation, query: exp.Expr, source: SourceText) -> Relation:
     """Return the rows that LIMIT and OFFSET leave; which these are among equal rows is settled
     by their tokens, so that an order is not needed.
     """
@@ -125,7 +125,7 @@ def _limited(relation: Relation, query: exp.Expr, source: Source) -> Relation:
     return Limit(relation, count, skipped, span)
 
 
-def row_bounds(query: exp.Expr, source: Source) -> tuple[int | None, int]:
+def row_bounds(query: exp.Expr, source: SourceText) -> tuple[int | None, int]:
     """Return the numbers of LIMIT and OFFSET; None without a limit, or with LIMIT ALL.
 
     Raises
@@ -139,7 +139,7 @@ def row_bounds(query: exp.Expr, source: Source) -> tuple[int | None, int]:
     return count, skipped or 0
 
 
-def _number(clause: exp.Expr, name: str, source: Source) -> int | None:
+def _number(clause: exp.Expr, name: str, source: SourceText) -> int | None:
     value = unwrap(clause.expression)
     if name == "LIMIT" and _is_all(value):
         return None

@@ -64,7 +64,7 @@ from rewriter.bind.functions.calls import group_without_keys
 from rewriter.bind.functions.time_windows import with_time_window
 from rewriter.bind.scalars import ScalarBinder, is_star
 from rewriter.bind.subqueries.values import Subqueries, rename
-from rewriter.bind.text import Source, fingerprint, unwrap
+from rewriter.bind.text import SourceText, fingerprint, unwrap
 from rewriter.scalars.windows import function_name
 
 
@@ -196,7 +196,7 @@ class _Cut:
         return exp.column(name, quoted=True)
 
 
-def with_named_windows(select: exp.Select, source: Source) -> exp.Select:
+def with_named_windows(select: exp.Select, source: SourceText) -> exp.Select:
     """Return a SELECT in which the windows of its WINDOW clause stand where they are named.
 
     Raises
@@ -220,7 +220,7 @@ def _own_windows(select: exp.Select) -> list[exp.Window]:
     return [part for part in parts if isinstance(part, exp.Window)]
 
 
-def _resolve(window: exp.Window, defined: Mapping[str, exp.Window], source: Source) -> None:
+def _resolve(window: exp.Window, defined: Mapping[str, exp.Window], source: SourceText) -> None:
     for _ in range(len(defined) + 1):
         name = window.args.get("alias")
         if name is None:

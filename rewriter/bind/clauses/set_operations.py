@@ -17,7 +17,7 @@ from rewriter.bind.clauses.sources import bind_sample
 from rewriter.bind.columns.scope import Bound, Entry, Outer, Scope
 from rewriter.bind.columns.types import marks_of
 from rewriter.bind.context import BindContext, refuse_query_clauses, refuse_set_operation
-from rewriter.bind.text import Source, unwrap
+from rewriter.bind.text import SourceText, unwrap
 from rewriter.dialect import (
     AggregateStep,
     DropStep,
@@ -66,7 +66,9 @@ def bind_set_operation(
     return distinct(bound, context, span) if operation.args.get("distinct") else bound
 
 
-def _check_marks(operation: exp.SetOperation, branches: Sequence[Bound], source: Source) -> None:
+def _check_marks(
+    operation: exp.SetOperation, branches: Sequence[Bound], source: SourceText
+) -> None:
     """Refuse what Spark does otherwise to columns that it knows more of than their types."""
     name = type(operation).__name__.upper()
     marks = [

@@ -37,7 +37,7 @@ from rewriter.algebra import (
     walk,
 )
 from rewriter.algebra.leaves import LEVEL_ROW, LEVEL_VIEW
-from rewriter.bind.catalog import TrackedRelation, View
+from rewriter.bind.catalog import TrackedRelation, ViewText
 from rewriter.bind.columns.scope import Bound, Outer, Scope, lambda_variables, scope_of
 from rewriter.bind.context import (
     BindContext,
@@ -50,7 +50,7 @@ from rewriter.bind.functions.calls import with_aggregates
 from rewriter.bind.parameters import substitute
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.subqueries.values import Subqueries
-from rewriter.bind.text import Source, parse, unwrap
+from rewriter.bind.text import SourceText, parse, unwrap
 from rewriter.dialect import BoundedCTE
 from rewriter.errors import QueryError, UntrackedError
 from rewriter.position import Span
@@ -266,7 +266,7 @@ def bind_table(table: exp.Table, context: BindContext) -> Bound:
         raise UntrackedError(
             f"relation {name} is not tracked", advice, source.sql, source.span(table)
         )
-    if isinstance(relation, View):
+    if isinstance(relation, ViewText):
         return aliased(_bind_view(relation, table, context), table, parts, source)
     return aliased(_bind_scan(relation, table, context), table, parts, source)
 
@@ -287,12 +287,12 @@ def bind_derived(
     return aliased(bound, node, (), context.source)
 
 
-def aliased_join(bound: Bound, subquery: exp.Subquery, source: Source) -> Bound:
+def aliased_join(bound: Bound, subquery: exp.Subquery, source: SourceText) -> Bound:
     """Return a join in brackets, under its alias if it has one."""
     return aliased(bound, subquery, (), source) if subquery.args.get("alias") else bound
 
 
-def bind_definition(definition: Definition, reference: exp.Expr, source: Source) -> Bound:
+def bind_definition(definition: Definition, reference: exp.Expr, source: SourceText) -> Bound:
     """Bind one reference to a named query.
 
     Its text is bound anew for each, but a query that groups or limits is computed once: all
@@ -324,7 +324,7 @@ def _is_view(definition: Definition) -> bool:
     return any(definition is view for view in definition.context.views.values())
 
 
-def _bind_view(view: View, table: exp.Table, context: BindContext) -> Bound:
+def _bind_view(view: ViewText, table: exp.Table, context: BindContext) -> Bound:
     key = view.name.lower()
     if key in context.reading:
         advice = "Define the view without itself."
@@ -358,7 +358,7 @@ def _bind_scan(relation: TrackedRelation, table: exp.Table, context: BindContext
     return Bound(scan, scope_of(output))
 
 
-def aliased(bound: Bound, node: exp.Expr, parts: tuple[str, ...], source: Source) -> Bound:
+def aliased(bound: Bound, node: exp.Expr, parts: tuple[str, ...], source: SourceText) -> Bound:
     """Return a relation under the alias that FROM gives it, else under its own name."""
     alias = node.args.get("alias")
     if alias is None:
@@ -369,7 +369,9 @@ def aliased(bound: Bound, node: exp.Expr, parts: tuple[str, ...], source: Source
     return Bound(bound.relation, bound.scope.renamed(name))
 
 
-def renamed(bound: Bound, columns: Sequence[str] | None, node: exp.Expr, source: Source) -> Bound:
+def renamed(
+    bound: Bound, columns: Sequence[str] | None, node: exp.Expr, source: SourceText
+) -> Bound:
     """Return a relation with other names for its columns, where there are any."""
     if columns is None:
         return bound

@@ -18,7 +18,7 @@ from rewriter.bind.scalars import (
     outer_columns,
     star_fields,
 )
-from rewriter.bind.text import Source, unwrap
+from rewriter.bind.text import SourceText, unwrap
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def _item(node: exp.Expr, binder: ScalarBinder) -> Item:
     return Item(item_name(node), scalar, node, entry, alias)
 
 
-def _lateral(items: Sequence[Item], source: Source) -> Lookup:
+def _lateral(items: Sequence[Item], source: SourceText) -> Lookup:
     def find(parts: Parts, inside: bool) -> Scalar | None:
         name = parts[0].name
         earlier = [item for item in named_items(items, name) if item.alias]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from rewriter.algebra import Attribute, OuterRow, Relation, Scalar, references
-from rewriter.bind.text import Source
+from rewriter.bind.text import SourceText
 from rewriter.dialect import SparkSQL
 
 _LONGEST = 40
@@ -173,7 +173,7 @@ class Scope:
                 return entry, size + 1
         return None
 
-    def lookup(self, source: Source) -> Lookup:
+    def lookup(self, source: SourceText) -> Lookup:
         """Return this scope as a step of resolution."""
 
         def find(parts: Parts, inside: bool) -> Scalar | None:
@@ -237,7 +237,7 @@ class Outer:
         """The columns of the outer queries, the nearest first."""
         return (self.scope,) if self.around is None else (self.scope, *self.around.scopes)
 
-    def lookup(self, source: Source) -> Lookup:
+    def lookup(self, source: SourceText) -> Lookup:
         """Return the outer query's columns as a step of resolution."""
         find = self.scope.lookup(source)
         find_further = None if self.around is None else self.around.lookup(source)

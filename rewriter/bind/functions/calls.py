@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from rewriter.bind.context import BindContext
-from rewriter.bind.text import Source
+from rewriter.bind.text import SourceText
 from rewriter.dialect import AGGREGATES
 from rewriter.position import text_of
 from rewriter.scalars import aggregates, functions
@@ -53,7 +53,7 @@ def has_aggregate(node: exp.Expr) -> bool:
     return any(map(is_aggregate, parts)) or any(map(has_aggregate, inside))
 
 
-def call_name(node: exp.Expr, source: Source) -> str:
+def call_name(node: exp.Expr, source: SourceText) -> str:
     """Return the name of a called function in lower case, as it was written."""
     call = aggregates.called(node)
     if isinstance(call, _Unnamed):

@@ -24,7 +24,7 @@ from rewriter.algebra import Attribute, Generate, Project, Relation, Scalar, Win
 from rewriter.bind.catalog import SESSION, WINDOW
 from rewriter.bind.columns.scope import AttributeNames, Bound, Entry, Scope
 from rewriter.bind.columns.types import HOLDS_SESSIONS, MARK, mark_of, marks_of
-from rewriter.bind.text import Source, fingerprint
+from rewriter.bind.text import SourceText, fingerprint
 from rewriter.position import Span
 from rewriter.scalars.units import MICROSECONDS
 from rewriter.scalars.windows import CURRENT_ROW, UNBOUNDED
@@ -150,7 +150,7 @@ def _is_call(node: exp.Expr) -> TypeGuard[exp.Anonymous]:
     return named and len(node.expressions) > 1
 
 
-def _read(lengths: list[exp.Expr], call: exp.Expr, source: Source) -> _Windows:
+def _read(lengths: list[exp.Expr], call: exp.Expr, source: SourceText) -> _Windows:
     read = [_microseconds(length) for length in lengths]
     known = [length for length in read if length is not None]
     if not known or len(known) < len(read) or min(known[:2]) <= 0:
@@ -200,7 +200,7 @@ def in_sessions(
     keys: Sequence[Scalar],
     calls: Sequence[Scalar],
     names: AttributeNames,
-    source: Source,
+    source: SourceText,
     span: Span | None,
     *,
     sets: bool = False,

@@ -27,10 +27,10 @@ from rewriter.bind.clauses.selects import (
 from rewriter.bind.clauses.sources import define_ctes
 from rewriter.bind.columns.items import Item, bind_items
 from rewriter.bind.columns.scope import Bound, Outer
-from rewriter.bind.context import BindContext, Correlated, LateralRows, Members
+from rewriter.bind.context import BindContext, Correlated, LateralRows, SubqueryMembers
 from rewriter.bind.scalars import PLACE
 from rewriter.bind.subqueries.unnesting import bind_dependent
-from rewriter.bind.text import Source, unwrap
+from rewriter.bind.text import SourceText, unwrap
 from rewriter.errors import CorrelationError
 from rewriter.position import Span
 from rewriter.scalars.comparable import cast_to
@@ -40,7 +40,7 @@ _BOUNDED = ("order", "limit", "offset")
 
 def bind_members(
     select: exp.Select, context: BindContext, outer: Outer, *, exists: bool
-) -> Members | None:
+) -> SubqueryMembers | None:
     """Bind the SELECT of IN or EXISTS, whose WHERE may refer to the outer query.
 
     None for one whose correlation would stand below an aggregate without keys or a limit: it is
@@ -61,11 +61,11 @@ def bind_members(
     whole = grouped or generates or qualify or select.args.get("distinct") or not exists
     if not rows.correlated and whole:
         bound = answer(rows)
-        return Members(
+        return SubqueryMembers(
             bound.relation, tuple(entry.attribute.column() for entry in bound.scope.entries), ()
         )
     if exists and not grouped and not generates:
-        return Members(rows.relation, (), rows.correlated)
+        return SubqueryMembers(rows.relation, (), rows.correlated)
     computed = next(filter(_is_of_rows, select.expressions), None)
     if computed is not None:
         problem = "a window function or generator in a correlated subquery is not supported"
@@ -74,10 +74,10 @@ def bind_members(
     if grouped:
         return _members_of_groups(rows, items, exists=exists)
     if exists:
-        return Members(rows.relation, (), rows.correlated)
+        return SubqueryMembers(rows.relation, (), rows.correlated)
     scalars = tuple(item.scalar for item in items)
     relation, values = rows.subqueries.attach(rows.relation, scalars)
-    return Members(relation, values, rows.correlated)
+    return SubqueryMembers(relation, values, rows.correlated)
 
 
 def _is_of_rows(item: exp.Expr) -> bool:
@@ -85,7 +85,7 @@ def _is_of_rows(item: exp.Expr) -> bool:
     return selected_generator(item) or item.find(exp.Window) is not None
 
 
-def without_limit(query: exp.Query, source: Source) -> exp.Query:
+def without_limit(query: exp.Query, source: SourceText) -> exp.Query:
     """Return a query that has rows where this one has: without ORDER BY, and LIMIT of some."""
     count, skipped = row_bounds(query, source)
     if skipped or count == 0:
@@ -103,7 +103,7 @@ def refusal(query: exp.Query) -> str:
     return "a subquery with ORDER BY, LIMIT or UNION"
 
 
-def _members_of_groups(rows: BoundRows, items: Sequence[Item], *, exists: bool) -> Members:
+def _members_of_groups(rows: BoundRows, items: Sequence[Item], *, exists: bool) -> SubqueryMembers:
     """Return the groups of a correlated subquery, grouped also by what the outer row fixes.
 
     All rows that one outer row selects agree on the inner sides of the equalities, so that
@@ -116,7 +116,7 @@ def _members_of_groups(rows: BoundRows, items: Sequence[Item], *, exists: bool) 
     conditions = tuple(over_key(predicate, rows, grouping) for predicate in rows.correlated)
     relation = grouped_relation(rows, grouping, having)
     relation, values = rows.subqueries.attach(relation, values)
-    return Members(relation, values, conditions)
+    return SubqueryMembers(relation, values, conditions)
 
 
 def over_key(
@@ -279,7 +279,7 @@ def bind_scalar_select(
 
 
 def _of_nothing(
-    value: Scalar, relation: Relation, source: Source, select: exp.Select
+    value: Scalar, relation: Relation, source: SourceText, select: exp.Select
 ) -> Scalar | None:
     """Return the value over no rows at all; None where that is plainly NULL."""
     known: dict[str, Scalar] = {}

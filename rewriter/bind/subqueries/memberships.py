@@ -22,7 +22,7 @@ from rewriter.algebra import (
     column,
     references,
 )
-from rewriter.bind.context import BindContext, Members, Tie
+from rewriter.bind.context import BindContext, SubqueryMembers, Tie
 from rewriter.bind.text import unwrap
 from rewriter.position import Span
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Membership:
+class BoundMembership:
     """IN or EXISTS: some row of ``right`` makes the condition true; ``negated``: none does."""
 
     right: Relation
@@ -48,7 +48,7 @@ class Membership:
         tied = () if self.tie is None else self.tie.scalars
         return (*(column(name) for name in names if name not in inner), *tied)
 
-    def above(self, over: Callable[[Scalar, frozenset[str]], Scalar]) -> Membership:
+    def above(self, over: Callable[[Scalar, frozenset[str]], Scalar]) -> BoundMembership:
         """Return the membership asked of groups of rows; see :class:`Tie`."""
         inner = frozenset(attribute.id for attribute in self.right.attributes)
         condition = None if self.condition is None else over(self.condition, inner)
@@ -66,21 +66,21 @@ def conjunction(scalars: tuple[Scalar, ...]) -> Scalar:
     return exp.and_(*scalars, copy=False) if len(scalars) > 1 else scalars[0]
 
 
-def exists(node: exp.Exists, binder: ScalarBinder) -> Membership:
+def exists(node: exp.Exists, binder: ScalarBinder) -> BoundMembership:
     context = binder.context
     members = context.bind.members(node.this, context, binder.around, exists=True)
     condition = conjunction(members.conditions) if members.conditions else None
-    return Membership(members.relation, condition, _exists_span(node, binder), tie=members.tie)
+    return BoundMembership(members.relation, condition, _exists_span(node, binder), tie=members.tie)
 
 
-def is_in(node: exp.In, binder: ScalarBinder) -> Membership:
+def is_in(node: exp.In, binder: ScalarBinder) -> BoundMembership:
     members, pairs = _compared(node, binder)
     equalities = [exp.EQ(this=bracketed(a), expression=bracketed(b)) for a, b in pairs]
     condition = conjunction((*equalities, *members.conditions))
-    return Membership(members.relation, condition, _in_span(node, binder), tie=members.tie)
+    return BoundMembership(members.relation, condition, _in_span(node, binder), tie=members.tie)
 
 
-def not_in(node: exp.In, binder: ScalarBinder) -> list[Membership]:
+def not_in(node: exp.In, binder: ScalarBinder) -> list[BoundMembership]:
     """Return NOT IN: no row of the subquery is equal, or may be but for a NULL on either side.
 
     For one column these are three memberships. Only the first compares two values, and it does so
@@ -105,7 +105,7 @@ def not_in(node: exp.In, binder: ScalarBinder) -> list[Membership]:
         ]
     span = _in_span(node, binder)
     return [
-        Membership(
+        BoundMembership(
             members.relation,
             conjunction((*(condition.copy() for condition in members.conditions), case)),
             span,
@@ -118,7 +118,7 @@ def not_in(node: exp.In, binder: ScalarBinder) -> list[Membership]:
 
 def _compared(
     node: exp.In, binder: ScalarBinder, *, once: bool = False
-) -> tuple[Members, list[tuple[Scalar, Scalar]]]:
+) -> tuple[SubqueryMembers, list[tuple[Scalar, Scalar]]]:
     """Return the subquery of IN, and what it compares: the outer and the inner scalars.
 
     With ``once``, one value is asked for in several ways: by reading the different ones.
@@ -139,7 +139,7 @@ def _compared(
     return members, pairs
 
 
-def _different(members: Members, context: BindContext) -> Members:
+def _different(members: SubqueryMembers, context: BindContext) -> SubqueryMembers:
     """Return the different values of a subquery, for what ties it to the outer row."""
     below = members.relation
     while isinstance(below, Project):
@@ -164,7 +164,7 @@ def _different(members: Members, context: BindContext) -> Members:
         return node if known is None else known.column()
 
     conditions = tuple(condition.transform(replaced) for condition in members.conditions)
-    return Members(relation, (key.column(),), conditions)
+    return SubqueryMembers(relation, (key.column(),), conditions)
 
 
 def _exists_span(node: exp.Exists, binder: ScalarBinder) -> Span | None:
@@ -187,7 +187,7 @@ def membership_value(node: exp.In | exp.Exists, binder: ScalarBinder) -> Scalar:
     if _is_null_in(node):
         return _null_in(node, binder)
 
-    def make() -> list[Membership]:
+    def make() -> list[BoundMembership]:
         return [is_in(node, binder) if isinstance(node, exp.In) else exists(node, binder)]
 
     return binder.subqueries.found(node, make)[0].column()

@@ -22,8 +22,8 @@ from rewriter.algebra import Aggregate, Attribute, OuterRow, Scalar, bracketed
 from rewriter.bind.clauses.grouping import EVERY_ROW, is_grouped, without_keys
 from rewriter.bind.clauses.ordering import row_bounds
 from rewriter.bind.columns.scope import CARRIED, Bound, Entry, Outer, Scope
-from rewriter.bind.context import BindContext, Correlated, Members, Tie
-from rewriter.bind.text import Source, unwrap
+from rewriter.bind.context import BindContext, Correlated, SubqueryMembers, Tie
+from rewriter.bind.text import SourceText, unwrap
 from rewriter.dialect import (
     AggregateStep,
     DropStep,
@@ -89,7 +89,7 @@ class _Selects:
 class _Steps:
     """The operators of a text, one after the other."""
 
-    source: Source
+    source: SourceText
 
     def selects(self, piped: Piped) -> _Selects:
         """Return the SELECTs of an operator and those before it."""
@@ -165,7 +165,7 @@ class _Steps:
         return self.source.unsupported(problem, "Write the subquery as a SELECT.", at)
 
 
-def without_pipes(query: exp.Query, source: Source) -> exp.Query:
+def without_pipes(query: exp.Query, source: SourceText) -> exp.Query:
     """Return a query with SELECTs in place of pipe syntax, also in its set operations.
 
     Raises
@@ -266,14 +266,14 @@ def bind_carried(
     return Bound(bound.relation, Scope(visible)), conditions
 
 
-def carrying(query: exp.Query, output: Sequence[Attribute], source: Source) -> exp.Query:
+def carrying(query: exp.Query, output: Sequence[Attribute], source: SourceText) -> exp.Query:
     """Return a query in which every SELECT also yields the outer values, last."""
     copy = without_pipes(query.copy(), source)
     _carry(copy, output, source)
     return copy
 
 
-def _carry(query: exp.Expr, output: Sequence[Attribute], source: Source) -> None:
+def _carry(query: exp.Expr, output: Sequence[Attribute], source: SourceText) -> None:
     _limit_each(query, source)
     _refuse_sets(query, source)
     if isinstance(query, exp.SetOperation):
@@ -296,7 +296,7 @@ def _carry(query: exp.Expr, output: Sequence[Attribute], source: Source) -> None
             query.append("expressions", _reference(attribute))
 
 
-def _partition(select: exp.Select, output: Sequence[Attribute], source: Source) -> None:
+def _partition(select: exp.Select, output: Sequence[Attribute], source: SourceText) -> None:
     """Have every window of a SELECT be one of rows for the same outer values."""
     parts = [*select.expressions, *filter(None, [select.args.get("qualify")])]
     windows = [
@@ -314,7 +314,7 @@ def _partition(select: exp.Select, output: Sequence[Attribute], source: Source) 
         window.set("partition_by", [*keys, *map(_reference, output)])
 
 
-def _refuse_sets(query: exp.Expr, source: Source) -> None:
+def _refuse_sets(query: exp.Expr, source: SourceText) -> None:
     """Refuse what would have to be computed apart for each outer row."""
     group = query.args.get("group")
     nested = (exp.Rollup, exp.Cube, exp.GroupingSets)
@@ -323,7 +323,7 @@ def _refuse_sets(query: exp.Expr, source: Source) -> None:
         raise source.unsupported(problem, "Group by one set of keys.", group)
 
 
-def _limit_each(query: exp.Expr, source: Source) -> None:
+def _limit_each(query: exp.Expr, source: SourceText) -> None:
     """Have LIMIT be one for each outer row: a condition on the row's number, before windows."""
     if not (query.args.get("limit") or query.args.get("offset")):
         return
@@ -357,7 +357,7 @@ def _limit_each(query: exp.Expr, source: Source) -> None:
         query.set(clause, None)
 
 
-def _window_order(select: exp.Select, source: Source) -> exp.Order:
+def _window_order(select: exp.Select, source: SourceText) -> exp.Order:
     """Return ORDER BY of a SELECT as one of a window, which does not know its aliases."""
     order = select.args.get("order")
     if order is None:
@@ -433,10 +433,10 @@ def _inside(outer: Outer, attributes: Mapping[str, Attribute], row: OuterRow) ->
     return Outer(Scope(tuple(entries)), outer.referred, row=row, around=around)
 
 
-def members_of(dependent: Dependent) -> Members:
+def members_of(dependent: Dependent) -> SubqueryMembers:
     """Return the subquery of IN or EXISTS."""
     values = tuple(entry.attribute.column() for entry in dependent.bound.scope.entries)
-    return Members(dependent.bound.relation, values, dependent.conditions, dependent.tie)
+    return SubqueryMembers(dependent.bound.relation, values, dependent.conditions, dependent.tie)
 
 
 def scalar_of(dependent: Dependent, query: exp.Query, context: BindContext) -> Correlated:

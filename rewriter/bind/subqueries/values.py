@@ -24,7 +24,7 @@ from rewriter.algebra import (
 )
 from rewriter.bind.columns.scope import Outer
 from rewriter.bind.context import BindContext, Correlated
-from rewriter.bind.subqueries.memberships import Membership
+from rewriter.bind.subqueries.memberships import BoundMembership
 from rewriter.bind.text import fingerprint
 from rewriter.position import Span
 
@@ -84,7 +84,7 @@ class _Value:
 class _Found:
     """IN or EXISTS."""
 
-    membership: Membership
+    membership: BoundMembership
     name: str = "found"
 
     @property
@@ -171,7 +171,7 @@ class Subqueries:
             self._known[key] = [self._new(_Value(bound, context.source.span(query), tied))]
         return self._known[key][0]
 
-    def found(self, node: exp.Expr, make: Callable[[], list[Membership]]) -> list[Attribute]:
+    def found(self, node: exp.Expr, make: Callable[[], list[BoundMembership]]) -> list[Attribute]:
         """Return the attributes that stand for the memberships that a node makes."""
         key = fingerprint(node)
         if key not in self._known:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from rewriter.emit.statements.capture import (
     BEFORE,
     ComparedColumns,
-    Derivations,
     Groups,
+    LevelDerivations,
     ViewOf,
     answer_sql,
     asked_groups_sql,
@@ -37,8 +37,8 @@ from rewriter.emit.statements.capture import (
 __all__ = [
     "BEFORE",
     "ComparedColumns",
-    "Derivations",
     "Groups",
+    "LevelDerivations",
     "ViewOf",
     "answer_sql",
     "asked_groups_sql",

@@ -262,7 +262,7 @@ BEFORE = "_before"
 
 
 @dataclass(frozen=True, slots=True)
-class Derivations:
+class LevelDerivations:
     """The computation of a level's rows, one row per derivation.
 
     Parameters
@@ -281,7 +281,7 @@ class Derivations:
     tokens: tuple[tuple[str, int], ...]
 
 
-def derivations(block: Block, level: str) -> Derivations | None:
+def derivations(block: Block, level: str) -> LevelDerivations | None:
     """Return the computation of a level; None for a block that is not a select-project-join.
 
     ``level`` is the view of the previous level.
@@ -292,7 +292,7 @@ def derivations(block: Block, level: str) -> Derivations | None:
     tokens = tuple((token.relation, len(token.columns)) for token in block.tokens)
     if core is None:
         columns = [(output.name, output.scalar) for output in block.outputs]
-        return Derivations(None, text(exp.select(*named(columns))), tokens)
+        return LevelDerivations(None, text(exp.select(*named(columns))), tokens)
     stored = dict(core.select)
 
     def of_core(scalar: Scalar) -> Scalar:
@@ -310,7 +310,7 @@ def derivations(block: Block, level: str) -> Derivations | None:
         if isinstance(source, IterationSource) and source.view == level
     ]
     core = replace(core, select=tuple(select))
-    return Derivations(core, text(core_query(core, CTE_TABLES)), tokens)
+    return LevelDerivations(core, text(core_query(core, CTE_TABLES)), tokens)
 
 
 def _is_plain(block: Block) -> bool:

@@ -29,7 +29,7 @@ from rewriter.frames.writing.pivot import (
     pivot_value,
     unpivoted,
 )
-from rewriter.frames.writing.selects import Column, FromRows, Stage, call, unsupported
+from rewriter.frames.writing.selects import Column, FromRows, LastClause, call, unsupported
 
 if TYPE_CHECKING:
     from rewriter.frames.catalyst.plans import CatalystPlans
@@ -70,12 +70,12 @@ def aggregate(plans: CatalystPlans, node: PlanNode) -> FromRows:
     below = node.children[0]
     if below.kind == "Expand" and _is_of_sets(below):
         sets = grouping_sets(below)
-        rows = plans.input_of(below, Stage.WHERE, (*sets.keys, *items))
+        rows = plans.input_of(below, LastClause.WHERE, (*sets.keys, *items))
         scope = plans.scope(rows)
         outputs = {**scope.columns, **sets.columns(scope)}
         columns = plans.items(rows, items, replace(scope, columns=outputs))
         return grouped(rows, sets.clause(scope), columns)
-    rows = plans.input_of(node, Stage.WHERE, (*keys, *items))
+    rows = plans.input_of(node, LastClause.WHERE, (*keys, *items))
     scope = plans.scope(rows)
     group = exp.Group(expressions=[scope.write(key) for key in keys]) if keys else None
     return grouped(rows, group, plans.items(rows, items))
@@ -170,10 +170,10 @@ def pivot_of(project: PlanNode) -> Pivot | None:
 
 def pivoted(plans: CatalystPlans, pivot: Pivot) -> FromRows:
     """Return the rows of a PIVOT."""
-    rows = ready(plans.close, plans.rows(pivot.source), Stage.ORDER, ())
+    rows = ready(plans.close, plans.rows(pivot.source), LastClause.ORDER, ())
     if pivot.made:
         columns = (*rows.columns, *plans.items(rows, pivot.made))
-        rows = plans.close(replace(rows, columns=columns, stage=Stage.ITEMS))
+        rows = plans.close(replace(rows, columns=columns, stage=LastClause.ITEMS))
     rows = pivot_input(plans.close, rows, pivot.used)
     scalars = plans.scope(rows)
     type_ = pivot.of.fields["dataType"]
@@ -181,7 +181,9 @@ def pivoted(plans: CatalystPlans, pivot: Pivot) -> FromRows:
     aggregates = [scalars.write(item) for item in pivot.aggregates]
     keys = [column.scalar for column in rows.columns if column.id in pivot.keys]
     select = pivot_select(rows, keys, aggregates, scalars.write(pivot.of), values)
-    return FromRows(tuple(_column(item, pivot, rows) for item in pivot.items), select, Stage.ITEMS)
+    return FromRows(
+        tuple(_column(item, pivot, rows) for item in pivot.items), select, LastClause.ITEMS
+    )
 
 
 def _column(item: PlanNode, pivot: Pivot, rows: FromRows) -> Column:
@@ -220,11 +222,11 @@ def expand(plans: CatalystPlans, node: PlanNode) -> FromRows:
     parts = [*kept, *values]
     made = [part for part in parts if part.kind != "AttributeReference"]
     if made:
-        rows = ready(plans.close, rows, Stage.ORDER, ())
+        rows = ready(plans.close, rows, LastClause.ORDER, ())
         scope = plans.scope(rows)
         columns = [Column(-1 - n, _VALUE, scope.write(part)) for n, part in enumerate(made)]
         plans.steps.need(column.id for column in columns)
-        rows = plans.close(replace(rows, columns=(*rows.columns, *columns), stage=Stage.ITEMS))
+        rows = plans.close(replace(rows, columns=(*rows.columns, *columns), stage=LastClause.ITEMS))
     numbers = count(-1, -1)
     ids = [attribute_id(p) if p.kind == "AttributeReference" else next(numbers) for p in parts]
     width = len(first) - split - 1
@@ -278,10 +280,10 @@ class PlanWindow:
 def windowed(plans: CatalystPlans, window: PlanWindow) -> FromRows:
     """Return a step with the window, which is kept where nothing reads it: it repeats rows."""
     used = frozenset[int]().union(*map(references, window.used))
-    rows = ready(plans.close, plans.rows(window.input), Stage.WHERE, used)
+    rows = ready(plans.close, plans.rows(window.input), LastClause.WHERE, used)
     time_column = window.column(plans.scope(rows))
     plans.steps.need([time_column.id])
-    return plans.close(replace(rows, columns=(time_column, *rows.columns), stage=Stage.ITEMS))
+    return plans.close(replace(rows, columns=(time_column, *rows.columns), stage=LastClause.ITEMS))
 
 
 def time_window_of(node: PlanNode) -> PlanWindow | None:

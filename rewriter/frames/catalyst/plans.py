@@ -28,7 +28,7 @@ from rewriter.frames.writing.rows import deduplicated, sampled, stated
 from rewriter.frames.writing.selects import (
     Column,
     FromRows,
-    Stage,
+    LastClause,
     Steps,
     beside,
     call,
@@ -88,7 +88,7 @@ def generate(plans: CatalystPlans, node: PlanNode) -> FromRows:
     """Return rows joined with the rows that a generator makes of each."""
     generator = node.required("generator")
     name = generator_name(generator)
-    rows = plans.input_of(node, Stage.WHERE, (generator,))
+    rows = plans.input_of(node, LastClause.WHERE, (generator,))
     outputs = node.many("generatorOutput")
     written = call(name, *map(plans.scope(rows).write, generator.children))
     names = [item.name for item in outputs]
@@ -231,7 +231,9 @@ class CatalystPlans:
         """Return the rows as rows of a step."""
         return beside(self.steps.close(rows), self._around)
 
-    def input_of(self, node: PlanNode, stage: Stage, used: Sequence[PlanNode] = ()) -> FromRows:
+    def input_of(
+        self, node: PlanNode, stage: LastClause, used: Sequence[PlanNode] = ()
+    ) -> FromRows:
         """Return the input of an operator whose clause comes after the clauses of a stage.
 
         The attributes that its expressions use are columns of FROM.
@@ -284,11 +286,11 @@ class CatalystPlans:
         items = [item for item in every if self.steps.needs(attribute_id(item))] or every[:1]
         drawn = any(map(draws, items))
         rows = self._drawn_from(node) if drawn else self.rows(node.children[0])
-        if not _fits(rows, items) or (self.literal and rows.stage >= Stage.ITEMS):
+        if not _fits(rows, items) or (self.literal and rows.stage >= LastClause.ITEMS):
             rows = self.close(rows)
         columns = self.items(rows, items)
         if self.literal or drawn:
-            return replace(rows, columns=columns, stage=max(rows.stage, Stage.ITEMS))
+            return replace(rows, columns=columns, stage=max(rows.stage, LastClause.ITEMS))
         if not rows.is_plain() and any(map(is_long, columns)):
             rows = self.close(rows)
             columns = self.items(rows, items)
@@ -310,19 +312,21 @@ class CatalystPlans:
             return windowed(self, window)
         drawn = draws(node.required("condition"))
         rows = self._drawn_from(node) if drawn else self.rows(node.children[0])
-        clause, stage = "where", Stage.ITEMS if drawn else Stage.WHERE
-        if self._around and rows.stage is Stage.ITEMS and _is_grouped(rows):
-            clause, stage = "having", Stage.ITEMS
+        clause, stage = "where", LastClause.ITEMS if drawn else LastClause.WHERE
+        if self._around and rows.stage is LastClause.ITEMS and _is_grouped(rows):
+            clause, stage = "having", LastClause.ITEMS
         else:
-            rows = clauses.ready(self.close, rows, Stage.FROM if drawn else Stage.ORDER, ())
+            rows = clauses.ready(
+                self.close, rows, LastClause.FROM if drawn else LastClause.ORDER, ()
+            )
         condition = self.scope(rows).write(node.required("condition"))
         return clauses.restricted(rows, clause, condition, stage)
 
     def _window(self, node: PlanNode) -> FromRows:
         items = node.many("windowExpressions")
-        rows = self.input_of(node, Stage.WHERE, items)
+        rows = self.input_of(node, LastClause.WHERE, items)
         columns = rows.columns + self.items(rows, items)
-        return replace(rows, columns=columns, stage=Stage.ITEMS)
+        return replace(rows, columns=columns, stage=LastClause.ITEMS)
 
     def _sample(self, node: PlanNode) -> FromRows:
         return sampled(
@@ -346,23 +350,23 @@ class CatalystPlans:
         local = node.children[0]
         if local.kind != "LocalLimit":
             raise unsupported("a limit that is not LIMIT has no rule")
-        rows = self.input_of(local, Stage.OFFSET)
+        rows = self.input_of(local, LastClause.OFFSET)
         return clauses.limited(rows, self.scope(rows).write(node.required("limitExpr")))
 
     def _offset(self, node: PlanNode) -> FromRows:
-        rows = self.input_of(node, Stage.ITEMS)
+        rows = self.input_of(node, LastClause.ITEMS)
         return clauses.offset(rows, self.scope(rows).write(node.required("offsetExpr")))
 
     def _distinct(self, node: PlanNode) -> FromRows:
-        rows = self.input_of(node, Stage.WHERE)
-        return rows.having("distinct", exp.Distinct(), Stage.ITEMS)
+        rows = self.input_of(node, LastClause.WHERE)
+        return rows.having("distinct", exp.Distinct(), LastClause.ITEMS)
 
     def _deduplicate(self, node: PlanNode) -> FromRows:
         keys = {attribute_id(key) for key in node.many("keys")}
         below = node.children[0]
         while below.kind in ("Filter", "Project", "SubqueryAlias"):
             below = below.children[-1]
-        rows = self.input_of(node, Stage.WHERE)
+        rows = self.input_of(node, LastClause.WHERE)
         if not self.literal:
             above = self._path[:-1]
             lists = [output(each) for each in above if each.kind == "Project"]
@@ -435,11 +439,15 @@ def _is_grouped(rows: FromRows) -> bool:
 
 def _fits(rows: FromRows, items: Sequence[PlanNode]) -> bool:
     """Return True if a select list goes into the SELECT that its rows are."""
-    if rows.query is not None or rows.stage >= Stage.OFFSET or rows.select.args.get("distinct"):
+    if (
+        rows.query is not None
+        or rows.stage >= LastClause.OFFSET
+        or rows.select.args.get("distinct")
+    ):
         return [column.id for column in rows.columns] == [*map(attribute_id, items)]
-    if rows.stage is Stage.ORDER:
+    if rows.stage is LastClause.ORDER:
         return all(map(_is_attribute, items))
-    return rows.stage < Stage.ITEMS or all(map(_renames, items))
+    return rows.stage < LastClause.ITEMS or all(map(_renames, items))
 
 
 _RULES: Mapping[str, Callable[[CatalystPlans, PlanNode], FromRows]] = {

@@ -12,7 +12,14 @@ from rewriter.dialect import AGGREGATES, GENERATORS
 from rewriter.frames.connect_plan.frame import ConnectFrame
 from rewriter.frames.connect_plan.scalars import ConnectScalars, Message, kind_of, name_of
 from rewriter.frames.writing import clauses
-from rewriter.frames.writing.selects import Column, FromRows, Stage, call, is_long, lateral_view
+from rewriter.frames.writing.selects import (
+    Column,
+    FromRows,
+    LastClause,
+    call,
+    is_long,
+    lateral_view,
+)
 
 if TYPE_CHECKING:
     from rewriter.frames.connect_plan.plans import ConnectPlans
@@ -140,15 +147,15 @@ def select(plans: ConnectPlans, frame: ConnectFrame, items: Sequence[PlanItem]) 
     """Return the frame with the columns of a select list."""
     items, frame = _generated(plans, items, frame)
     if any(aggregates(item.message) for item in items if item.message):
-        return grouped(plans, plans.ready(frame, Stage.WHERE), items, None)
+        return grouped(plans, plans.ready(frame, LastClause.WHERE), items, None)
     windows = any(has_window(item.message) for item in items if item.message)
     if windows:
-        frame = plans.ready(frame, Stage.WHERE)
+        frame = plans.ready(frame, LastClause.WHERE)
     columns = _columns(plans, frame, items)
     if not _fits(frame.rows, columns) or (not frame.rows.is_plain() and any(map(is_long, columns))):
         frame = plans.closed(frame)
         columns = _columns(plans, frame, items)
-    stage = max(frame.rows.stage, Stage.ITEMS) if windows else frame.rows.stage
+    stage = max(frame.rows.stage, LastClause.ITEMS) if windows else frame.rows.stage
     return frame.over(replace(frame.rows, columns=tuple(columns), stage=stage))
 
 
@@ -185,7 +192,7 @@ def _generated(
         function = generator(item.message)
         if function is None:
             continue
-        frame = plans.ready(frame, Stage.WHERE)
+        frame = plans.ready(frame, LastClause.WHERE)
         name = function["function_name"]
         scalars = plans.scalars(frame)
         written = call(
@@ -204,9 +211,13 @@ def _generated(
 
 def _fits(rows: FromRows, columns: Sequence[Column]) -> bool:
     """Return True if a select list goes into the SELECT that its rows are."""
-    if rows.query is not None or rows.stage >= Stage.OFFSET or rows.select.args.get("distinct"):
+    if (
+        rows.query is not None
+        or rows.stage >= LastClause.OFFSET
+        or rows.select.args.get("distinct")
+    ):
         return list(columns) == list(rows.columns)
-    if rows.stage is Stage.ORDER:
+    if rows.stage is LastClause.ORDER:
         return all(column.kept for column in columns)
     known = [column.scalar for column in rows.columns]
-    return rows.stage < Stage.ITEMS or all(column.scalar in known for column in columns)
+    return rows.stage < LastClause.ITEMS or all(column.scalar in known for column in columns)

@@ -23,7 +23,7 @@ from rewriter.frames.writing.pivot import (
     pivot_value,
     unpivoted,
 )
-from rewriter.frames.writing.selects import Column, FromRows, Stage, call, unsupported
+from rewriter.frames.writing.selects import Column, FromRows, LastClause, call, unsupported
 
 if TYPE_CHECKING:
     from rewriter.frames.connect_plan.plans import ConnectPlans
@@ -155,12 +155,12 @@ def pivot(
         written += [pivot_value(value, n, len(calls)) for n in range(len(calls))]
     pairs = zip(plans.names_of(relation), written, strict=True)
     columns = tuple(plans.column(name, scalar) for name, scalar in pairs)
-    return plans.made(FromRows(columns, select, Stage.ITEMS))
+    return plans.made(FromRows(columns, select, LastClause.ITEMS))
 
 
 def unpivot(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFrame:
     """Return columns as rows: a name and a value each."""
-    frame = plans.ready(plans.frame(message["input"]), Stage.ORDER, plain=False)
+    frame = plans.ready(plans.frame(message["input"]), LastClause.ORDER, plain=False)
     kept = [_named_column(frame, part) for part in message.get("ids", [])]
     if "values" in message:
         values = [_named_column(frame, part) for part in message["values"].get("values", [])]
@@ -190,7 +190,7 @@ _GROUPINGS = {"GROUP_TYPE_CUBE": exp.Cube, "GROUP_TYPE_ROLLUP": exp.Rollup}
 
 def aggregate(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFrame:
     """Return the groups of a frame's rows, or their PIVOT."""
-    frame = plans.ready(plans.frame(message["input"]), Stage.WHERE)
+    frame = plans.ready(plans.frame(message["input"]), LastClause.WHERE)
     if message["group_type"] == "GROUP_TYPE_PIVOT":
         return pivot(plans, frame, message, relation)
     group = _group(plans.scalars(frame), message)

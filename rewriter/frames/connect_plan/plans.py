@@ -34,7 +34,7 @@ from rewriter.frames.writing.rows import deduplicated, sampled, stated, with_ste
 from rewriter.frames.writing.selects import (
     Column,
     FromRows,
-    Stage,
+    LastClause,
     Steps,
     beside,
     counted,
@@ -312,7 +312,7 @@ class ConnectPlans:
         """Ask Spark for the names of the columns of a relation."""
         return [name for name, _ in self.schema_of(relation)]
 
-    def ready(self, frame: ConnectFrame, stage: Stage, *, plain: bool = True) -> ConnectFrame:
+    def ready(self, frame: ConnectFrame, stage: LastClause, *, plain: bool = True) -> ConnectFrame:
         """Return a frame to whose SELECT a clause after a stage can be added."""
         used = None if plain else ()
         return frame.over(clauses.ready(self.close, frame.rows, stage, used))
@@ -343,10 +343,10 @@ class ConnectPlans:
 
     def _filter(self, message: Message, relation: Message) -> ConnectFrame:
         drawn = draws(message["condition"])
-        before = Stage.FROM if drawn else Stage.ORDER
+        before = LastClause.FROM if drawn else LastClause.ORDER
         frame = self.ready(self.input_of(message, relation), before, plain=False)
         condition = self.scalars(frame).write(message["condition"])
-        after = Stage.ITEMS if drawn else Stage.WHERE
+        after = LastClause.ITEMS if drawn else LastClause.WHERE
         return frame.over(clauses.restricted(frame.rows, "where", condition, after))
 
     def _present(self, message: Message, relation: Message) -> ConnectFrame:
@@ -361,15 +361,15 @@ class ConnectPlans:
         return frame.over(clauses.ordered(frame.rows, order))
 
     def _limit(self, message: Message, relation: Message) -> ConnectFrame:
-        frame = self.ready(self.frame(message["input"]), Stage.OFFSET, plain=False)
+        frame = self.ready(self.frame(message["input"]), LastClause.OFFSET, plain=False)
         return frame.over(clauses.limited(frame.rows, _number(message.get("limit", 0))))
 
     def _offset(self, message: Message, relation: Message) -> ConnectFrame:
-        frame = self.ready(self.frame(message["input"]), Stage.ITEMS, plain=False)
+        frame = self.ready(self.frame(message["input"]), LastClause.ITEMS, plain=False)
         return frame.over(clauses.offset(frame.rows, _number(message.get("offset", 0))))
 
     def _deduplicate(self, message: Message, relation: Message) -> ConnectFrame:
-        frame = self.ready(self.frame(message["input"]), Stage.WHERE, plain=False)
+        frame = self.ready(self.frame(message["input"]), LastClause.WHERE, plain=False)
         if message.get("all_columns_as_keys"):
             keys = {column.id for column in frame.columns}
         else:

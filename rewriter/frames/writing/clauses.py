@@ -10,14 +10,14 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from rewriter.frames.writing.selects import Column, FromRows, Stage
+from rewriter.frames.writing.selects import Column, FromRows, LastClause
 
 Close = Callable[[FromRows], FromRows]
 """Makes a step of rows."""
 
 
 def ready(
-    close: Close, rows: FromRows, stage: Stage, used: Collection[int] | None = None
+    close: Close, rows: FromRows, stage: LastClause, used: Collection[int] | None = None
 ) -> FromRows:
     """Return rows whose SELECT can take a clause that comes after the clauses of a stage.
 
@@ -33,7 +33,7 @@ def ready(
 
 def sortable(close: Close, rows: FromRows, used: Collection[int] | None = None) -> FromRows:
     """Return rows as ORDER BY can be over: it knows columns by the names that they have in FROM."""
-    rows = ready(close, rows, Stage.ORDER, used)
+    rows = ready(close, rows, LastClause.ORDER, used)
     if all(column.kept for column in rows.columns if used is None or column.id in used):
         return rows
     return close(rows)
@@ -51,10 +51,10 @@ def sorted_in_tasks(
     """
     if not rows.single:
         rows = close(rows)
-    return close(rows.having("sort", exp.Sort(expressions=[*keys(rows)]), Stage.ITEMS))
+    return close(rows.having("sort", exp.Sort(expressions=[*keys(rows)]), LastClause.ITEMS))
 
 
-def restricted(rows: FromRows, clause: str, condition: exp.Expr, stage: Stage) -> FromRows:
+def restricted(rows: FromRows, clause: str, condition: exp.Expr, stage: LastClause) -> FromRows:
     """Return the rows with one more condition in WHERE or HAVING."""
     before = rows.select.args.get(clause)
     if before is not None:
@@ -65,19 +65,19 @@ def restricted(rows: FromRows, clause: str, condition: exp.Expr, stage: Stage) -
 
 def grouped(rows: FromRows, group: exp.Group | None, columns: Sequence[Column]) -> FromRows:
     """Return groups of rows; None: all of them are one."""
-    return replace(rows.having("group", group, Stage.ITEMS), columns=tuple(columns))
+    return replace(rows.having("group", group, LastClause.ITEMS), columns=tuple(columns))
 
 
 def ordered(rows: FromRows, order: exp.Order) -> FromRows:
     """Return the rows in an order."""
-    return rows.having("order", order, Stage.ORDER)
+    return rows.having("order", order, LastClause.ORDER)
 
 
 def offset(rows: FromRows, count: exp.Expr) -> FromRows:
     """Return the rows without the first."""
-    return rows.having("offset", exp.Offset(expression=count), Stage.OFFSET)
+    return rows.having("offset", exp.Offset(expression=count), LastClause.OFFSET)
 
 
 def limited(rows: FromRows, count: exp.Expr) -> FromRows:
     """Return the first rows."""
-    return rows.having("limit", exp.Limit(expression=count), Stage.LIMIT)
+    return rows.having("limit", exp.Limit(expression=count), LastClause.LIMIT)

@@ -11,7 +11,7 @@ from rewriter.frames.writing.clauses import Close
 from rewriter.frames.writing.selects import (
     Column,
     FromRows,
-    Stage,
+    LastClause,
     beside,
     column,
     fresh,
@@ -49,7 +49,7 @@ def join_inputs(close: Close, left: FromRows, right: FromRows) -> tuple[FromRows
 
 def left_input(close: Close, left: FromRows) -> FromRows:
     """Return the left side of a join as it can stand in a FROM."""
-    joinable = left.stage is Stage.FROM and not left.select.args.get("laterals")
+    joinable = left.stage is LastClause.FROM and not left.select.args.get("laterals")
     return left if joinable and left.is_plain() else close(left)
 
 
@@ -60,7 +60,7 @@ def joined(
     join = exp.Join(this=right.select.args["from_"].this, side=side, kind=kind, on=condition)
     joins = [*left.select.args.get("joins", ()), join]
     columns = left.columns if kind in ("SEMI", "ANTI") else left.columns + right.columns
-    return replace(left.having("joins", joins, Stage.FROM), columns=columns)
+    return replace(left.having("joins", joins, LastClause.FROM), columns=columns)
 
 
 def operand(close: Close, rows: FromRows) -> FromRows:
@@ -79,7 +79,7 @@ def combined(
         query = operator(this=query, expression=branch.written(), distinct=distinct)
     pairs = zip(inputs[0].columns, names, strict=True)
     columns = (Column(c.id, c.name, exp.Column(this=identifier(n))) for c, n in pairs)
-    return FromRows(tuple(columns), exp.Select(), Stage.LIMIT, query)
+    return FromRows(tuple(columns), exp.Select(), LastClause.LIMIT, query)
 
 
 def lateral_join(
@@ -92,7 +92,7 @@ def lateral_join(
     join.set("this", lateral)
     joins = [*left.select.args.get("joins", ()), join]
     added = tuple(replace(output, scalar=column(alias, output.scalar.name)) for output in columns)
-    return replace(left.having("joins", joins, Stage.FROM), columns=left.columns + added)
+    return replace(left.having("joins", joins, LastClause.FROM), columns=left.columns + added)
 
 
 def subquery_lateral(inner: FromRows) -> tuple[exp.Lateral, tuple[Column, ...]]:

@@ -12,7 +12,7 @@ from rewriter.frames.writing.clauses import Close, ready
 from rewriter.frames.writing.selects import (
     Column,
     FromRows,
-    Stage,
+    LastClause,
     column,
     identifier,
     unique,
@@ -120,7 +120,7 @@ def unpivoted(close: Close, unpivot: Unpivot, rows: FromRows) -> FromRows:
     UnsupportedError
         When a column is kept, and its values are made rows too.
     """
-    rows = ready(close, rows, Stage.ORDER, ())
+    rows = ready(close, rows, LastClause.ORDER, ())
     known = {output.id: output for output in rows.columns}
     # UNPIVOT has the columns that stay in the order of its input.
     in_order = [output.id for output in rows.columns if output.id in unpivot.used]
@@ -156,7 +156,7 @@ def unpivoted(close: Close, unpivot: Unpivot, rows: FromRows) -> FromRows:
     pairs = zip(unpivot.outputs, (name, *value_names), strict=True)
     added = [Column(id_, named, column(_ALIAS, label)) for (id_, named), label in pairs]
     select = exp.Select(from_=exp.From(this=table))
-    return FromRows((*kept, *added), select, Stage.WHERE)
+    return FromRows((*kept, *added), select, LastClause.WHERE)
 
 
 def _grouped(names: Sequence[str]) -> exp.Expr:

@@ -16,7 +16,14 @@ from sqlglot import exp
 from rewriter.dialect import parse
 from rewriter.errors import QueryError
 from rewriter.frames.writing.clauses import Close
-from rewriter.frames.writing.selects import Column, FromRows, Stage, call, identifier, unsupported
+from rewriter.frames.writing.selects import (
+    Column,
+    FromRows,
+    LastClause,
+    call,
+    identifier,
+    unsupported,
+)
 
 
 def deduplicated(close: Close, rows: FromRows, keys: AbstractSet[int]) -> FromRows:
@@ -25,7 +32,7 @@ def deduplicated(close: Close, rows: FromRows, keys: AbstractSet[int]) -> FromRo
     By other columns than all it is planned as GROUP BY with ``first`` of every other column.
     """
     if keys >= {output.id for output in rows.columns}:
-        return rows.having("distinct", exp.Distinct(), Stage.ITEMS)
+        return rows.having("distinct", exp.Distinct(), LastClause.ITEMS)
     if not rows.is_plain():
         rows = close(rows)
     columns = tuple(
@@ -35,7 +42,7 @@ def deduplicated(close: Close, rows: FromRows, keys: AbstractSet[int]) -> FromRo
     group = exp.Group(
         expressions=[output.scalar.copy() for output in rows.columns if output.id in keys]
     )
-    return replace(rows.having("group", group, Stage.ITEMS), columns=columns)
+    return replace(rows.having("group", group, LastClause.ITEMS), columns=columns)
 
 
 def sampled(
@@ -116,7 +123,7 @@ def relations_read(text: str) -> frozenset[str] | None:
 def stated(query: exp.Query, columns: Iterable[tuple[int, str]]) -> FromRows:
     """Return the rows of a query, whose columns have different names."""
     known = (Column(id_, name, exp.Column(this=identifier(name))) for id_, name in columns)
-    return FromRows(tuple(known), exp.Select(), Stage.LIMIT, query)
+    return FromRows(tuple(known), exp.Select(), LastClause.LIMIT, query)
 
 
 def with_step(query: exp.Query, name: str, step: exp.Query) -> exp.Query:

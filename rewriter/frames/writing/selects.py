@@ -65,7 +65,7 @@ _INLINED = 60
 """Nodes of an expression that is not written more than once."""
 
 
-class Stage(IntEnum):
+class LastClause(IntEnum):
     """The last clause that a SELECT has."""
 
     FROM = 0
@@ -114,7 +114,7 @@ class FromRows:
 
     columns: tuple[Column, ...]
     select: exp.Select
-    stage: Stage = Stage.FROM
+    stage: LastClause = LastClause.FROM
     query: exp.Query | None = None
 
     @property
@@ -133,12 +133,12 @@ class FromRows:
     @property
     def single(self) -> bool:
         """True for a single relation without any clause."""
-        return self.stage is Stage.FROM and not self.joined and self.is_plain()
+        return self.stage is LastClause.FROM and not self.joined and self.is_plain()
 
     @property
     def in_order(self) -> bool:
         """True if the rows have an order, which a step loses."""
-        return "order" in self.select.args and self.stage < Stage.LIMIT
+        return "order" in self.select.args and self.stage < LastClause.LIMIT
 
     @property
     def joined(self) -> bool:
@@ -150,7 +150,7 @@ class FromRows:
         return all(output.plain for output in self.columns if ids is None or output.id in ids)
 
     def having(
-        self, clause: str, value: exp.Expr | list[exp.Expr] | None, stage: Stage
+        self, clause: str, value: exp.Expr | list[exp.Expr] | None, stage: LastClause
     ) -> FromRows:
         """Return the rows with one more clause."""
         select = self.select.copy()

@@ -19,7 +19,7 @@ from lipstick.explorer.cells import cell, parsed
 from lipstick.explorer.conditions import read_condition
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.params import Params
-from lipstick.explorer.table_windows import Windows
+from lipstick.explorer.table_windows import TableWindows
 
 OPERATORS = {
     "=": operator.eq,
@@ -82,7 +82,7 @@ def drawn(seed: int) -> tuple[pa.Table, dict[str, Any], list[int]]:
 def test_windows_are_what_sorting_and_filtering_row_by_row_gives() -> None:
     for seed in range(1_000):
         table, question, places = drawn(seed)
-        window = Windows(table).window(Params(question))
+        window = TableWindows(table).window(Params(question))
         wanted = places[question["offset"] : question["offset"] + question["limit"]]
         values = table.to_pylist()
         assert window["total"] == len(places), seed
@@ -100,7 +100,7 @@ def test_windows_are_what_sorting_and_filtering_row_by_row_gives() -> None:
 
 
 def test_text_is_looked_for_and_null_is_asked_for() -> None:
-    windows = Windows(pa.table({"t": ["Civic", None, "civil", "x"], "n": [1, 22, None, 12]}))
+    windows = TableWindows(pa.table({"t": ["Civic", None, "civil", "x"], "n": [1, 22, None, 12]}))
     assert windows.window(Params({"filters": {"0": "CIVI"}}))["places"] == [0, 2]
     assert windows.window(Params({"filters": {"0": "null"}}))["places"] == [1]
     assert windows.window(Params({"filters": {"1": "not null"}}))["places"] == [0, 1, 3]
@@ -116,7 +116,7 @@ def test_text_is_looked_for_and_null_is_asked_for() -> None:
     ],
 )
 def test_a_value_of_another_type_is_refused(filters: dict[str, str], message: str) -> None:
-    windows = Windows(pa.table({"n": [1], "t": [dt.date(2024, 1, 1)]}))
+    windows = TableWindows(pa.table({"n": [1], "t": [dt.date(2024, 1, 1)]}))
     with pytest.raises(ExploreError, match=re.escape(message)):
         windows.window(Params({"filters": filters}))
 
@@ -161,7 +161,7 @@ def test_conditions_hold_as_in_sql(text: str) -> None:
 
 
 def test_filters_of_a_column_may_leave_its_name_out() -> None:
-    windows = Windows(pa.table({"t": ["in a", None, "b", "x"], "n": [1, 2200, None, 12_345]}))
+    windows = TableWindows(pa.table({"t": ["in a", None, "b", "x"], "n": [1, 2200, None, 12_345]}))
     for column, text, places in [
         ("0", "in ('b', 'x')", [2, 3]),
         ("0", "in a", [0]),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from rewriter.bind.catalog import MemoryCatalog, TrackedRelation, Type, Variable, View
+from rewriter.bind.catalog import MemoryCatalog, TrackedRelation, Type, Variable, ViewText
 from rewriter.errors import UnsupportedError
 
 
 class _Catalog(MemoryCatalog):
     """Relations, and a view of a data frame that has no text."""
 
-    def resolve(self, parts: tuple[str, ...]) -> TrackedRelation | View | None:
+    def resolve(self, parts: tuple[str, ...]) -> TrackedRelation | ViewText | None:
         if parts[-1].lower() == "textless":
             problem = "in this data frame, describe() has no rule"
             raise UnsupportedError(problem, "Write it as a query.")
@@ -25,12 +25,12 @@ CATALOG = _Catalog(
         TrackedRelation("r", ("y", "j", "k")),
         TrackedRelation("nested", ("st", "a", "arr")),
         TrackedRelation("padded", ("c", "d", "s"), {"c": "char(5)", "d": "char(3)"}),
-        View("cheap", "SELECT model AS m, price FROM cars WHERE price < 10000"),
-        View("cheap_named", "SELECT model, price FROM cars", ("m", "p")),
-        View("totals", "SELECT dealer, sum(price) AS total FROM cars GROUP BY dealer"),
-        View("windowed", "SELECT a,\n  sum(b) OVER (PARTITION BY a) AS s\nFROM t"),
-        View("cyclic", "SELECT * FROM cyclic"),
-        View("unreadable", "SELECT a FROM t WHERE"),
+        ViewText("cheap", "SELECT model AS m, price FROM cars WHERE price < 10000"),
+        ViewText("cheap_named", "SELECT model, price FROM cars", ("m", "p")),
+        ViewText("totals", "SELECT dealer, sum(price) AS total FROM cars GROUP BY dealer"),
+        ViewText("windowed", "SELECT a,\n  sum(b) OVER (PARTITION BY a) AS s\nFROM t"),
+        ViewText("cyclic", "SELECT * FROM cyclic"),
+        ViewText("unreadable", "SELECT a FROM t WHERE"),
     ],
     {
         "least": Variable("2", "int"),

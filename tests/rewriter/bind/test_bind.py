@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Aggregate, Filter, Limit, Project, Scan, SemiJoin, UnionAll, walk
 from rewriter.bind import Environment, bind_query
-from rewriter.bind.catalog import MemoryCatalog, TrackedRelation, View
+from rewriter.bind.catalog import MemoryCatalog, TrackedRelation, ViewText
 from rewriter.errors import UnsupportedError
 
 
@@ -96,6 +96,6 @@ def test_sides_of_a_set_operation_are_converted(catalog: MemoryCatalog) -> None:
     ]
     assert [len(of_node) for of_node in casts if of_node] == [1, 1]
     relations = [TrackedRelation("t", ("a", "b")), TrackedRelation("l", ("x",))]
-    more = MemoryCatalog([*relations, View("same", sql)])
+    more = MemoryCatalog([*relations, ViewText("same", sql)])
     both = bind_query(f"{sql} UNION ALL SELECT * FROM same", Environment(more)).differences
     assert {span.view for span in both} == {None, "same"}

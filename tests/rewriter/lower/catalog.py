@@ -9,7 +9,7 @@ from rewriter.bind.catalog import (
     MemoryCatalog,
     TableFunction,
     TrackedRelation,
-    View,
+    ViewText,
 )
 from rewriter.blocks import Block, TokenSource
 from rewriter.lower import lower_query
@@ -26,9 +26,9 @@ RELATIONS = {
     "nested": (("id", "st", "arr"), ("id",)),
 }
 """Columns and token columns by relation; ``rates`` carries no provenance."""
-FIRST = View("first_cars", "SELECT model, price FROM cars", None, Deduplication((0,)))
+FIRST = ViewText("first_cars", "SELECT model, price FROM cars", None, Deduplication((0,)))
 """The rows of a stream without duplicates; where nothing says which, any of them."""
-TIMED = View("timed_cars", "SELECT model, price FROM cars", None, None, EventTimeColumn(1, 0))
+TIMED = ViewText("timed_cars", "SELECT model, price FROM cars", None, None, EventTimeColumn(1, 0))
 """The rows of a stream with a watermark; they are those of the stream."""
 CATALOG = MemoryCatalog(
     [*(TrackedRelation(name, columns) for name, (columns, _) in RELATIONS.items()), FIRST, TIMED]

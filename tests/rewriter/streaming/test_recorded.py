@@ -14,7 +14,7 @@ from rewriter.bind.catalog import (
     EventTimeColumn,
     MemoryCatalog,
     TrackedRelation,
-    View,
+    ViewText,
 )
 from rewriter.errors import UnsupportedError
 from rewriter.streaming import Emission, OutputMode, Reading, Streamed, as_recorded
@@ -212,7 +212,7 @@ def test_below_a_grouping_joined_rows_are_of_any_batch() -> None:
 
 
 def first(inner: str, outer: str, *keys: int, within: bool = False) -> Reading:
-    view = View("firsts", inner, None, Deduplication(keys, within))
+    view = ViewText("firsts", inner, None, Deduplication(keys, within))
     plan = bind_query(outer, Environment(MemoryCatalog([*RELATIONS, view]))).root
     return as_recorded(plan, STREAMS, OutputMode.APPEND, ALL, outer)
 
@@ -233,7 +233,7 @@ def test_joins_of_three_streams_are_inner_ones_without_groupings() -> None:
 
 
 def watermarked(inner: str, outer: str, mode: str = "append") -> Reading:
-    view = View("timed", inner, None, None, EventTimeColumn(0, 5))
+    view = ViewText("timed", inner, None, None, EventTimeColumn(0, 5))
     plan = bind_query(outer, Environment(MemoryCatalog([*RELATIONS, view]))).root
     return as_recorded(plan, STREAMS, OutputMode(mode), ALL, outer)
 

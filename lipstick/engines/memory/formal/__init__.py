@@ -22,14 +22,14 @@ from lipstick.engines.memory.formal.columns import FormalColumns
 from lipstick.engines.memory.formal.conditions import Conditions
 from lipstick.engines.memory.formal.cuts import Cuts
 from lipstick.engines.memory.formal.domains import Domains
-from lipstick.engines.memory.formal.elements import Elements
+from lipstick.engines.memory.formal.elements import FormalElements
 from lipstick.engines.memory.formal.matches import Matches
 from lipstick.engines.memory.formal.possible import SHARES, is_possible
 from lipstick.engines.memory.formal.scopes import Column, gates_of, of_type
 from lipstick.engines.memory.formal.tensors import column_number
 from lipstick.engines.memory.formal.tokens import Annotation, TokenNumbers, ValuedTokens
 from lipstick.engines.memory.formal.tuples import Tuples
-from lipstick.engines.memory.formal.windows import Windows
+from lipstick.engines.memory.formal.windows import FormalWindows
 from lipstick.engines.memory.store import every
 from lipstick.errors import LipstickError
 from rewriter.analysis.conditional import shown_joins
@@ -125,9 +125,9 @@ class Formal:
         self.tuples = Tuples(self)
         self.columns = FormalColumns(self)
         self.aggregates = Aggregates(self)
-        self.elements = Elements(self)
+        self.elements = FormalElements(self)
         self.matches = Matches(self)
-        self.windows = Windows(self)
+        self.windows = FormalWindows(self)
         self.cuts = Cuts(self)
         self._scalars: dict[tuple[str, str], int] = {}
 

@@ -10,9 +10,9 @@ import pyarrow as pa
 from lipstick.engines.memory.elements import ElementRows
 from lipstick.engines.memory.formal.scopes import (
     Column,
+    FormalScope,
     GroupScope,
     MemberScope,
-    Scope,
     UnionScope,
     assembled,
     gates_of,
@@ -95,7 +95,7 @@ class FormalColumns:
             return self._windowed(rows, column, scope, positions)
         return self._computed(name, column, scope, positions)
 
-    def _computed(self, name: str, column: str, scope: Scope, positions: Array) -> Column:
+    def _computed(self, name: str, column: str, scope: FormalScope, positions: Array) -> Column:
         rows = self._formal.engine.rows(name)
         try:
             return values_of(scope, rows.outputs[column])

@@ -11,7 +11,7 @@ import pyarrow as pa
 from lipstick.engines.memory.formal.functions import ScalarFunction
 from lipstick.engines.memory.formal.scopes import (
     Column,
-    Scope,
+    FormalScope,
     applied,
     gates_of,
     scalar_type,
@@ -42,16 +42,16 @@ class Conditions:
         self._reading = reading
         self._circuit = reading.circuit
 
-    def truths(self, scope: Scope, written: Scalar) -> Array:
+    def truths(self, scope: FormalScope, written: Scalar) -> Array:
         """Return [φ] for every row of a scope: 1 or 0 if it is known."""
         return self._truths(scope, taken_apart(written))
 
-    def all_true(self, scope: Scope, conditions: Sequence[Scalar]) -> Array:
+    def all_true(self, scope: FormalScope, conditions: Sequence[Scalar]) -> Array:
         """Return [φ₁]·[φ₂]·… for every row of a scope."""
         columns = [self.truths(scope, written) for written in conditions]
         return self._circuit.product(columns, scope.length)
 
-    def _truths(self, scope: Scope, wanted: Condition) -> Array:
+    def _truths(self, scope: FormalScope, wanted: Condition) -> Array:
         match wanted:
             case AllOf(parts):
                 columns = [self._truths(scope, part) for part in parts]
@@ -72,7 +72,7 @@ class Conditions:
         true: Array = values.fill_null(False).to_numpy(zero_copy_only=False)
         return true.astype(np.int32)
 
-    def _compared(self, scope: Scope, wanted: Compared) -> Array:
+    def _compared(self, scope: FormalScope, wanted: Compared) -> Array:
         sides = wanted.comparison.left, wanted.comparison.right
         try:
             left, right = (values_of(scope, side) for side in sides)

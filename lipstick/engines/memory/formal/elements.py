@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from lipstick.engines.memory.formal import Formal
 
 
-class Elements:
+class FormalElements:
     """The potential elements of generators: present ones first."""
 
     def __init__(self, formal: Formal) -> None:

@@ -30,7 +30,7 @@ Column: TypeAlias = pa.Array | Array
 """Plain values, or an int32 array of the gates of values."""
 
 
-class Scope(Protocol):
+class FormalScope(Protocol):
     """The rows over which scalars are computed."""
 
     reading: CircuitReading
@@ -46,7 +46,7 @@ class Scope(Protocol):
         """Return the type of a column."""
 
 
-def values_of(scope: Scope, scalar: Interpreted) -> Column:
+def values_of(scope: FormalScope, scalar: Interpreted) -> Column:
     """Return a scalar row by row, with plain values if all columns that it reads are plain.
 
     Raises
@@ -117,7 +117,7 @@ def assembled(
     return gates
 
 
-def scalar_type(scope: Scope, scalar: Interpreted) -> pa.DataType:
+def scalar_type(scope: FormalScope, scalar: Interpreted) -> pa.DataType:
     """Return the type of a scalar.
 
     Raises

@@ -17,7 +17,7 @@ from lipstick.tracking.naming import shown_key, stored_key
 from semiring.arrays.key_index import KeyIndex
 from semiring.arrays.segments import ascending, bounds
 from semiring.base import Array, Semiring
-from semiring.columns import Columns, Source, columns_of
+from semiring.columns import Columns, ValuedScan, columns_of
 from semiring.encodings.valuation import Valuation
 from semiring.encodings.vocabulary import TokenScan, number_tokens
 from semiring.expression import Expression
@@ -112,8 +112,8 @@ class ValuedTokens:
         one.
         """
         scans = {scan.relation: scan for scan in self._tokens.scans(numbers)}
-        sources: dict[Hashable, Source] = {
-            name: Source(valuation, partial(scans.__getitem__, name))
+        sources: dict[Hashable, ValuedScan] = {
+            name: ValuedScan(valuation, partial(scans.__getitem__, name))
             for name, valuation in self._valuations.items()
             if name in scans and not valuation.constant_one
         }

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lipstick.engines.memory.formal import Formal
 
 
-class Windows:
+class FormalWindows:
     """The values of window functions, which share their rows."""
 
     def __init__(self, formal: Formal) -> None:

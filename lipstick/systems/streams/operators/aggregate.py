@@ -30,7 +30,7 @@ AggregateFunction = Callable[[pa.Table], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate(OfTrigger):
+class AggregateWindow(OfTrigger):
     """Map over the list of a window or a join: its content is one row of aggregated values.
 
     Parameters
@@ -58,9 +58,9 @@ class Aggregate(OfTrigger):
                 raise StreamError(f"{name}: {function} needs a column of the listed events.")
 
     @staticmethod
-    def of(columns: Mapping[str, tuple[str, str | None]]) -> Aggregate:
+    def of(columns: Mapping[str, tuple[str, str | None]]) -> AggregateWindow:
         """Return an aggregate from a specification such as ``{"avg": ("mean", "temperature")}``."""
-        return Aggregate(tuple((name, *given) for name, given in columns.items()))
+        return AggregateWindow(tuple((name, *given) for name, given in columns.items()))
 
     def stage(self, keyed: bool, codes: KeyCodes) -> Stage:
         return _AggregateStage(self)
@@ -71,7 +71,7 @@ class Aggregate(OfTrigger):
 
 @dataclass(frozen=True, slots=True)
 class AggregateBy(OfTrigger):
-    """`Aggregate` by a user's function over the lists."""
+    """`AggregateWindow` by a user's function over the lists."""
 
     function: AggregateFunction
     kind: ClassVar[str] = "aggregate_by"
@@ -85,7 +85,7 @@ class AggregateBy(OfTrigger):
 
 
 class _AggregateStage(Stage):
-    def __init__(self, operator: Aggregate | AggregateBy) -> None:
+    def __init__(self, operator: AggregateWindow | AggregateBy) -> None:
         self._operator = operator
 
     def push(self, batches: Sequence[Batch], frontiers: Sequence[int]) -> Fired:

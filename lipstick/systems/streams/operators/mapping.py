@@ -113,7 +113,7 @@ def checked_table(given: Any, count: int, what: str) -> pa.Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter(OfTrigger):
+class FilterEvents(OfTrigger):
     """Keep the events that a predicate holds for (definition ``Filter(P, sn, sid)``).
 
     Parameters

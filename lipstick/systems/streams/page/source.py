@@ -18,11 +18,11 @@ from lipstick.explorer.cells import cell
 from lipstick.explorer.graphs.boxes import Drawing, counted, shortened
 from lipstick.explorer.params import Params
 from lipstick.systems.streams import Graph, Stored
-from lipstick.systems.streams.node import Node
+from lipstick.systems.streams.node import StreamNode
 from lipstick.systems.streams.page import event_paths
 
 
-def described(node: Node) -> str:
+def described(node: StreamNode) -> str:
     """Return the operator of a stream in a few words, such as ``window of 500 ticks``."""
     if node.operator is None:
         return "source"
