@@ -61,6 +61,28 @@ def processor_clock(spark: SparkSession) -> float:
     return time.process_time() + float(taken.toNanos()) / 1e9
 
 
+@contextmanager
+def measured(spark: SparkSession, figures: Row) -> Iterator[None]:
+    """Add what a piece of work took to figures: seconds, processor seconds, jobs, and bytes read.
+
+    Bytes are those of tables and files that tasks read, in millions.
+    """
+    before = _spent(spark)
+    yield
+    wall, jvm, own, jobs, read = (a - b for a, b in zip(_spent(spark), before, strict=True))
+    figures |= {"wall": round(wall, 1), "Spark": round(jvm, 1), "Python": round(own, 1)}
+    figures |= {"jobs": round(jobs), "MB": round(read / 1e6, 1)}
+
+
+def _spent(spark: SparkSession) -> tuple[float, float, float, float, float]:
+    """Return time, processor seconds of Spark's process and of this one, jobs and bytes so far."""
+    context: Any = spark.sparkContext
+    jvm, java = processor_clock(spark) - (own := time.process_time()), context._jsc.sc()
+    java.listenerBus().waitUntilEmpty()
+    read = java.statusStore().executorSummary("driver").totalInputBytes()
+    return time.perf_counter(), jvm, own, java.dagScheduler().numTotalJobs(), read
+
+
 def in_turns(
     ways: Mapping[str, Callable[[int], object]], repetitions: int
 ) -> dict[str, list[float]]:

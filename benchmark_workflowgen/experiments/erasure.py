@@ -9,13 +9,11 @@ process, and Spark's jobs. Spark needs the jars of both formats, and a PySpark t
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 from pyspark.sql import SparkSession
@@ -23,7 +21,13 @@ from pyspark.sql import SparkSession
 import lipstick
 from benchmark_workflowgen.environment import environment
 from benchmark_workflowgen.experiments.statements import table_format_session
-from benchmark_workflowgen.harness import Row, output_option, print_rows, write_results
+from benchmark_workflowgen.harness import (
+    Row,
+    measured,
+    output_option,
+    print_rows,
+    write_results,
+)
 
 _TABLES: Final = {"delta": "delta_{}", "iceberg": "ice.db.{}", "parquet": "parquet_{}"}
 
@@ -124,22 +128,3 @@ def measure(
         figures |= {"files": document["files"], "MB": round(document["bytes"] / 1e6)}
         figures |= {"verdict": receipt.verdict, "findings": len(receipt.findings)}
         yield figures
-
-
-@contextmanager
-def measured(spark: SparkSession, figures: Row) -> Iterator[None]:
-    """Add wall seconds, processor seconds and the number of jobs of a piece of work."""
-    before = _spent(spark)
-    yield
-    wall, jvm, own, jobs = (a - b for a, b in zip(_spent(spark), before, strict=True))
-    figures |= {"wall": round(wall, 1), "Spark": round(jvm, 1), "Python": round(own, 1)}
-    figures |= {"jobs": round(jobs)}
-
-
-def _spent(spark: SparkSession) -> tuple[float, float, float, float]:
-    """Return the time, processor seconds of Spark's process and of this one, and jobs so far."""
-    context: Any = spark.sparkContext
-    stat = Path(f"/proc/{context._gateway.proc.pid}/stat").read_text().rpartition(")")[2].split()
-    jvm = (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
-    jobs = int(context._jsc.sc().dagScheduler().numTotalJobs())
-    return time.perf_counter(), jvm, time.process_time(), jobs

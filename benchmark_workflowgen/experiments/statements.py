@@ -26,6 +26,7 @@ import lipstick
 from benchmark_workflowgen.environment import environment
 from benchmark_workflowgen.harness import (
     Row,
+    measured,
     output_option,
     print_rows,
     seconds,
@@ -65,12 +66,14 @@ def main(
         tempfile.TemporaryDirectory(prefix="statements-") as folder,
         table_format_session(Path(folder), jars, cores, memory) as spark,
     ):
-        found = [
-            measure(spark, format, rows, statements, clustered=clustered)
-            for format in formats.split(",")
-        ]
-        results = {"results": found, "environment": environment(spark)}
+        found, asked = list[Row](), list[Row]()
+        for format in formats.split(","):
+            times, costs = measure(spark, format, rows, statements, clustered=clustered)
+            found.append(times)
+            asked += costs
+        results = {"results": found, "questions": asked, "environment": environment(spark)}
     print_rows(f"Statements over {rows:,} rows: seconds", found)
+    print_rows("Questions, and running the statements again", asked)
     write_results(output, results)
 
 
@@ -122,8 +125,8 @@ def table_format_session(home: Path, jars: Path, cores: int, memory: str) -> Ite
 
 def measure(
     spark: SparkSession, format: str, rows: int, statements: int, *, clustered: bool = False
-) -> Row:
-    """Measure the statements and questions over a table of a format."""
+) -> tuple[Row, list[Row]]:
+    """Measure the statements over a table of a format, and questions about them."""
     plain, followed = (_TABLES[format].format(name) for name in ("plain", "followed"))
     for table in (plain, followed):
         spark.sql(
@@ -132,6 +135,7 @@ def measure(
             f"FROM range({rows})"
         )
     times: dict[str, list[float]] = {}
+    again: Row = dict.fromkeys(("wall", "Spark", "Python", "jobs", "MB"), 0)
     with lipstick.session(spark) as ls:
         ls.track("orders", followed, key="id")
         for number in range(statements):
@@ -142,18 +146,30 @@ def measure(
             for kind, text in _texts(rows, number, statements, clustered=clustered).items():
                 for way in ("plain", "ls.sql") if number % 2 else ("ls.sql", "plain"):
                     run, table = (spark.sql, plain) if way == "plain" else (ls.sql, followed)
-                    took = seconds(partial(run, text.format(table)))
+                    spent: Row = {}
+                    with measured(spark, spent):
+                        took = seconds(partial(run, text.format(table)))
+                    if way == "plain":
+                        again = {name: round(again[name] + spent[name], 1) for name in again}
                     times.setdefault(f"{kind} {way}", []).append(took)
                     click.echo(f"{format} {number} {kind} {way} {took:.2f}")
-        figures = {"format": format, **_questions(ls, statements)}
+        last = f"SELECT sum(amount) AS total FROM {plain}"
+        spark.sql(last).collect()
+        query: Row = {}
+        with measured(spark, query):
+            spark.sql(last).collect()
+        costs = [{"question": "statements again", **again}, {"question": "plain query", **query}]
+        costs += _questions(ls, statements)
+    figures: Row = {"format": format}
     for kind in ("MERGE", "UPDATE", "DELETE"):
         ways = {way: statistics.median(times[f"{kind} {way}"][1:]) for way in ("plain", "ls.sql")}
         figures[f"{kind} plain"] = ways["plain"]
         figures[f"{kind} ratio"] = ways["ls.sql"] / ways["plain"]
-    return {name: round(v, 2) if isinstance(v, float) else v for name, v in figures.items()}
+    figures = {name: round(v, 2) if isinstance(v, float) else v for name, v in figures.items()}
+    return figures, [{"format": format, **cost} for cost in costs]
 
 
-def _questions(ls: lipstick.Session, statements: int) -> Row:
+def _questions(ls: lipstick.Session, statements: int) -> list[Row]:
     """Measure what-ifs through all statements, an undone statement, and versions of a row."""
     name = "updates@1" if statements > 1 else "updates"
     rows = ls.spark.table(ls.tracked[name].view).select("id").limit(6).collect()
@@ -175,7 +191,13 @@ def _questions(ls: lipstick.Session, statements: int) -> Row:
         "first row": partial(ls.history.rows, "orders", gone[0]),
         "row": partial(ls.history.rows, "orders", gone[1]),
     }
-    return {question: seconds(ask) for question, ask in asked.items()}
+    costs = list[Row]()
+    for question, ask in asked.items():
+        costs.append({"question": question})
+        with measured(ls.spark, costs[-1]):
+            ask()
+        click.echo(" ".join(f"{name} {value}" for name, value in costs[-1].items()))
+    return costs
 
 
 def _source(rows: int, number: int, statements: int, *, clustered: bool) -> str:

@@ -59,8 +59,8 @@ if TYPE_CHECKING:
 
 
 _NAMING = ("SubqueryAlias", "View")
-_CHECKED = "CheckOverflowInTableWrite"
-"""A cast for a table's column, whose error names the column."""
+_CHECKED = ("CheckOverflowInTableInsert", "CheckOverflowInTableWrite")
+"""Casts for a table's column, by Spark and by Delta, whose errors name the column."""
 _OUTPUT = 1
 """The place of the columns among the parameters of a leaf that reads a table."""
 _TABLES = ("DataSourceV2Relation", "LogicalRelation")
@@ -235,7 +235,7 @@ def _with_tables(
 
 
 def _has_checks(node: dict[str, Any]) -> bool:
-    return any(described_expressions(node.get("projectList") or (), (_CHECKED,)))
+    return any(described_expressions(node.get("projectList") or (), _CHECKED))
 
 
 def _without_checks(
@@ -244,7 +244,7 @@ def _without_checks(
     """Return a plan whose casts for a table's columns, in some projections, are plain casts."""
 
     def cast(value: Plan) -> Plan:
-        return value.child() if value.getClass().getSimpleName() == _CHECKED else value
+        return value.child() if value.getClass().getSimpleName() in _CHECKED else value
 
     def items(project: Plan) -> Plan:
         chosen = [rebuilt(spark, item, cast) for item in elements(project.projectList())]

@@ -32,10 +32,17 @@ class PlanListener:
         The names of the commands' classes.
     take
         Called with each plan, in the order in which the commands ended.
+    copies
+        Also of commands in copies of the session, in which streams run their batches.
     """
 
     def __init__(
-        self, spark: SparkSession, commands: Collection[str], take: Callable[[Plan], None]
+        self,
+        spark: SparkSession,
+        commands: Collection[str],
+        take: Callable[[Plan], None],
+        *,
+        copies: bool = False,
     ) -> None:
         from pyspark.java_gateway import ensure_callback_server_started
 
@@ -43,7 +50,7 @@ class PlanListener:
         assert gateway is not None
         ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
         self._spark = spark
-        self._session = spark._jsparkSession.sessionUUID()
+        self._session = None if copies else spark._jsparkSession.sessionUUID()
         self._commands = commands
         self._take = take
         # Each call makes another proxy of a listener, and Spark takes off the one it was given.
@@ -78,7 +85,7 @@ class PlanListener:
         """Hand over the plan of an execution if it is one of the commands."""
         plan = execution.analyzed()
         known = plan.getClass().getSimpleName() in self._commands
-        if known and execution.sparkSession().sessionUUID() == self._session:
+        if known and self._session in (None, execution.sparkSession().sessionUUID()):
             self._take(plan)
 
     def onFailure(self, _function: str, _execution: Any, _error: Any) -> None:  # noqa: N802

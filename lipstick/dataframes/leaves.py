@@ -99,13 +99,31 @@ def _file_table(leaf: Plan) -> Plan | None:
 
 def file_format(leaf: Plan) -> str | None:
     """Return the format of files that a leaf reads: ``parquet``, or another's class; else None."""
+    files = files_of(leaf)
+    if files is None:
+        return None
+    kind = files.fileFormat().getClass().getSimpleName()
+    return "parquet" if kind == "ParquetFileFormat" else str(kind)
+
+
+def files_of(leaf: Plan) -> Plan | None:
+    """Return the relation of the files that a leaf reads; None: it reads something else."""
     if leaf.getClass().getSimpleName() != "LogicalRelation":
         return None
-    relation = leaf.relation()
-    if relation.getClass().getSimpleName() != "HadoopFsRelation":
-        return None
-    kind = relation.fileFormat().getClass().getSimpleName()
-    return "parquet" if kind == "ParquetFileFormat" else str(kind)
+    files = leaf.relation()
+    return files if files.getClass().getSimpleName() == "HadoopFsRelation" else None
+
+
+def reads_alike(leaf: Plan, other: Plan) -> bool:
+    """Return True if two leaves read the same files alike, however their path was given."""
+    first, second = files_of(leaf), files_of(other)
+    if first is None or second is None or first.schema().json() != second.schema().json():
+        return False
+    parts = (
+        (files.location(), files.fileFormat().getClass(), files.options().removed("path"))
+        for files in (first, second)
+    )
+    return all(one.equals(two) for one, two in zip(*parts, strict=True))
 
 
 def track_leaf(

@@ -212,7 +212,7 @@ class ReenactingSession(Session):
         from lipstick.histories.commands import COMMANDS
 
         plans: list[Plan] = []
-        self._recorder = recorder = PlanListener(self.spark, COMMANDS, plans.append)
+        self._recorder = recorder = PlanListener(self.spark, COMMANDS, plans.append, copies=True)
         self._recorded = plans
         try:
             yield

@@ -15,7 +15,7 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import IntegerType, StructField, StructType
+from pyspark.sql.types import DataType, IntegerType, StructField, StructType
 
 from lipstick.errors import UnsupportedError, VersionGoneError
 from lipstick.histories.changes import TableChanges, lifetimes, row_codes
@@ -164,20 +164,28 @@ class SparkReplayEngine:
 
     def keys(self, queries: Sequence[tuple[str, str, Sequence[str]]]) -> str | None:
         """Return a view of keys, as ``keys_of`` selects them; None: none."""
-        found, schemas = list[pa.Table](), list[StructType]()
-        for rows, alias, expressions in queries:
-            view, columns = self._views.get(rows), column_names(expressions, alias)
-            if view is None or columns is None:
-                return self.store(keys_of(queries))
-            schema = self._spark.table(view).schema
-            places = [[name.lower() for name in schema.names].index(c.lower()) for c in columns]
-            names = [f"k{number}" for number in range(len(columns))]
-            kinds = (schema[place].dataType for place in places)
-            schemas.append(StructType(list(map(StructField, names, kinds))))
-            found.append(self._stored[view].select(places).rename_columns(names))
-        if any(schema != schemas[0] for schema in schemas):
+        held = [self._held_keys(*query) for query in queries]
+        found = [each for each in held if each is not None]
+        if len(found) < len(held) or any(types != found[0][1] for _, types in found):
             return self.store(keys_of(queries))
-        return self._local(pa.concat_tables(found), schemas[0])
+        keys = pa.concat_tables([table for table, _ in found])
+        return self._local(keys, StructType(list(map(StructField, keys.column_names, found[0][1]))))
+
+    def _held_keys(
+        self, rows: str, alias: str, expressions: Sequence[str]
+    ) -> tuple[pa.Table, list[DataType]] | None:
+        """Return keys and their types; None: they are not columns that this process holds."""
+        view, columns = self._views.get(rows), column_names(expressions, alias)
+        if view is None or columns is None:
+            return None
+        schema = self._spark.table(view).schema
+        places = {field.name.lower(): place for place, field in enumerate(schema)}
+        if not places.keys() >= {column.lower() for column in columns}:
+            return None
+        chosen = [places[column.lower()] for column in columns]
+        values = [self._stored[view].column(place) for place in chosen]
+        names = [f"k{number}" for number in range(len(chosen))]
+        return pa.Table.from_arrays(values, names), [schema[place].dataType for place in chosen]
 
     def compared(self, left: str, right: str) -> tuple[str, str | None, str | None]:
         """Return a view of a query's rows, and what :meth:`differences` does of it and another."""
@@ -186,8 +194,10 @@ class SparkReplayEngine:
             return first, *self.differences(rows_of(first), right)
         rows, signs, schema = self._signed(left, right)
         own = rows.filter(pa.array(signs > 0))
-        first = self._local(own, schema) if own.num_rows else stored(self, left)
-        return first, *self._sides(rows, signs, schema)
+        sides = self._sides(rows, signs, schema)
+        if not own.num_rows:
+            return self.view(f"{rows_of(self.view(left))} WHERE FALSE"), *sides
+        return self._local(own, schema), *sides
 
     def differences(self, left: str, right: str) -> tuple[str | None, str | None]:
         """Return views of the rows of each of two queries that the other has not, as bags."""

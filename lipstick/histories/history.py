@@ -36,6 +36,7 @@ from lipstick.histories.version_views import VersionViews
 from lipstick.questions.asking import question
 from lipstick.questions.deletion import resolve_deletion
 from lipstick.tracking.formats.probe import versioned_table
+from lipstick.tracking.tracker import Naming
 from lipstick.tracking.unknown_keys import check_deletion
 from rewriter.dialect import name_parts
 from rewriter.statements import Insert, Relations, Replace, names_read, sources_of
@@ -313,6 +314,11 @@ class TableHistory(GrowingHistory):
                 if key != "*"
             },
             self.known,
+            {
+                name: each.token
+                for name, each in self.tracked.items()
+                if each.naming is Naming.KEY and each.verified and self.table_of(name) is None
+            },
         )
         try:
             states = replay.run()

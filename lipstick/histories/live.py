@@ -289,16 +289,9 @@ def follow_commands(
         assert table is not None
         assert own.source.version is not None
         _check_columns(own, table)
+        place = own.source.table or own.source.version.table
         with in_force():
-            place = own.source.table or own.source.version.table
-            try:
-                text = statement_text(spark, command, place, list(relations.values()), list(made))
-            except (PySparkException, Py4JError) as error:
-                raise UnsupportedError(
-                    f"a recorded command is not read any more: {first_line(error)}",
-                    "Run it as a text by ls.sql(...).",
-                    command.kind,
-                ) from error
+            text = _text_of(spark, command, own, place, list(relations.values()), list(made))
         statement, read = resolved(_read(spark, text), catalog())
         for source, known in _sources(statement, read):
             loaded.pop(known.name.lower(), None)
@@ -335,6 +328,25 @@ def follow_commands(
             _keep(history, table_name, _until(rest, None, last))
     for refusal in (*refused.values(), *loaded.values()):
         raise refusal
+
+
+def _text_of(
+    spark: SparkSession,
+    command: TableCommand,
+    own: Tracked,
+    place: str,
+    tracked: Sequence[Tracked],
+    changed: Sequence[str],
+) -> str:
+    """Return the statement that a recorded command is; an error of it names the command."""
+    try:
+        return statement_text(spark, command, place, tracked, changed)
+    except QueryError as error:
+        kind, problem, rest = type(error), error.problem, (error.advice, error.sql, error.span)
+    except (PySparkException, Py4JError) as error:
+        kind, problem = UnsupportedError, first_line(error)
+        rest = ("Run it as a text by ls.sql(...).", "", None)
+    raise kind(f"the recorded {command.kind} on {own.name!r} is not followed: {problem}", *rest)
 
 
 def _made(

@@ -39,6 +39,7 @@ from rewriter.statements import (
     Truncate,
     Update,
     beside_source,
+    column_names,
     difference,
     hypothetical,
     is_whole,
@@ -382,12 +383,14 @@ class Replay(RealVersions):
         values = self._engine.literals(keys)
         own = self._engine.view(self._near_before(step, now, over_targets, keys))
         partners = within(rows_of(before.source), source_alias, sources, keys, values)
-        source = stored(self._engine, partners)
+        is_held = self._engine.is_held(partners)
+        source = (self._engine.view if is_held else partial(stored, self._engine))(partners)
         would_be = self._rows(Bags(own, now.gone, now.came), self._row_keys.get(step.table, ()))
         new_source = self._rows(Bags(source, *sides))
         was = self._reenacted(step, statement, Relations(own, before.views, source))
         then = self._reenacted(step, statement, Relations(would_be, after.views, new_source))
-        self._check_unambiguous(step, then)
+        if not self._is_single(step, statement, sources, source_alias):
+            self._check_unambiguous(step, then)
         # Not the rows of the version with these keys: a key may have changed.
         view, gone, came = self._engine.compared(was.rows, then.rows)
         made = rows_of(view)
@@ -406,6 +409,22 @@ class Replay(RealVersions):
         query = hypothetical(bags, key)
         is_held = self._engine.is_held(query)
         return self._engine.view(query) if is_held else stored(self._engine, query)
+
+    def _is_single(
+        self, step: HistoryStep, statement: MergeInto, sources: Sequence[str], alias: str
+    ) -> bool:
+        """Return True if at most one row of a MERGE's source has any values of its keys.
+
+        Parameters
+        ----------
+        sources
+            The expressions over the source that are equated with ones over the target.
+        """
+        name, columns = passes_rows(statement.source), column_names(sources, alias)
+        key = () if name is None else self._keys.get(step.reads.get(name, name), ())
+        if name is None or columns is None or not key or self._bags(step, name).came:
+            return False
+        return {column.lower() for column in columns} >= {column.lower() for column in key}
 
     def _source_difference(
         self, step: HistoryStep, statement: MergeInto, before: str, after: str

@@ -464,6 +464,64 @@ def merge_with_schema_evolution(run: Run) -> None:
     run.sql("UPDATE {t} SET amount = amount + 1 WHERE channel = 'web'")
 
 
+def _stream(run: Run, batch: Callable[[DataFrame, int], None]) -> None:
+    """Run a stream over files that came one by one."""
+    for _, values in enumerate(("(1, 11), (5, 51)", "(5, 52), (6, 61)", "(2, 22)"), start=1):
+        query = f"SELECT * FROM VALUES {values} AS v(id, amount)"
+        rows = run.rows(query, "load").coalesce(1)
+        rows.write.mode("append").parquet(str(run.folder / "load"))
+    if run.followed:
+        run.ls.track("load_files", str(run.folder / "load"), key="*")
+    (
+        run.spark.readStream.schema("id INT, amount INT")
+        .option("maxFilesPerTrigger", 1)
+        .parquet(str(run.folder / "load"))
+        .writeStream.foreachBatch(batch)
+        .option("checkpointLocation", str(run.folder / "checkpoint"))
+        .trigger(availableNow=True)
+        .start()
+        .awaitTermination()
+    )
+
+
+@job({"load_files": "amount = 51"}, {"load@1": "amount = 51"}, ways=())
+def stream_merged_by_sql(run: Run) -> None:
+    run.create(
+        "CREATE TABLE {t} USING {format} AS SELECT * FROM VALUES (1, 10), (2, 20) AS v(id, amount)"
+    )
+
+    def upsert(rows: DataFrame, number: int) -> None:
+        rows.createOrReplaceTempView("updates")
+        rows.sparkSession.sql(
+            f"MERGE INTO {run.t} AS t USING updates AS s ON t.id = s.id "
+            "WHEN MATCHED THEN UPDATE SET amount = t.amount + s.amount "
+            "WHEN NOT MATCHED THEN INSERT *"
+        )
+
+    _stream(run, upsert)
+
+
+@job({"load_files": "amount = 51"}, formats=("delta",), ways=())
+def stream_merged_by_delta(run: Run) -> None:
+    from delta.tables import DeltaTable
+
+    run.create(
+        "CREATE TABLE {t} USING {format} AS SELECT * FROM VALUES (1, 10), (2, 20) AS v(id, amount)"
+    )
+    target = DeltaTable.forName(run.spark, run.t)
+
+    def upsert(rows: DataFrame, number: int) -> None:
+        (
+            target.alias("t")
+            .merge(rows.alias("s"), "t.id = s.id")
+            .whenMatchedUpdate(set={"amount": "t.amount + s.amount"})
+            .whenNotMatchedInsertAll()
+            .execute()
+        )
+
+    _stream(run, upsert)
+
+
 # -- tables replaced, restored and kept in order -----------------------------------------------
 
 
@@ -620,7 +678,7 @@ def staging_loaded_anew(run: Run) -> None:
         )
 
 
-@job({"load_files": "id = 5"})
+@job({"load_files": "id = 5"}, ways=("sql",))
 def moments(run: Run) -> None:
     run.create(
         "CREATE TABLE {t} (id INT, amount INT, day STRING, at TIMESTAMP, on DATE, run STRING) "

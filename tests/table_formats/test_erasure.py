@@ -202,18 +202,20 @@ def test_after_an_erasure_with_interruptions_every_table_is_as_if_the_rows_had_n
 
 
 _WHERE = {
-    "before anything": None,
-    "rows are in files": "{table}/data/*.parquet",
-    "a snapshot is written": "{table}/metadata/snap-*.avro",
-    "a version is committed": "{table}/metadata/v*.metadata.json",
+    "iceberg": [
+        None,
+        "{table}/data/*.parquet",
+        "{table}/metadata/snap-*.avro",
+        "{table}/metadata/v*.metadata.json",
+    ],
+    "delta": [None, "{table}/*.parquet", "{table}/_delta_log/*.json", "{table}/*.parquet"],
 }
 """Where a process is killed: by the first new file of a form, None: at the first step."""
 
 
-def _kill_when(path: Path, files: str | None, warehouse: Path) -> None:
+def _kill_when(command: list[str], path: Path, files: str | None, warehouse: Path) -> None:
     """Apply a plan in a process of its own, which is killed with its Spark at a place."""
     before = set() if files is None else set(warehouse.glob(files))
-    command = [sys.executable, "-m", "lipstick.cli", "erase", "apply", str(path)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     said = path.with_suffix(".said")
     # A pipe that nobody reads is full one day, and the process waits for ever.
@@ -236,11 +238,16 @@ def _kill_when(path: Path, files: str | None, warehouse: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("in_place", [True, False], ids=["in place", "branch"])
+@pytest.mark.parametrize(
+    ("format", "in_place"),
+    [("iceberg", True), ("iceberg", False), ("delta", True)],
+    ids=["iceberg in place", "iceberg branch", "delta in place"],
+)
 def test_a_killed_process_leaves_nothing_half_erased(
-    lake: SparkSession, fresh: Callable[[str], str], in_place: bool, tmp_path: Path
+    lake: SparkSession, fresh: Callable[[str], str], format: str, in_place: bool, tmp_path: Path
 ) -> None:
-    pipeline = Pipeline(lake, fresh, "iceberg")
+    """The next one goes on where it was."""
+    pipeline = Pipeline(lake, fresh, format)
     delete = {"customers": "id = 40", "orders": "customer = 40"}
     whole, expected = (
         {name: pipeline.rows(name, gone) for name in pipeline.names} for gone in (None, delete)
@@ -248,11 +255,21 @@ def test_a_killed_process_leaves_nothing_half_erased(
     with lipstick.session(lake) as session:
         plan = pipeline.plan(session, delete, in_place=in_place)
         path = plan.save(tmp_path / "plan.json")
-    warehouse = Path(lake.conf.get("spark.sql.catalog.ice.warehouse"), "db")
+    tables = list(pipeline.names.values())
+    if format == "iceberg":
+        warehouse = Path(lake.conf.get("spark.sql.catalog.ice.warehouse"), "db")
+        command = [sys.executable, "-m", "lipstick.cli", "erase", "apply", str(path)]
+    else:
+        places = [_location(lake, table) for table in tables]
+        warehouse = places[0].parent
+        pairs = [f"{table}={place}" for table, place in zip(tables, places, strict=True)]
+        module = "tests.table_formats.erase_elsewhere"
+        command = [sys.executable, "-m", module, str(path), *pairs]
     targets = {entry["name"]: entry["effect"]["target"] for entry in plan.document["tables"]}
-    for number, files in enumerate(_WHERE.values()):
-        table = list(pipeline.names.values())[number].rpartition(".")[2]
-        _kill_when(path, None if files is None else files.format(table=table), warehouse)
+    for number, files in enumerate(_WHERE[format]):
+        table = tables[number].rpartition(".")[2]
+        place = None if files is None else files.format(table=table)
+        _kill_when(command, path, place, warehouse)
         for name, own in pipeline.names.items():
             lake.sql(f"REFRESH TABLE {own}")
             assert pipeline.rows(name) in (
@@ -265,8 +282,15 @@ def test_a_killed_process_leaves_nothing_half_erased(
     for name, own in pipeline.names.items():
         found = sorted(map(tuple, lake.sql(f"SELECT * FROM {targets[own]}").collect()))
         assert found == expected[name]
-        assert lake.table(f"{own}.snapshots").count() == 2
+        versions = f"SELECT * FROM {own}.snapshots"
+        versions = f"DESCRIBE HISTORY {own}" if format == "delta" else versions
+        assert lake.sql(versions).count() == 2
         assert in_place or pipeline.rows(name) == whole[name]
+
+
+def _location(lake: SparkSession, table: str) -> Path:
+    (detail,) = lake.sql(f"DESCRIBE DETAIL {table}").collect()
+    return Path(detail["location"].removeprefix("file:"))
 
 
 @pytest.mark.slow

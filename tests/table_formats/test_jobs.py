@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 import lipstick
 from lipstick.errors import StatementError, UnsupportedError
 from lipstick.stages.settings import temporary_settings
+from rewriter.errors import UntrackedError
 from tests.table_formats.jobs import JOBS, Run
 
 SETTINGS: Final = {"spark.sql.sources.partitionOverwriteMode": "static"}
@@ -99,6 +100,30 @@ def test_a_rollback_within_a_recording_says_so(
     run = Run(lake, format, fresh(format), fresh(format), tmp_path, ls, way)
     with pytest.raises(StatementError, match="'t' was rolled back"), ls.recording():
         JOBS[name].run(run)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [
+        ("stream_merged_by_sql", "delta"),
+        ("stream_merged_by_sql", "iceberg"),
+        ("stream_merged_by_delta", "delta"),
+    ],
+)
+def test_a_stream_that_is_recorded_is_said_not_to_be_followed(
+    lake: SparkSession,
+    ls: lipstick.Session,
+    fresh: Callable[[str], str],
+    tmp_path: Path,
+    name: str,
+    format: str,
+) -> None:
+    """Spark runs its batches in a copy of the session, over rows that no plan traces to files."""
+    run = Run(lake, format, fresh(format), fresh(format), tmp_path, ls, "recording")
+    with pytest.raises(UntrackedError, match="on 't' is not followed"), ls.recording():
+        JOBS[name].run(run)
+    assert lake.table(run.t).count() == 4
 
 
 @pytest.mark.slow

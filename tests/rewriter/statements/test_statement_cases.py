@@ -12,6 +12,8 @@ from rewriter.statements import (
     Relations,
     TableColumn,
     TableShape,
+    column_names,
+    is_whole,
     parse_statement,
     passes_rows,
     read_fragments,
@@ -19,6 +21,7 @@ from rewriter.statements import (
     select_items,
     source_query,
     split_statements,
+    within,
 )
 from tests.rewriter.cases import ERROR, EXPECTED, Case, cases, check, strays
 
@@ -116,3 +119,22 @@ def test_a_query_passes_rows_on_where_it_does_not_compute() -> None:
         "SELECT a FROM (SELECT a FROM news)",
     ):
         assert passes_rows(parse(computing)) is None
+
+
+def test_a_query_is_a_whole_relation_where_it_neither_filters_nor_chooses_columns() -> None:
+    assert is_whole(parse("SELECT * FROM db.news AS n"))
+    for other in ("SELECT * FROM news WHERE a > 1", "SELECT a FROM news", "SELECT * FROM a, b"):
+        assert not is_whole(parse(other))
+
+
+def test_expressions_are_columns_of_an_alias_or_something_else() -> None:
+    assert column_names(["`n`.`id`", "Day"], "N") == ("id", "Day")
+    for other in ("n.id + 1", "m.id", "n.a.b"):
+        assert column_names([other], "n") is None
+
+
+def test_a_single_key_is_looked_up_by_its_literals_alone() -> None:
+    """Two are looked up as pairs, too."""
+    assert "EXISTS" not in within("SELECT * FROM t", "r", ["r.id"], "keys", [["1", None]])
+    assert "EXISTS" in within("SELECT * FROM t", "r", ["r.id"], "keys", [])
+    assert "EXISTS" in within("SELECT * FROM t", "r", ["r.id", "r.d"], "keys", [["1"], ["2"]])
