@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from lipstick.questions.what_if import WhatIf, WhatIfMany
     from lipstick.session_watch import SessionWatch, WatchedWrite, watch
     from lipstick.shown import Shown
+    from lipstick.shown_checks import CheckRun, LibraryResult, LibraryVerdict
     from lipstick.workflow import (
         Edge,
         Loop,
@@ -51,12 +52,15 @@ __all__ = [
     "AnnotatedFrame",
     "Capture",
     "CheckResult",
+    "CheckRun",
     "ConnectWatch",
     "DataCheck",
     "Edge",
     "ErasurePlan",
     "ErasureReceipt",
     "ExecutedStatement",
+    "LibraryResult",
+    "LibraryVerdict",
     "LipstickError",
     "Loop",
     "Module",
@@ -116,6 +120,9 @@ _ORIGINS = {
     "SessionWatch": ("lipstick.session_watch", "SessionWatch"),
     "ConnectWatch": ("lipstick.connect_watch", "ConnectWatch"),
     "Shown": ("lipstick.shown", "Shown"),
+    "CheckRun": ("lipstick.shown_checks", "CheckRun"),
+    "LibraryResult": ("lipstick.shown_checks", "LibraryResult"),
+    "LibraryVerdict": ("lipstick.shown_checks", "LibraryVerdict"),
     "WatchedWrite": ("lipstick.session_watch", "WatchedWrite"),
     "watch": ("lipstick.session_watch", "watch"),
     "semirings": ("semiring.semirings", ""),

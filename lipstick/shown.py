@@ -11,11 +11,12 @@ import warnings
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping
+from copy import copy
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from lipstick.dataframes.jvm import elements
 from lipstick.errors import SourceChangedError, SourceError
@@ -34,7 +35,10 @@ if TYPE_CHECKING:
     from lipstick.questions.missing.answer import MissingRow
     from lipstick.questions.what_if import WhatIf
     from lipstick.questions.why.answer import Explanation
+    from lipstick.shown_checks import CheckRun
 
+FEW: Final = 100
+"""The number of rows of a result, at most, that are kept within ``watch.checks()``."""
 MOST: Final = 100
 """The number of results that are kept, at most: the last ones."""
 _LONGEST: Final = 60
@@ -62,6 +66,8 @@ class Shown:
         The file and line, or the cell, of the call in the user's code; None: not known.
     value
         What ``count`` or ``isEmpty`` returned; else None.
+    returned
+        Within ``watch.checks()`` the rows that were returned, if they are a hundred or fewer.
     """
 
     def __init__(
@@ -79,6 +85,7 @@ class Shown:
         self._spark: SparkSession = shown.frame.sparkSession
         self._counted = shown.rows
         self._most = shown.most
+        self.returned: tuple[Mapping[str, Any], ...] | None = None
 
     @cached_property
     def rows(self) -> int | None:
@@ -127,7 +134,7 @@ class Shown:
         """The query, which has as many rows as were shown."""
         query = self.query
         rows: Any = query.capture.df
-        if self._name == "count" and (now := rows.head()[0]) != self.value:
+        if self._name == "count" and self.value not in (None, now := rows.head()[0]):
             raise self._differs("it", now)
         if self._name in ALL_ROWS and self._counted not in (None, now := rows.count()):
             raise self._differs("the number of its rows", now)
@@ -139,6 +146,49 @@ class Shown:
             f"there are now, and was {self.value or self._counted or 0:,}.\nShow it again, and ask "
             "then."
         )
+
+    def keep(self, returned: Any) -> None:
+        """Keep the rows of a result, if they are few."""
+        if isinstance(returned, int):
+            returned = [{self._name: returned}]
+        elif hasattr(returned, "to_pylist"):
+            returned = returned.to_pylist() if returned.num_rows <= FEW else None
+        elif hasattr(returned, "to_dict"):
+            returned = returned.to_dict("records") if len(returned) <= FEW else None
+        elif isinstance(returned, Row):
+            returned = [returned]
+        if isinstance(returned, list) and len(returned) <= FEW:
+            rows = (row.asDict() if isinstance(row, Row) else row for row in returned)
+            self.returned = tuple(rows)
+
+    def failing(self) -> Shown:
+        """Return the rows that a ``count`` has counted, all where it counted the first ones."""
+        rows = copy(self)
+        for name in ("query", "_asked"):
+            vars(rows).pop(name, None)
+        rows._name, rows.value, rows._counted = "show", None, None
+        if str(rows._plan.getClass().getSimpleName()) == "GlobalLimit":
+            rows._plan = rows._plan.child().child()
+        return rows
+
+    def expression(self, column: str) -> str:
+        """Return what a column of the answer is computed from, as Spark or its client writes it."""
+        if isinstance(self._plan, DataFrame):
+            from lipstick.dataframes.messages import relation_of
+
+            return f"{column} {relation_of(self._spark, self._plan)}"
+        outputs = [str(each.name()) for each in elements(self._plan.output())]
+        plan = str(self._plan.canonicalized().toString())
+        if column not in outputs:
+            return f"{column} {plan} {self._plan.toString()}"
+        place = outputs.index(column)
+        kinds = {"Aggregate": "aggregateExpressions", "Project": "projectList"}
+        listed = kinds.get(str(self._plan.getClass().getSimpleName()))
+        if listed is None:
+            return f"{place} {plan} {self._plan.toString()}"
+        made = str(elements(getattr(self._plan, listed)())[place].toString())
+        below = str(self._plan.child().canonicalized().toString())
+        return f"{re.sub(r'#[0-9]+L?|AS .*$', '', made)} {below}"
 
     # -- questions: those of annotated queries ------------------------------------------------
 
@@ -203,6 +253,7 @@ class ShownResults(ABC):
 
     def __init__(self) -> None:
         self._shown: deque[Shown] = deque(maxlen=MOST)
+        self._runs: list[list[Shown]] = []
 
     @property
     def shown(self) -> ShownList:
@@ -241,9 +292,33 @@ class ShownResults(ABC):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _add_shown(self, call: ShownCall, plan: Any) -> None:
+    def checks(self) -> CheckRun:
+        """Keep the queries of a library's checks, with what they return, while a block runs.
+
+        ``with watch.checks() as run:`` goes around the library's own call. ``run.results(report)``
+        has each of its results with the query that made it, for ``why``, ``quarantine`` and
+        ``top``.
+        """
+        from lipstick.shown_checks import CheckRun
+
+        self._check_open()
+        return CheckRun(self._keep_in)
+
+    def _keep_in(self, queries: list[Shown]) -> Callable[[], None]:
+        self._runs.append(queries)
+
+        def end() -> None:
+            self._runs = [each for each in self._runs if each is not queries]
+
+        return end
+
+    def _add_shown(self, call: ShownCall, plan: Any) -> Callable[[Any], None] | None:
         number = self._shown[-1].number + 1 if self._shown else 1
-        self._shown.append(Shown(number, call, plan, self._query_of))
+        shown = Shown(number, call, plan, self._query_of)
+        self._shown.append(shown)
+        for queries in self._runs:
+            queries.append(shown)
+        return shown.keep if self._runs else None
 
     @abstractmethod
     def _check_open(self) -> None:

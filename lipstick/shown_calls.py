@@ -76,7 +76,8 @@ class ShownCall:
     where: str | None
 
 
-Taker: TypeAlias = Callable[[ShownCall], None]
+Taker: TypeAlias = Callable[[ShownCall], Callable[[Any], None] | None]
+"""Takes a call; returns what takes its result, where that is wanted."""
 
 
 def notice(spark: SparkSession, take: Taker) -> Callable[[], None]:
@@ -182,8 +183,21 @@ class _Door:
         most = 1 if name in ("first", "head") and number is None else number
         text = f"{title}({given})"
         shown = ShownCall(frame, title, text, since, until, rows, value, most, where)
-        for take in takers:
-            take(shown)
+        wanted = [each for take in takers if (each := take(shown)) is not None]
+        if wanted and sys.getprofile() is None:
+            _on_return(called, wanted)
+
+
+def _on_return(called: FrameType, wanted: Sequence[Callable[[Any], None]]) -> None:
+    """Hand over what a running call returns, by a profiler that lives no longer than it."""
+
+    def noticed(frame: FrameType, event: str, value: Any) -> None:
+        if frame is called and event == "return":
+            sys.setprofile(None)
+            for each in wanted:
+                each(value)
+
+    sys.setprofile(noticed)
 
 
 def _is_same(one: Any, other: Any) -> bool:
