@@ -46,6 +46,8 @@ _ROWS: Final = ("number of output rows", "shuffle records written")
 _SAME_ROWS: Final = re.compile(
     r"AdaptiveSparkPlan|AQEShuffleRead|ColumnarToRow|InputAdapter|Project|\w*QueryStage|Sort|Window"
 )
+_LISTED: Final = {"Aggregate": "aggregateExpressions", "Project": "projectList"}
+_IDENTITY: Final = re.compile(r"#\d+L?")
 _LIMITS: Final = re.compile(r"(?:CollectLimit|GlobalLimit|LocalLimit|TakeOrderedAndProject)\b")
 _LIMIT: Final = re.compile(r"(?:limit=|Limit )(\d+)")
 
@@ -167,7 +169,8 @@ class Shown:
         for name in ("query", "_asked"):
             vars(rows).pop(name, None)
         rows._name, rows.value, rows._counted = "show", None, None
-        if str(rows._plan.getClass().getSimpleName()) == "GlobalLimit":
+        over_connect = isinstance(rows._plan, DataFrame)
+        if not over_connect and rows._plan.getClass().getSimpleName() == "GlobalLimit":
             rows._plan = rows._plan.child().child()
         return rows
 
@@ -177,18 +180,15 @@ class Shown:
             from lipstick.dataframes.messages import relation_of
 
             return f"{column} {relation_of(self._spark, self._plan)}"
-        outputs = [str(each.name()) for each in elements(self._plan.output())]
-        plan = str(self._plan.canonicalized().toString())
-        if column not in outputs:
-            return f"{column} {plan} {self._plan.toString()}"
-        place = outputs.index(column)
-        kinds = {"Aggregate": "aggregateExpressions", "Project": "projectList"}
-        listed = kinds.get(str(self._plan.getClass().getSimpleName()))
-        if listed is None:
-            return f"{place} {plan} {self._plan.toString()}"
-        made = str(elements(getattr(self._plan, listed)())[place].toString())
-        below = str(self._plan.child().canonicalized().toString())
-        return f"{re.sub(r'#[0-9]+L?|AS .*$', '', made)} {below}"
+        plan = self._plan
+        outputs = [str(each.name()) for each in elements(plan.output())]
+        listed = _LISTED.get(str(plan.getClass().getSimpleName()))
+        made = column
+        if listed is not None and self._name != "count" and column in outputs:
+            made = str(elements(getattr(plan, listed)())[outputs.index(column)].toString())
+            plan = plan.child()
+        # Identities of columns differ from plan to plan, and files are not in texts.
+        return _IDENTITY.sub("", f"{made} {plan.toString()}") + str(plan.semanticHash())
 
     # -- questions: those of annotated queries ------------------------------------------------
 
