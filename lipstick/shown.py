@@ -188,7 +188,7 @@ class Shown:
             made = str(elements(getattr(plan, listed)())[outputs.index(column)].toString())
             plan = plan.child()
         # Identities of columns differ from plan to plan, and files are not in texts.
-        return _IDENTITY.sub("", f"{made} {plan.toString()}") + str(plan.semanticHash())
+        return _IDENTITY.sub("", f"{made}\n{plan.toString()}") + str(plan.semanticHash())
 
     # -- questions: those of annotated queries ------------------------------------------------
 

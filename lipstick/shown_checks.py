@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
     from lipstick.questions.why.answer import Explanation
 
-_LIMITED: Final = re.compile(r"count .{0,40}?GlobalLimit")
+_BRANCH: Final = re.compile(r"^[\s:+|-]+")
+_HANDED_ON: Final = re.compile(r"(?<=[\[ ])\w+(?=[,\]])")
+_LEAVES: Final = ("Data", "Local", "Logical", "Relation", "SubqueryAlias", "View")
+"""The beginnings of lines, in the text of a plan, of relations and their names."""
+_LIMITED: Final = re.compile(r"count\s.{0,40}?GlobalLimit")
 """The beginning of counts of the first rows, such as of samples of failures."""
 _CHOOSES: Final = re.compile(r"\b(?:CASE|Filter|filter)\b")
 """Words in the expressions of numbers of failures, which values of all rows do not have."""
@@ -202,8 +206,17 @@ class CheckRun:
 
 
 def _reads(word: str, expression: str) -> bool:
-    """Return True if an expression has a word, such as the name of a column."""
-    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", expression) is not None
+    """Return True if an expression decides by a word, such as the name of a column.
+
+    Columns that relations have, and projections hand on, decide nothing.
+    """
+    lines = (_BRANCH.sub("", line) for line in expression.split("\n"))
+    deciding = (
+        _HANDED_ON.sub("", line) if line.startswith("Project") else line
+        for line in lines
+        if not line.startswith(_LEAVES)
+    )
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", "\n".join(deciding)) is not None
 
 
 def _numbers(shown: Shown) -> Iterable[tuple[str, Any]]:
