@@ -248,6 +248,7 @@ class ShownList(tuple[Shown, ...]):
         return "\n".join(lines) or "nothing was shown"
 
 
+@checked
 class ShownResults(ABC):
     """The last results that a session has shown."""
 

@@ -8,6 +8,7 @@ each failing check that is not, with the reason. Libraries that are not installe
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -256,6 +257,7 @@ def ran(name: str, frame: DataFrame, watch: Any) -> Iterator[str]:
 
 def main(arguments: list[str]) -> int:
     """Print the table."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     spark = (
         SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", "false")
@@ -263,6 +265,7 @@ def main(arguments: list[str]) -> int:
         .config("spark.sql.shuffle.partitions", "2")
         .getOrCreate()
     )
+    spark.sparkContext.setLogLevel("OFF")  # libraries try what fails
     with tempfile.TemporaryDirectory() as folder, lipstick.watch(spark) as watch:
         spark.createDataFrame(ROWS, COLUMNS).coalesce(1).write.parquet(f"{folder}/t")
         frame = spark.read.parquet(f"{folder}/t")
