@@ -385,7 +385,7 @@ class Replay(RealVersions):
         partners = within(rows_of(before.source), source_alias, sources, keys, values)
         is_held = self._engine.is_held(partners)
         source = (self._engine.view if is_held else partial(stored, self._engine))(partners)
-        would_be = self._rows(Bags(own, now.gone, now.came), self._row_keys.get(step.table, ()))
+        would_be = self._rows(Bags(own, now.gone, now.came))
         new_source = self._rows(Bags(source, *sides))
         was = self._reenacted(step, statement, Relations(own, before.views, source))
         then = self._reenacted(step, statement, Relations(would_be, after.views, new_source))
@@ -402,11 +402,11 @@ class Replay(RealVersions):
 
         return ReplayedRows(Bags(real, gone, came), concerned)
 
-    def _rows(self, bags: Bags, key: Sequence[str] = ()) -> str:
-        """Return a view of few hypothetical rows, whose real ones a key names if it is given."""
+    def _rows(self, bags: Bags) -> str:
+        """Return a view of few hypothetical rows."""
         if not bags.changed:
             return bags.real
-        query = hypothetical(bags, key)
+        query = hypothetical(bags)
         is_held = self._engine.is_held(query)
         return self._engine.view(query) if is_held else stored(self._engine, query)
 

@@ -139,7 +139,8 @@ def understand(spark: SparkSession, sql: str, args: Arguments = None) -> Underst
             _explain(spark, sql, args)
         except PySparkException:
             if not _QUERY.match(sql):
-                parse_by_spark(spark, sql)
+                if parse_by_spark(spark, sql):  # which cannot explain what only Delta parses
+                    raise dialect.not_a_query(sql, dialect.tokenize(sql)) from None
                 raise
             _sql(spark, sql, args)  # fails too, with the places of the user's text
         raise
@@ -209,8 +210,12 @@ def constant_bounds(spark: SparkSession, expression: dialect.Query) -> dialect.Q
     return dialect.with_bounds(expression, [int(value) for value in row or ()])
 
 
-def parse_by_spark(spark: SparkSession, sql: str) -> None:
+def parse_by_spark(spark: SparkSession, sql: str) -> bool:
     """Have Spark parse a text that may be a command, which running it would execute.
+
+    Returns
+    -------
+    False: Spark was not asked.
 
     Raises
     ------
@@ -220,6 +225,7 @@ def parse_by_spark(spark: SparkSession, sql: str) -> None:
     session = getattr(spark, "_jsparkSession", None)
     if session is not None:
         session.sessionState().sqlParser().parsePlan(sql)
+    return session is not None
 
 
 def _explanation(spark: SparkSession, sql: str, args: Arguments) -> str:

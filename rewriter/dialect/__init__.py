@@ -27,7 +27,15 @@ from rewriter.dialect.pipes import (
     PipeSource,
     SetStep,
 )
-from rewriter.dialect.sparksql import Query, SparkSQL, emit, name_parts, parse, tokenize
+from rewriter.dialect.sparksql import (
+    Query,
+    SparkSQL,
+    emit,
+    name_parts,
+    not_a_query,
+    parse,
+    tokenize,
+)
 from rewriter.dialect.writes import Action, Into, Write, first_word, read_write
 
 __all__ = [
@@ -59,6 +67,7 @@ __all__ = [
     "literals",
     "name_identifiers",
     "name_parts",
+    "not_a_query",
     "parse",
     "read_write",
     "relation_names",

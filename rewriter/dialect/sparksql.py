@@ -251,7 +251,7 @@ def parse(sql: str) -> exp.Query:
         raise _parse_error(sql, error) from error
     statement = statements[0] if statements else None
     if not isinstance(statement, exp.Query):
-        raise _not_a_query(sql, tokens)
+        raise not_a_query(sql, tokens)
     return statement
 
 
@@ -326,10 +326,11 @@ def _check_single(sql: str, tokens: list[Token]) -> None:
             )
     first = tokens[0].token_type
     if first in SparkSQL.Tokenizer.COMMANDS or first in SparkSQLParser.STATEMENT_PARSERS:
-        raise _not_a_query(sql, tokens)
+        raise not_a_query(sql, tokens)
 
 
-def _not_a_query(sql: str, tokens: list[Token]) -> QueryError:
+def not_a_query(sql: str, tokens: list[Token]) -> QueryError:
+    """Return the error about a statement that is no query."""
     return UnsupportedError(
         f"{tokens[0].text.upper()} is not a query that can be annotated",
         "Give a SELECT, VALUES or WITH query; run other statements with spark.sql.",

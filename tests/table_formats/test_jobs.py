@@ -92,6 +92,18 @@ def test_a_statement_that_is_not_followed_says_so_before_it_runs(
     assert ls.sql("SELECT sum(v) AS v FROM t").what_if(undo=["s1"]).df.head()["v"] == 31
 
 
+@pytest.mark.parametrize("text", ["RESTORE TABLE {t} TO VERSION AS OF 0", "VACUUM {t}"])
+def test_what_delta_alone_parses_is_to_be_run_by_spark(
+    lake: SparkSession, ls: lipstick.Session, fresh: Callable[[str], str], text: str
+) -> None:
+    table = fresh("delta")
+    lake.sql(f"CREATE TABLE {table} USING delta AS SELECT 1 AS id")
+    ls.track("t", table, key="id")
+    word = text.partition(" ")[0]
+    with pytest.raises(UnsupportedError, match=f"{word} is not a query.*at 1:1(.|\n)*spark.sql"):
+        ls.sql(text.format(t=table))
+
+
 def test_a_rollback_within_a_recording_says_so(
     lake: SparkSession, ls: lipstick.Session, fresh: Callable[[str], str], tmp_path: Path
 ) -> None:
