@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from lipstick.errors import CaptureError
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from lipstick.questions.why.answer import Explanation
 
+_TOTALS: Final = ("row_count", "values_count")
 _BRANCH: Final = re.compile(r"^[\s:+|-]+")
 _HANDED_ON: Final = re.compile(r"(?<=[\[ ])\w+(?=[,\]])")
 _LEAVES: Final = ("Data", "Local", "Logical", "Relation", "SubqueryAlias", "View")
@@ -46,6 +49,10 @@ class LibraryVerdict:
         The value that it found; None: it reports none.
     columns, words
         The columns that the check is about, and words that the expression of its query has.
+    text
+        The expression in SQL that the library computed the number by; None: it names none.
+    ordered
+        True if the library reports verdicts in the order of its queries.
     one
         True if the library asked whether there is a failure, and not for their number.
     """
@@ -56,6 +63,8 @@ class LibraryVerdict:
     value: Any = None
     columns: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    text: str | None = None
+    ordered: bool = False
     one: bool = False
 
 
@@ -177,9 +186,10 @@ class CheckRun:
                 for each in self._queries
                 for column, value in _numbers(each)
             ]
-        return [self._tied(verdict) for verdict in verdicts_of(report)]
+        verdicts = verdicts_of(report)
+        return [self._tied(verdict, verdicts) for verdict in verdicts]
 
-    def _tied(self, verdict: LibraryVerdict) -> LibraryResult:
+    def _tied(self, verdict: LibraryVerdict, verdicts: Sequence[LibraryVerdict]) -> LibraryResult:
         wanted = verdict.failures if verdict.failures is not None else verdict.value
         if not _is_number(wanted):
             return LibraryResult(verdict, reason="the library reports no number for it")
@@ -191,6 +201,9 @@ class CheckRun:
         ]
         if not found:
             return LibraryResult(verdict, reason="no query has returned its number")
+        if verdict.text is not None:
+            stated = [each for each in found if _plain(each[1]) == _plain(verdict.text)]
+            found = stated or found
         words = [*verdict.columns, *verdict.words]
         about = [each for each in found if all(_reads(word, each[2]) for word in words)]
         if not about:
@@ -199,10 +212,25 @@ class CheckRun:
         whole = [each for each in about if verdict.one or not _LIMITED.match(each[2])] or about
         alike = [each for each in whole if bool(_CHOOSES.search(each[2])) == chooses] or whole
         meanings = {text: (each, column) for each, column, text in alike}
+        if len(meanings) > 1 and verdict.ordered:
+            same = [each for each in verdicts if _question(each) == _question(verdict)]
+            if len(same) == len(meanings):
+                at = next(n for n, each in enumerate(same) if each is verdict)
+                meanings = dict([list(meanings.items())[at]])
         if len(meanings) > 1:
             return LibraryResult(verdict, reason="several queries have returned its number")
         ((query, column),) = meanings.values()
         return LibraryResult(verdict, query, column)
+
+
+def _question(verdict: LibraryVerdict) -> tuple[Any, ...]:
+    """Return what the verdicts have in common between which their order decides."""
+    return verdict.columns, verdict.words, verdict.failures, verdict.value
+
+
+def _plain(text: str) -> str:
+    """Return an expression without what Spark writes in another way in names of columns."""
+    return re.sub(r"[\s()`]", "", text).lower()
 
 
 def _reads(word: str, expression: str) -> bool:
@@ -285,18 +313,29 @@ def _of_soda(scan: Any) -> Iterable[LibraryVerdict]:
     for check in scan._checks:
         outcome = getattr(check.outcome, "value", None)
         column = getattr(getattr(check, "check_cfg", None), "column_name", None)
-        metrics = {type(metric).__name__ for metric in check.metrics.values()}
-        counts = bool(metrics & {"NumericQueryMetric", "UserDefinedFailedRowsMetric"})
-        value = getattr(check, "check_value", None)
-        is_failures = any(word in check.name for word in ("missing_", "invalid_", "duplicate_"))
-        is_failures |= counts and "failed rows" in check.name.lower()
-        number = value if _is_number(value) else None
+        value: Any = getattr(check, "check_value", None)
+        failing = re.search(r"(missing|invalid|duplicate)_|failed rows", check.name)
+        metrics = list(check.metrics.values())
+        for metric in list(metrics):  # a percentage is computed from numbers
+            formula = getattr(metric, "derived_formula", None)
+            parts = getattr(formula, "metric_dependencies", {})
+            metrics += [part for name, part in parts.items() if name not in _TOTALS]
+        text = None
+        for metric in metrics:
+            stated = getattr(metric, "get_sql_aggregation_expression", None)
+            with suppress(Exception):  # of what Soda computes by other queries
+                text = (stated() if stated is not None else None) or text
+            if "percent" in check.name and text is not None:
+                value = metric.value
+        number = float(value) if isinstance(value, Decimal) else value
+        number = number if _is_number(number) else None
         yield LibraryVerdict(
             check.name,
             None if outcome is None else outcome == "pass",
-            number if is_failures else None,
-            None if is_failures else number,
+            number if failing else None,
+            None if failing else number,
             (column,) if column else (),
+            text=text,
         )
 
 
@@ -309,4 +348,6 @@ def _of_pandera(frame: Any) -> Iterable[LibraryVerdict]:
                 column = error.get("column")
                 words = ("isnull",) if check == "not_nullable" else ("NOT",)
                 columns = (str(column),) if column else ()
-                yield LibraryVerdict(f"{column}: {check}", False, 1, None, columns, words, one=True)
+                yield LibraryVerdict(
+                    f"{column}: {check}", False, 1, None, columns, words, None, True, True
+                )

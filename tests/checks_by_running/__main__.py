@@ -241,7 +241,7 @@ def ran(name: str, frame: DataFrame, watch: Any) -> Iterator[str]:
             lines.append(f"  {each.name}: {each.reason}")
             continue
         try:
-            each.why(budget=20)
+            each.why(budget=5)
             explained += 1
         except LipstickError as error:
             lines.append(f"  {each.name}: {str(error).splitlines()[0][:110]}")

@@ -26,6 +26,7 @@ def validated(frame: DataFrame) -> list[LibraryVerdict]:
     (counts,) = frame.agg(*sums).collect()
     mean = frame.agg(F.avg("x").alias("m")).toPandas()["m"][0]
     found = frame.filter("k > 5").limit(1).count()
+    pair = [frame.filter(test).limit(1).count() for test in ("NOT x < 3", "NOT x < 4")]
     return [
         *(
             LibraryVerdict(f"{c} holds", n == 0, n, columns=(c,))
@@ -33,9 +34,16 @@ def validated(frame: DataFrame) -> list[LibraryVerdict]:
         ),
         LibraryVerdict("mean of x", mean < 5, value=float(mean), columns=("x",)),
         LibraryVerdict("any k", not found, found, columns=("k",), words=("Filter",), one=True),
+        *(
+            LibraryVerdict(
+                f"x below {n}", not found, found, None, ("x",), ("NOT",), None, True, True
+            )
+            for n, found in zip((3, 4), pair, strict=True)
+        ),
         LibraryVerdict("all rows", frame.count() < 10, value=40),
         LibraryVerdict("not found", False, 17),
         LibraryVerdict("no number", False),
+        LibraryVerdict("by its text", False, 5, text="SUM(CASE WHEN k > 5 THEN 1 ELSE 0 END)"),
         LibraryVerdict("other columns", False, 10, columns=("k",)),
     ]
 
@@ -58,8 +66,7 @@ def test_each_result_is_tied_to_its_query(spark: SparkSession, frame: DataFrame)
         assert [each.call for each in run.queries] == [
             "collect()",
             "toPandas()",
-            "count()",
-            "count()",
+            *["count()"] * 4,
         ]
         assert sys.getprofile() is None
         results = {each.name: each for each in run.results(report)}
@@ -78,9 +85,13 @@ def test_each_result_is_tied_to_its_query(spark: SparkSession, frame: DataFrame)
         assert {row["id"] for row in nulls.quarantine().to_pylist()} == set(range(0, 40, 4))
         assert small.why().causes is not None
         assert {row["k"] for row in any_k.quarantine().to_pylist()} == {6}
+        assert results["by its text"].column == small.column
         top = results["mean of x"].top(1).to_pylist()
         assert top[0]["id"] in (0, 39)
-        assert results["all rows"].query is run.queries[3]
+        assert results["all rows"].query is run.queries[5]
+        for name, query in (("x below 3", run.queries[3]), ("x below 4", run.queries[4])):
+            assert results[name].query is query
+        assert len(results["x below 4"].quarantine()) == 36
         with pytest.raises(CaptureError, match="not found is tied to no query: no query has"):
             results["not found"].why()
         assert "c holds fails" in repr(nulls)
@@ -115,7 +126,9 @@ def test_reports_of_libraries_are_read() -> None:
     errors = {"DATA": {"CHECKS": [{"column": "k", "check": "less_than(6)"}]}}
     frame = SimpleNamespace(pandera=SimpleNamespace(errors=errors))
     assert verdicts_of(frame) == [
-        LibraryVerdict("k: less_than(6)", False, 1, columns=("k",), words=("NOT",), one=True)
+        LibraryVerdict(
+            "k: less_than(6)", False, 1, columns=("k",), words=("NOT",), ordered=True, one=True
+        )
     ]
     with pytest.raises(CaptureError, match="A report of builtins is not known"):
         verdicts_of({})
