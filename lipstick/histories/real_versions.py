@@ -156,7 +156,8 @@ class RealVersions:
         for name in sources_of(statement):
             bags = self._bags(step, name)
             if hypothetically and bags.changed:
-                views[name] = self._engine.view(hypothetical(bags, self._keys.get(name, ())))
+                key = self._keys.get(step.reads.get(name, name), ())
+                views[name] = self._engine.view(hypothetical(bags, key))
             else:
                 views[name] = bags.real
         return views

@@ -421,8 +421,10 @@ class Replay(RealVersions):
             The expressions over the source that are equated with ones over the target.
         """
         name, columns = passes_rows(statement.source), column_names(sources, alias)
-        key = () if name is None else self._keys.get(step.reads.get(name, name), ())
-        if name is None or columns is None or not key or self._bags(step, name).came:
+        if name is None or columns is None or not is_whole(statement.source):
+            return False
+        key = self._keys.get(step.reads.get(name, name), ())
+        if not key or self._bags(step, name).came:
             return False
         return {column.lower() for column in columns} >= {column.lower() for column in key}
 

@@ -92,6 +92,26 @@ def test_a_statement_that_is_not_followed_says_so_before_it_runs(
     assert ls.sql("SELECT sum(v) AS v FROM t").what_if(undo=["s1"]).df.head()["v"] == 31
 
 
+@pytest.mark.parametrize("source", ["updates", "(SELECT seq AS id, v FROM updates)"])
+def test_a_source_keeps_the_key_that_it_had(
+    lake: SparkSession, ls: lipstick.Session, fresh: Callable[[str], str], source: str
+) -> None:
+    """Another relation of its name has another key; and a column may be called as the key is."""
+    table = fresh("iceberg")
+    lake.sql(f"CREATE TABLE {table} USING iceberg AS SELECT id, 0L AS v FROM range(1, 4)")
+    ls.track("t", table, key="id")
+    rows = "SELECT * FROM VALUES (1L, 1L, 7L), (2L, 2L, 7L), (3L, 3L, 8L) AS v(id, seq, v)"
+    ls.track("updates", lake.sql(rows), key="id")
+    ls.sql(
+        f"MERGE INTO {table} AS t USING {source} AS u ON t.id = u.id "
+        "WHEN MATCHED THEN UPDATE SET v = u.v"
+    )
+    ls.untrack("updates")
+    ls.track("updates", lake.sql("SELECT 7L AS v, 9L AS id"), key="v")
+    found = ls.sql("SELECT * FROM t").what_if(delete={"updates@1": [1]}).df.collect()
+    assert sorted(map(tuple, found)) == [(1, 0), (2, 7), (3, 8)]
+
+
 @pytest.mark.parametrize("text", ["RESTORE TABLE {t} TO VERSION AS OF 0", "VACUUM {t}"])
 def test_what_delta_alone_parses_is_to_be_run_by_spark(
     lake: SparkSession, ls: lipstick.Session, fresh: Callable[[str], str], text: str
