@@ -338,13 +338,22 @@ def fingerprint(spark: SparkSession, frame: DataFrame) -> tuple[FileState, ...]:
 
     Empty for data that is not in files.
     """
-    files = sorted(frame.inputFiles())
+    files = sorted(frame.inputFiles()) or _files_of_cached(frame)
     states = [local_state(file) for file in files]
     if all(state is not None for state in states):
         return tuple(state for state in states if state is not None)
     listing = spark.read.format("binaryFile").load(files)
     columns = listing.selectExpr("path", "length", "unix_millis(modificationTime) AS time")
     return tuple(sorted((row[0], row[1], row[2]) for row in columns.collect()))
+
+
+def _files_of_cached(frame: DataFrame) -> list[str]:
+    """Return the files of a frame of which Spark shows none, since it has cached the rows."""
+    if not hasattr(frame, "_jdf"):
+        return []
+    from lipstick.dataframes.jvm import file_relations
+
+    return sorted({file for each in file_relations(frame) for file in each.location().inputFiles()})
 
 
 def check_unchanged(spark: SparkSession, name: str, source: Source) -> None:

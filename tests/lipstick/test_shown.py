@@ -184,6 +184,21 @@ def test_tables_that_the_session_wrote_are_followed(
 
 
 @pytest.mark.classic
+def test_cached_frames_are_asked(spark: SparkSession, orders: DataFrame, tmp_path: Path) -> None:
+    orders.cache().count()
+    with lipstick.watch(spark) as watch:
+        _totals(orders).show()
+        assert "5 instead of 25" in str(watch.last.why("n", {"region": "north"}, too="high"))
+        _totals(orders).show()
+        time.sleep(0.02)
+        for file in (tmp_path / "orders").glob("part-*"):
+            file.touch()
+        with pytest.raises(SourceChangedError, match="has changed since result 2 was shown"):
+            watch.last.top("n", 1, {"region": "north"})
+    orders.unpersist()
+
+
+@pytest.mark.classic
 def test_ties_and_the_time_are_named(spark: SparkSession, orders: DataFrame) -> None:
     with lipstick.watch(spark) as watch:
         orders.orderBy("region").limit(1).collect()
