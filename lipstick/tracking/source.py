@@ -348,7 +348,7 @@ def fingerprint(spark: SparkSession, frame: DataFrame) -> tuple[FileState, ...]:
 
 
 def _files_of_cached(frame: DataFrame) -> list[str]:
-    """Return the files of a frame of which Spark shows none, since it has cached the rows."""
+    """Return the files of a frame whose rows Spark has cached, and whose files it hides."""
     if not hasattr(frame, "_jdf"):
         return []
     from lipstick.dataframes.jvm import file_relations
