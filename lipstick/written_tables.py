@@ -25,7 +25,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
 from lipstick.dataframes.jvm import analysed, frame_of
-from lipstick.dataframes.leaves import row_leaves
+from lipstick.dataframes.leaves import is_same_source, row_leaves
 from lipstick.engines.spark.local_session import unlog_own_errors
 from lipstick.engines.spark.private_session import PrivateSession
 from lipstick.errors import (
@@ -258,7 +258,8 @@ class WrittenTables(ABC):
 
     def _relation(self, leaf: Plan, before: int, line: Any) -> LeafRelation:
         """Return the relation that a leaf reads: the view of a write's query, or a source."""
-        from lipstick.dataframes.leaves import table_name, track_leaf
+        from lipstick.dataframes.leaves import table_name
+        from lipstick.dataframes.tracked_leaves import track_leaf
 
         spark = self.session.spark
         rows = frame_of(spark, leaf)
@@ -471,7 +472,7 @@ class LeafRelation:
 
     def is_of(self, leaf: Plan, files: frozenset[str]) -> bool:
         """Return True if a leaf reads the same rows: of the same files, in the same way."""
-        return files == self.files and bool(leaf.sameResult(self.leaf))
+        return files == self.files and is_same_source(leaf, self.leaf)
 
     def is_current(self, spark: SparkSession) -> bool:
         """Return True if its rows are as they were, if it is a source: a query is what it was."""

@@ -43,6 +43,7 @@ from lipstick.dataframes.jvm import (
     with_plans,
     with_subqueries,
 )
+from lipstick.dataframes.leaves import files_of, is_same_source
 from lipstick.dataframes.streaming import name_first_rows
 from lipstick.errors import SourceChangedError
 from lipstick.tracking.formats.probe import versioned_leaf
@@ -149,6 +150,8 @@ def _read_versions(
 ) -> DataFrame:
     """Return a frame that reads tracked versions where it reads their tables as they are now.
 
+    Files whose path the frame spells otherwise are read as they were tracked.
+
     Parameters
     ----------
     replaced_since
@@ -160,11 +163,15 @@ def _read_versions(
         When the frame reads another version of a table than is tracked.
     """
     versioned = [relation for relation in tracked if relation.source.version is not None]
+    unversioned = [analysed(t.source.frame) for t in tracked if t.source.version is None]
+    files = [plan for plan in unversioned if files_of(plan) is not None]
 
     def chosen(leaf: Plan) -> DataFrame | None:
         found = versioned_leaf(spark, leaf)
-        same = [] if found is None else [t for t in versioned if _is_of(t, found)]
-        if found is None or not same:
+        if found is None:
+            return _respelt(spark, leaf, files)
+        same = [t for t in versioned if _is_of(t, found)]
+        if not same:
             return None
         for each in same:
             known = each.source.versions[0].version == found.version
@@ -176,11 +183,20 @@ def _read_versions(
             "Track the version that the frame reads, or have the frame read that one."
         )
 
-    if not versioned:
+    if not versioned and not files:
         return frame
     plan = analysed(frame)
     other = with_tables(spark, plan, chosen)
     return frame if other is plan else frame_of(spark, other)
+
+
+def _respelt(spark: SparkSession, leaf: Plan, files: Sequence[Plan]) -> DataFrame | None:
+    """Return the tracked files that a leaf reads by another spelling of their path, if it does."""
+    if files_of(leaf) is None:
+        return None
+    alike = [plan for plan in files if is_same_source(leaf, plan)]
+    known = not alike or any(leaf.sameResult(plan) for plan in alike)
+    return None if known else frame_of(spark, alike[0])
 
 
 def with_tables(

@@ -23,9 +23,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.session import _monkey_patch_RDD
 
 import lipstick
-from lipstick import Session
 from lipstick.errors import LipstickError, SessionClosedError, SourceError
 from lipstick.session_watch import SessionWatch as Watch
+from lipstick.sessions import Session
 from rewriter.errors import UnsupportedError
 
 pytestmark = pytest.mark.spark

@@ -221,3 +221,23 @@ def test_cells_of_a_notebook_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     own = {"note": lambda: seen.append(_title(sys._getframe(1)))}
     exec(compile("note()", "/tmp/kernel/7.py", "exec"), own)
     assert seen == ["Cell In[3]"]
+
+
+def test_files_have_one_name_however_their_path_is_spelt(
+    spark: SparkSession, orders: DataFrame, tmp_path: Path
+) -> None:
+    watch = lipstick.watch(spark)
+    try:
+        orders.count()
+        by_sql = spark.sql(f"SELECT count(*) AS n FROM parquet.`{tmp_path}/orders`")
+        by_sql.collect()
+        spark.read.parquet(f"file://{tmp_path}/orders/").where("id > 1").count()
+        for shown, rows in zip(watch.shown, (3, 3, 2), strict=True):
+            assert _name(watch, shown) == "orders"
+            without = shown.what_if(delete={"orders": "region = 'north' AND amount = 5"})
+            assert [tuple(row) for row in without.df.collect()] == [(rows,)]
+    finally:
+        watch.close()
+    with lipstick.session(spark) as ls:
+        ls.track("tracked", f"{tmp_path}/orders", key="id")
+        assert ls.annotate(by_sql).what_if({"tracked": [1]}).df.collect() == [(3,)]

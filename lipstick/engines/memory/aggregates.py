@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.order import Key, order
-from lipstick.engines.memory.state import known_values, needs_spark, overlay, same
+from lipstick.engines.memory.state import as_type, known_values, needs_spark, overlay, same
 from lipstick.errors import CaptureError
 from rewriter.emit import MEMBERS
 from rewriter.interpret import (
@@ -214,7 +214,7 @@ class Touched:
         whole, of_groups = self._whole()
         every = [whole.values(argument) for argument in call.arguments]
         columns = [
-            normal(decoded(pa.concat_arrays([a, b.cast(a.type), c.cast(a.type)])))
+            normal(decoded(pa.concat_arrays([a, as_type(b, a.type), as_type(c, a.type)])))
             for a, b, c in zip(every, lost, gained, strict=True)
         ]
         values, first = distinct(columns, len(columns[0]))

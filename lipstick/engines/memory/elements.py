@@ -14,7 +14,7 @@ from lipstick.engines.memory.member_rows import MemberRows
 from lipstick.engines.memory.places import beside, matches, pack, positions_of, scenarios_of
 from lipstick.engines.memory.rows import Rows
 from lipstick.engines.memory.scenarios import Deleted
-from lipstick.engines.memory.state import AskedValue, Context, State, Supposed
+from lipstick.engines.memory.state import AskedValue, Context, State, Supposed, as_type
 from lipstick.engines.memory.store import OPEN_WITH_SPARK, every
 from lipstick.errors import CaptureError, NeedsSparkError
 from rewriter.blocks import Block, Generator
@@ -237,7 +237,7 @@ def _joined(one: Elements, other: Elements) -> Elements:
         np.concatenate([one.offsets, len(one.places) + other.offsets[1:]]),
         np.concatenate([one.places, other.places]),
         tuple(
-            pa.concat_arrays([a, b.cast(a.type)])
+            pa.concat_arrays([a, as_type(b, a.type)])
             for a, b in zip(one.columns, other.columns, strict=True)
         ),
     )

@@ -12,7 +12,7 @@ from lipstick.engines.memory import order
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.places import contains, pack, positions_of, scenarios_of
 from lipstick.engines.memory.scenarios import Deleted, Scenarios, Updates
-from lipstick.engines.memory.state import SORT, State, sort_keys
+from lipstick.engines.memory.state import SORT, State, as_type, sort_keys
 from lipstick.engines.memory.updates import evaluate_update
 from rewriter.blocks import Block
 from semiring.arrays.segments import union
@@ -62,7 +62,7 @@ def evaluate_many(engine: Engine, scenarios: Scenarios) -> ScenarioChanges:
         np.concatenate([part.present for part in parts]),
         np.concatenate([part.copies for part in parts]),
         {
-            name: pa.concat_arrays([part.columns[name].cast(first.type) for part in parts])
+            name: pa.concat_arrays([as_type(part.columns[name], first.type) for part in parts])
             for name, first in parts[0].columns.items()
         },
     )
@@ -134,7 +134,7 @@ def merged_answers(engine: Engine, count: int, changes: ScenarioChanges) -> Merg
     columns = {}
     for name in needed(block):
         column = base.take(name, plain)
-        columns[name] = pa.concat_arrays([column, changes.columns[name].cast(column.type)])
+        columns[name] = pa.concat_arrays([column, as_type(changes.columns[name], column.type)])
     if block.copies:
         copies = np.concatenate([base.copies(plain), changes.copies[changes.present]])
         taken = np.repeat(np.arange(len(places)), copies)

@@ -275,7 +275,7 @@ class Supposed(State):
                 raise _several(self.block, int(counts.max()))
             now = self.take(name, rows)
             singles = spread(now, np.searchsorted(numbers, owners), len(numbers))
-            was = self.base.single(name).cast(singles.type)
+            was = as_type(self.base.single(name), singles.type)
             self._singles[name] = numbers, pa.concat_arrays([was, singles])
         return self._singles[name]
 
@@ -324,13 +324,22 @@ Context: TypeAlias = Callable[[str], State]
 """From the name of a block to its rows."""
 
 
+def as_type(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return a column as one of a type.
+
+    To a struct of fields that are not NULL, as a variant is, Arrow casts no NULL: even to the
+    column's own type.
+    """
+    return column if column.type == kind else column.cast(kind)
+
+
 def overlay(values: pa.Array, places: Array, patch: pa.Array) -> pa.Array:
     """Return `values` with the values of `patch` put at some places."""
     if not len(places):
         return values
     index = np.arange(len(values), dtype=np.int64)
     index[places] = len(values) + np.arange(len(places))
-    return pa.concat_arrays([values, patch.cast(values.type)]).take(pa.array(index))
+    return pa.concat_arrays([values, as_type(patch, values.type)]).take(pa.array(index))
 
 
 def spread(values: pa.Array, places: Array, length: int) -> pa.Array:
@@ -358,7 +367,7 @@ def same(a: pa.Array, b: pa.Array) -> Array:
         pairs = zip(a.to_pylist(), b.to_pylist(), strict=True)
         return np.array([x == y for x, y in pairs], dtype=np.bool_)
     null_a, null_b = (_nulls(column) for column in (a, b))
-    equal = ranked(pa.concat_arrays([a, b.cast(a.type)]))
+    equal = ranked(pa.concat_arrays([a, as_type(b, a.type)]))
     values: Array = (equal[: len(a)] == equal[len(a) :]).astype(np.bool_)
     return np.where(null_a | null_b, null_a & null_b, values)
 

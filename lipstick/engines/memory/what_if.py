@@ -9,7 +9,7 @@ from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.keys import KeyTable
 from lipstick.engines.memory.many import ScenarioChanges, merged_answers
 from lipstick.engines.memory.places import contains, positions_of, scenarios_of
-from lipstick.engines.memory.state import State, same, spread
+from lipstick.engines.memory.state import State, as_type, same, spread
 from lipstick.questions.what_if import CHANGE, SCENARIO, WhatIf, WhatIfMany
 from semiring.arrays.segments import ascending, others
 from semiring.base import Array
@@ -131,9 +131,9 @@ def _differing_rows(engine: Engine, labels: pa.Array, found: ScenarioChanges) ->
         old = base.take(output.name, positions[fewer])
         new = found.columns[output.name]
         same_column = base.take(output.name, positions[both])
-        taken = new.take(pa.array(index[both])).cast(same_column.type)
+        taken = as_type(new.take(pa.array(index[both])), same_column.type)
         differs[both] |= ~same(same_column, taken)
-        columns.append(pa.concat_arrays([new.cast(old.type), old]))
+        columns.append(pa.concat_arrays([as_type(new, old.type), old]))
     changed, more = np.flatnonzero(differs), np.flatnonzero(now > before)
     # Of each kind of change its rows, where their values are, and how often they are shown.
     parts = [

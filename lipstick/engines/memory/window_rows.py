@@ -29,6 +29,7 @@ from lipstick.engines.memory.state import (
     State,
     Supposed,
     Take,
+    as_type,
     known_values,
     needs_spark,
     overlay,
@@ -298,7 +299,7 @@ class WindowRows(MemberRows):
         rows = np.flatnonzero(self.base_present())
         scalars = [*call.partition, *(key.scalar for key in call.order)]
         columns = [
-            pa.concat_arrays([before, now.cast(before.type)])
+            pa.concat_arrays([before, as_type(now, before.type)])
             for before, now in zip(
                 self._scalars(scalars, rows, self.context),
                 self._scalars(scalars, arriving, context),

@@ -22,7 +22,7 @@ from lipstick.engines.memory.aggregates import (
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.order import Key
 from lipstick.engines.memory.places import NOTHING, matches, pack, positions_of, scenarios_of
-from lipstick.engines.memory.state import Context, known_values, needs_spark
+from lipstick.engines.memory.state import Context, as_type, known_values, needs_spark
 from lipstick.engines.memory.sums import ChunkedSums
 from lipstick.engines.memory.window_frames import FrameRanges, Placed
 from lipstick.engines.memory.windows import MOST_IN_FRAMES
@@ -137,7 +137,7 @@ class _RowValue:
         for scalar in scalars:
             before = known_values(scalar, base, len(moved.present))
             after = known_values(scalar, now, len(moved.arriving))
-            columns.append(pa.concat_arrays([before, after.cast(before.type)]))
+            columns.append(pa.concat_arrays([before, as_type(after, before.type)]))
         return columns
 
     def value(self) -> pa.Array:

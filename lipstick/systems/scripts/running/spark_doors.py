@@ -358,7 +358,7 @@ class Annotating:
 
     def _name(self, frame: DataFrame, leaf: Any, event: Event) -> Tracked:
         """Track a leaf under a name of its own."""
-        from lipstick.dataframes.leaves import track_leaf
+        from lipstick.dataframes.tracked_leaves import track_leaf
 
         stem = re.sub(r"\W", "_", Path(event.name.split(",")[0]).stem) or "rows"
         name = f"_script_{event.number}_{stem}".lower()
