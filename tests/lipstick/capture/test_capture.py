@@ -212,6 +212,7 @@ def test_only_groups_that_a_monotone_having_keeps_are_captured(
 
 
 @pytest.mark.classic
+@pytest.mark.engines("memory")
 def test_rows_that_a_condition_selects_are_captured_alone(
     dealer: lipstick.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -83,7 +82,8 @@ def test_a_check_over_files(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A command stops the Spark that it starts; here it must not be this run's.
-    monkeypatch.setattr(lipstick, "session", partial(lipstick.session, spark))
+    open_session = lipstick.session
+    monkeypatch.setattr(lipstick, "session", lambda other=None: open_session(other or spark))
     unit = ["K", "C", "C", "C"] * 10
     rows = pa.table({"id": range(40), "unit": unit, "v": [300, 20, 21, 22] * 10})
     pq.write_table(rows, tmp_path / "readings.parquet")
@@ -135,7 +135,8 @@ def test_checks_that_are_not_there(tmp_path: Path) -> None:
 def test_two_texts_as_a_report_for_a_pull_request(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lipstick, "session", partial(lipstick.session, spark))
+    open_session = lipstick.session
+    monkeypatch.setattr(lipstick, "session", lambda other=None: open_session(other or spark))
     pq.write_table(pa.table({"id": [1, 2], "area": ["n", "s"]}), tmp_path / "t.parquet")
     pq.write_table(pa.table({"id": [1, 2], "item": [1, None]}), tmp_path / "r.parquet")
     text = _said(
