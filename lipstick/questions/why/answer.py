@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -61,8 +62,10 @@ class Cause:
 
     @property
     def effect(self) -> float:
-        """The difference that deleting these rows makes."""
-        return self.after - self.before
+        """The difference that deleting these rows makes, of the numbers as they are written."""
+        if not np.isfinite(self.after - self.before):
+            return self.after - self.before
+        return float(Decimal(repr(float(self.after))) - Decimal(repr(float(self.before))))
 
     def what_if(self) -> WhatIf[Any]:
         """Return the answer without these rows: their keys are deleted."""

@@ -120,6 +120,7 @@ class _Command:
     operation: str = "UPDATE"
     kind: str = "AppendData"
     logged: str = ""
+    branch: str | None = None
 
     may_read = TableCommand.may_read
 

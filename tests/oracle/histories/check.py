@@ -28,6 +28,7 @@ from rewriter.statements import (
     TableShape,
     difference,
     hypothetical,
+    keys_of,
     parse_statement,
     reenact,
     rows_of,
@@ -76,6 +77,16 @@ class DuckEngine:
 
     def differences(self, left: str, right: str) -> tuple[str | None, str | None]:
         return self.store(difference(left, right)), self.store(difference(right, left))
+
+    def compared(self, left: str, right: str) -> tuple[str, str | None, str | None]:
+        return self.view(left), *self.differences(left, right)
+
+    def keys(self, queries: Sequence[tuple[str, str, Sequence[str]]]) -> str | None:
+        return self.store(keys_of(queries))
+
+    def is_held(self, query: str) -> bool:
+        """Return True at times: whether a query is computed first changes no answer."""
+        return self._made % 2 == 0
 
     def literals(self, view: str) -> list[list[str | None] | None]:
         columns = list(zip(*self.rows(f"SELECT * FROM {view}"), strict=True))
