@@ -43,11 +43,11 @@ from lipstick.dataframes.jvm import (
     with_plans,
     with_subqueries,
 )
-from lipstick.dataframes.leaves import files_of, is_same_source
+from lipstick.dataframes.leaves import is_same_source
 from lipstick.dataframes.streaming import name_first_rows
 from lipstick.errors import SourceChangedError
 from lipstick.tracking.formats.probe import versioned_leaf
-from rewriter.errors import NotUnderstoodError, QueryError
+from rewriter.errors import NotUnderstoodError, QueryError, UntrackedError
 from rewriter.frames import catalyst
 from rewriter.frames.catalyst.refusals import is_local_sort
 from rewriter.frames.writing.rows import condition, is_percentage
@@ -89,6 +89,18 @@ def classic_text(
         With the first line of the optimised plans that differs.
     """
     read = partial(_read_versions, spark, tracked, replaced_since)
+    try:
+        return _classic_text(spark, frame, tracked, read)
+    except UntrackedError:
+        respelt = _respelt(spark, frame, tracked)
+        if respelt is None:
+            raise
+    return _classic_text(spark, respelt, tracked, read)
+
+
+def _classic_text(
+    spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracked], read: Reading
+) -> str:
     frame = read(frame)
     plan = analysed(frame)
     nodes = described(plan)
@@ -150,8 +162,6 @@ def _read_versions(
 ) -> DataFrame:
     """Return a frame that reads tracked versions where it reads their tables as they are now.
 
-    Files whose path the frame spells otherwise are read as they were tracked.
-
     Parameters
     ----------
     replaced_since
@@ -163,15 +173,11 @@ def _read_versions(
         When the frame reads another version of a table than is tracked.
     """
     versioned = [relation for relation in tracked if relation.source.version is not None]
-    unversioned = [analysed(t.source.frame) for t in tracked if t.source.version is None]
-    files = [plan for plan in unversioned if files_of(plan) is not None]
 
     def chosen(leaf: Plan) -> DataFrame | None:
         found = versioned_leaf(spark, leaf)
-        if found is None:
-            return _respelt(spark, leaf, files)
-        same = [t for t in versioned if _is_of(t, found)]
-        if not same:
+        same = [] if found is None else [t for t in versioned if _is_of(t, found)]
+        if found is None or not same:
             return None
         for each in same:
             known = each.source.versions[0].version == found.version
@@ -183,20 +189,35 @@ def _read_versions(
             "Track the version that the frame reads, or have the frame read that one."
         )
 
-    if not versioned and not files:
+    if not versioned:
         return frame
     plan = analysed(frame)
     other = with_tables(spark, plan, chosen)
     return frame if other is plan else frame_of(spark, other)
 
 
-def _respelt(spark: SparkSession, leaf: Plan, files: Sequence[Plan]) -> DataFrame | None:
-    """Return the tracked files that a leaf reads by another spelling of their path, if it does."""
-    if files_of(leaf) is None:
+def _respelt(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracked]) -> DataFrame | None:
+    """Return a frame that reads tracked files by the spelling of their path by which they are.
+
+    None: it reads none of them.
+
+    Raises
+    ------
+    SourceChangedError
+        When the frame reads other files than were tracked.
+    """
+    of_files = [relation for relation in tracked if relation.source.fingerprint]
+
+    def chosen(leaf: Plan) -> DataFrame | None:
+        for relation in of_files:
+            if is_same_source(leaf, analysed(relation.source.frame)):
+                _check_files(leaf, relation)
+                return relation.source.frame
         return None
-    alike = [plan for plan in files if is_same_source(leaf, plan)]
-    known = not alike or any(leaf.sameResult(plan) for plan in alike)
-    return None if known else frame_of(spark, alike[0])
+
+    plan = analysed(frame)
+    other = with_tables(spark, plan, chosen)
+    return None if other is plan else frame_of(spark, other)
 
 
 def with_tables(

@@ -13,11 +13,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from lipstick.dataframes import query_text
-from lipstick.dataframes.classic import with_tables
 from lipstick.dataframes.jvm import (
     Plan,
     alias,
@@ -28,7 +27,6 @@ from lipstick.dataframes.jvm import (
     sequence,
     with_parameters,
 )
-from lipstick.dataframes.leaves import reads_alike
 from lipstick.errors import UnsupportedError
 from lipstick.tracking.formats.delta import delta_name, delta_of_name
 from lipstick.tracking.formats.probe import versioned_table
@@ -423,13 +421,8 @@ class _CommandReader:
         return f"SELECT {', '.join(quoted_name([name]) for name in columns)} FROM ({text})"
 
     def _query(self, plan: Plan) -> str:
-        frame = frame_of(self._spark, with_tables(self._spark, plan, self._files))
+        frame = frame_of(self._spark, plan)
         return query_text(self._spark, frame, self._tracked, self._changed_tables)
-
-    def _files(self, leaf: Plan) -> DataFrame | None:
-        """Return the tracked rows of files that a leaf reads by their path."""
-        frames = (t.source.frame for t in self._tracked if t.source.format is not None)
-        return next((f for f in frames if reads_alike(leaf, analysed(f))), None)
 
     def _texts(self, sides: Mapping[str, Plan], expressions: Sequence[Plan]) -> list[str]:
         """Return expressions over the columns of target and source in SQL."""

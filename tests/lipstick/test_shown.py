@@ -241,3 +241,7 @@ def test_files_have_one_name_however_their_path_is_spelt(
     with lipstick.session(spark) as ls:
         ls.track("tracked", f"{tmp_path}/orders", key="id")
         assert ls.annotate(by_sql).what_if({"tracked": [1]}).df.collect() == [(3,)]
+        orders.limit(1).write.mode("append").parquet(f"{tmp_path}/orders")
+        later = spark.read.parquet(f"file://{tmp_path}/orders/").groupBy().count()
+        with pytest.raises(SourceChangedError, match="reads other files than 'tracked' had"):
+            ls.annotate(later)
