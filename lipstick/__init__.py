@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from graphquery.federation import open_federation as federation
     from lipstick.capture.capture import Capture
     from lipstick.capture.capture import open_capture as open
-    from lipstick.connect_watch import ConnectWatch
     from lipstick.erasure.plan import ErasurePlan
     from lipstick.erasure.receipt import ErasureReceipt
     from lipstick.errors import LipstickError
@@ -32,9 +31,10 @@ if TYPE_CHECKING:
     from lipstick.questions.scenarios import each
     from lipstick.questions.valuation import of_row
     from lipstick.questions.what_if import WhatIf, WhatIfMany
-    from lipstick.session_watch import SessionWatch, WatchedWrite, watch
-    from lipstick.shown import Shown
-    from lipstick.shown_checks import CheckRun, LibraryResult, LibraryVerdict
+    from lipstick.watching.checks import CheckRun, LibraryResult, LibraryVerdict
+    from lipstick.watching.connect import ConnectWatch
+    from lipstick.watching.session import SessionWatch, WatchedWrite, watch
+    from lipstick.watching.shown import Shown
     from lipstick.workflow import (
         Edge,
         Loop,
@@ -117,14 +117,14 @@ _ORIGINS = {
     "open": ("lipstick.capture.capture", "open_capture"),
     "open_run": ("lipstick.workflow", "open_run"),
     "session": ("lipstick.histories", "session"),
-    "SessionWatch": ("lipstick.session_watch", "SessionWatch"),
-    "ConnectWatch": ("lipstick.connect_watch", "ConnectWatch"),
-    "Shown": ("lipstick.shown", "Shown"),
-    "CheckRun": ("lipstick.shown_checks", "CheckRun"),
-    "LibraryResult": ("lipstick.shown_checks", "LibraryResult"),
-    "LibraryVerdict": ("lipstick.shown_checks", "LibraryVerdict"),
-    "WatchedWrite": ("lipstick.session_watch", "WatchedWrite"),
-    "watch": ("lipstick.session_watch", "watch"),
+    "SessionWatch": ("lipstick.watching.session", "SessionWatch"),
+    "ConnectWatch": ("lipstick.watching.connect", "ConnectWatch"),
+    "Shown": ("lipstick.watching.shown", "Shown"),
+    "CheckRun": ("lipstick.watching.checks", "CheckRun"),
+    "LibraryResult": ("lipstick.watching.checks", "LibraryResult"),
+    "LibraryVerdict": ("lipstick.watching.checks", "LibraryVerdict"),
+    "WatchedWrite": ("lipstick.watching.session", "WatchedWrite"),
+    "watch": ("lipstick.watching.session", "watch"),
     "semirings": ("semiring.semirings", ""),
 }
 

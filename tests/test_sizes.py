@@ -43,7 +43,7 @@ def test_layout_comments_and_docstrings_have_no_size() -> None:
     ("path", "ring"),
     [
         ("lipstick/sessions.py", "core"),
-        ("lipstick/session_watch.py", "tools"),
+        ("lipstick/watching/session.py", "tools"),
         ("lipstick/explorer/saved.py", "tools"),
         ("lipstick/systems/dbt/models.py", "systems"),
         ("lipstick/systems/__init__.py", "core"),

@@ -14,7 +14,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 import lipstick
-from lipstick.session_watch import SessionWatch
+from lipstick.watching.session import SessionWatch
 from tests.watched_jobs.inputs import Row
 from tests.watched_jobs.jobs import Job
 

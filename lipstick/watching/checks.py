@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from lipstick.errors import CaptureError
 from lipstick.outer import resolve
-from lipstick.shown import Shown
+from lipstick.watching.shown import Shown
 from semiring.support.door import checked
 
 if TYPE_CHECKING:
@@ -261,9 +261,9 @@ def _is_number(value: Any) -> bool:
 
 
 _LIBRARIES: Final = {
-    "great_expectations": "lipstick.shown_checks:_of_great_expectations",
-    "pandera": "lipstick.shown_checks:_of_pandera",
-    "soda": "lipstick.shown_checks:_of_soda",
+    "great_expectations": "lipstick.watching.checks:_of_great_expectations",
+    "pandera": "lipstick.watching.checks:_of_pandera",
+    "soda": "lipstick.watching.checks:_of_soda",
 }
 """The readers of reports, by the package of a report."""
 

@@ -21,9 +21,9 @@ from lipstick.dataframes.messages import as_data, frame_of, relation_of
 from lipstick.engines.spark.local_session import unlog_own_errors
 from lipstick.errors import LipstickError, SessionClosedError, SourceChangedError, SourceError
 from lipstick.sessions import Session
-from lipstick.shown import Shown, ShownResults, check_files, check_unchanging
-from lipstick.shown_calls import notice, notice_commands
 from lipstick.tracking.formats.probe import versioned_table
+from lipstick.watching.calls import notice, notice_commands
+from lipstick.watching.shown import Shown, ShownResults, check_files, check_unchanging
 from rewriter.dialect import name_parts
 from rewriter.frames import catalyst
 from semiring.support.door import checked

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 import lipstick
 from lipstick.errors import LipstickError, SessionClosedError, SourceChangedError, SourceError
-from lipstick.shown_calls import _title
+from lipstick.watching.calls import _title
 
 pytestmark = pytest.mark.spark
 

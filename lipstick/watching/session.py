@@ -41,14 +41,14 @@ from lipstick.histories.commands import (
     statement_text,
     version_read,
 )
-from lipstick.shown import Shown, ShownResults, check_files, check_unchanging
-from lipstick.shown_calls import ALL_ROWS, notice
 from lipstick.tracking.formats.probe import (
     versioned_leaf,
     versioned_path,
     versioned_table,
 )
 from lipstick.tracking.views import quoted_name
+from lipstick.watching.calls import ALL_ROWS, notice
+from lipstick.watching.shown import Shown, ShownResults, check_files, check_unchanging
 from lipstick.written_tables import (
     Moment,
     RowsChange,
@@ -62,11 +62,11 @@ from rewriter.dialect import name_parts
 from semiring.support.door import checked
 
 if TYPE_CHECKING:
-    from lipstick.connect_watch import ConnectWatch
     from lipstick.dataframes.jvm import Plan
     from lipstick.frame import AnnotatedFrame
     from lipstick.tracking.formats.versions import Leaf
     from lipstick.tracking.tracker import Tracked
+    from lipstick.watching.connect import ConnectWatch
 
 _log = getLogger(__name__)
 _FILES = "InsertIntoHadoopFsRelationCommand"
@@ -631,6 +631,6 @@ def watch(
     """
     if hasattr(spark, "_jsparkSession"):
         return SessionWatch(spark, store, keys)
-    from lipstick.connect_watch import ConnectWatch
+    from lipstick.watching.connect import ConnectWatch
 
     return ConnectWatch(spark, store, keys)

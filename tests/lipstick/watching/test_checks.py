@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 import lipstick
 from lipstick import LibraryVerdict
 from lipstick.errors import CaptureError
-from lipstick.shown_checks import verdicts_of
+from lipstick.watching.checks import verdicts_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.engines("memory")]
 

@@ -20,10 +20,10 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 from lipstick.dataframes.jvm import elements
 from lipstick.errors import SourceChangedError, SourceError
-from lipstick.shown_calls import ALL_ROWS, ShownCall
 from lipstick.tracking.formats.probe import read_anew
 from lipstick.tracking.source import fingerprint
 from lipstick.tracking.states import local_path
+from lipstick.watching.calls import ALL_ROWS, ShownCall
 from rewriter.blocks import topological
 from semiring.support.door import checked
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from lipstick.questions.missing.answer import MissingRow
     from lipstick.questions.what_if import WhatIf
     from lipstick.questions.why.answer import Explanation
-    from lipstick.shown_checks import CheckRun
+    from lipstick.watching.checks import CheckRun
 
 FEW: Final = 100
 """The number of rows of a result, at most, that are kept within ``watch.checks()``."""
@@ -300,7 +300,7 @@ class ShownResults(ABC):
         has each of its results with the query that made it, for ``why``, ``quarantine`` and
         ``top``.
         """
-        from lipstick.shown_checks import CheckRun
+        from lipstick.watching.checks import CheckRun
 
         self._check_open()
         return CheckRun(self._keep_in)

@@ -24,8 +24,8 @@ from pyspark.sql.session import _monkey_patch_RDD
 
 import lipstick
 from lipstick.errors import LipstickError, SessionClosedError, SourceError
-from lipstick.session_watch import SessionWatch as Watch
 from lipstick.sessions import Session
+from lipstick.watching.session import SessionWatch as Watch
 from rewriter.errors import UnsupportedError
 
 pytestmark = pytest.mark.spark

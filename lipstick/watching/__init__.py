@@ -1,0 +1,1 @@
+"""Watches: what a session writes and shows, and its questions afterwards."""
