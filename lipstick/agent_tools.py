@@ -221,7 +221,7 @@ class CaptureTools:
                 "counts": found.counts(),
                 "removed": found.removed,
                 "not_in_this_query": found.unused,
-                "rows": json.loads(json.dumps(found.changes(_limit(limit)), default=str)),
+                "rows": found.changes(_limit(limit)),
                 "evidence": {"method": "annotations", "exact": True},
             },
             "rows",
@@ -248,11 +248,10 @@ class CaptureTools:
                         f"The files of {record.name} have changed since the capture was saved."
                     )
             found = session.sql(capture.query).why_not(row, budget=_SECONDS)
-            reasons = found.table.to_pylist()
             return {
                 "sentence": str(found),
                 "present": found.present,
-                "reasons": json.loads(json.dumps(reasons, default=str)),
+                "reasons": found.table.to_pylist(),
                 "notes": list(found.notes),
             }
 
@@ -312,12 +311,13 @@ def _limit(limit: int) -> int:
 
 
 def _rows(table: pa.Table, limit: int) -> list[Reply]:
-    return json.loads(json.dumps(table.slice(0, _limit(limit)).to_pylist(), default=str))  # type: ignore[no-any-return]
+    rows: list[Reply] = table.slice(0, _limit(limit)).to_pylist()
+    return rows
 
 
 def _bounded(reply: Reply, part: str) -> Reply:
-    """Return a reply whose texts, and whose list, are as long as a reply may be."""
-    reply = json.loads(json.dumps(_shortened(reply), default=str))
+    """Return a reply as JSON has it, whose texts, and whose list, are as long as it may be."""
+    reply = _shortened(json.loads(json.dumps(reply, default=_as_json)))
     left_out = 0
     while reply[part] and len(json.dumps(reply)) > MOST_CHARACTERS:
         keep = len(reply[part]) // 2
@@ -326,9 +326,13 @@ def _bounded(reply: Reply, part: str) -> Reply:
     return {**reply, "left_out": left_out} if left_out else reply
 
 
+def _as_json(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else str(value)
+
+
 def _shortened(value: Any) -> Any:
     if isinstance(value, str):
         return value if len(value) <= _TEXT * 4 else f"{value[: _TEXT * 4]}..."
-    if isinstance(value, Mapping):
-        return {str(key): _shortened(each) for key, each in value.items()}
-    return [_shortened(each) for each in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, dict):
+        return {key: _shortened(each) for key, each in value.items()}
+    return [_shortened(each) for each in value] if isinstance(value, list) else value
