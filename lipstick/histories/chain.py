@@ -12,10 +12,11 @@ from pyspark.sql import DataFrame
 
 from lipstick.errors import StatementError
 from lipstick.histories.engine import SparkReplayEngine, shape_of
-from lipstick.tracking.formats.versions import VersionedTable
+from lipstick.tracking.formats.versions import TableVersion, VersionedTable
 from rewriter.statements import Statement, TableShape
 
 T = TypeVar("T")
+_DYNAMIC = ("isDynamicPartitionOverwrite", "replace-partitions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,3 +185,8 @@ class Chain:
     def before_step(self, step: HistoryStep) -> int:
         """Return the number of the version that a statement ran over."""
         return step.version if step.unchanged else self.before(step.version)
+
+
+def replaces_partitions(commit: TableVersion) -> bool:
+    """Return True if the log of Delta or Iceberg has a commit as one of replaced partitions."""
+    return any(commit.parameters.get(name) == "true" for name in _DYNAMIC)

@@ -28,6 +28,7 @@ from lipstick.dataframes.jvm import (
     with_parameters,
 )
 from lipstick.errors import UnsupportedError
+from lipstick.histories.chain import replaces_partitions
 from lipstick.tracking.formats.delta import delta_name, delta_of_name
 from lipstick.tracking.formats.probe import versioned_table
 from lipstick.tracking.formats.versions import TableVersion, VersionedTable
@@ -81,12 +82,15 @@ class TableCommand:
         not say, as of CREATE OR REPLACE TABLE.
     branch
         The branch of Iceberg that it changes, which may become the table; None: the table itself.
+    commit
+        The version that it made, as the log has it; None: it is not known.
     """
 
     plan: Plan
     table: VersionedTable | None
     base: int | None
     branch: str | None = None
+    commit: TableVersion | None = None
 
     @property
     def kind(self) -> str:
@@ -96,14 +100,23 @@ class TableCommand:
     @property
     def dynamic(self) -> bool:
         """True if it replaces the partitions of its rows alone."""
-        return self.kind in DYNAMIC
+        logged = self.commit is not None and replaces_partitions(self.commit)
+        return logged or self.kind in DYNAMIC
+
+    @property
+    def replaced(self) -> str | None:
+        """The condition of the rows that a writer of Delta replaces; None: it gives none."""
+        is_delta = self.table is not None and self.table.format == "delta"
+        if not is_delta or self.kind not in (_OVERWRITES, *CREATES):
+            return None
+        options = elements(self.plan.writeOptions().toSeq())
+        return next((str(o._2()) for o in options if str(o._1()).lower() == "replacewhere"), None)
 
     @property
     def overwrites(self) -> bool:
         """True if no row of its table stays."""
-        if self.kind == _OVERWRITES:
-            return not _unless_true(self.plan.deleteExpr())
-        return self.kind in CREATES
+        whole = self.kind == _OVERWRITES and not _unless_true(self.plan.deleteExpr())
+        return (whole or self.kind in CREATES) and self.replaced is None and not self.dynamic
 
     def may_read(self, places: Mapping[int, int], count: int, first: int) -> bool:
         """Return True if it may have run after a number of commits.
@@ -245,6 +258,7 @@ class _CommandReader:
         changed: Collection[str],
     ) -> None:
         self._spark = spark
+        self._command = command
         self._plan = command.plan
         self._kind = command.kind
         self._name = name
@@ -253,6 +267,11 @@ class _CommandReader:
 
     def text(self) -> str:
         plan, name = self._plan, self._name
+        if self._command.replaced is not None:
+            condition = self._command.replaced
+            return f"INSERT INTO {name} REPLACE WHERE {condition} {self._rows(plan.query())}"
+        if self._command.dynamic:
+            return f"INSERT OVERWRITE {name} {self._rows(plan.query())}"
         if self._kind in CREATES:
             return f"CREATE OR REPLACE TABLE {name} AS {self._query(plan.query())}"
         if self._kind == _APPENDS:
@@ -261,8 +280,6 @@ class _CommandReader:
                 columns = ", ".join(quoted_name([column]) for column in given)
                 return f"INSERT INTO {name} ({columns}) {self._query(plan.query())}"
             return f"INSERT INTO {name} {self._rows(plan.query())}"
-        if self._kind in DYNAMIC:
-            return f"INSERT OVERWRITE {name} {self._rows(plan.query())}"
         if self._kind == _OVERWRITES:
             (replaced,) = self._texts({_REPLACED: plan.table()}, [plan.deleteExpr()])
             return f"INSERT INTO {name} REPLACE WHERE {replaced} {self._rows(plan.query())}"
@@ -412,9 +429,11 @@ class _CommandReader:
 
     def _rows(self, query: Plan) -> str:
         """Return the query of rows to insert, in the order of the table's columns."""
-        text, columns = self._query(query), _names(relation_of(self._plan))
-        given = [name.lower() for name in _names(query)]
-        if not self._plan.isByName() or given == [name.lower() for name in columns]:
+        creates, table = self._kind in CREATES, self._command.table
+        assert table is not None
+        columns = table.schema(None).names if creates else _names(relation_of(self._plan))
+        text, given = self._query(query), [name.lower() for name in _names(query)]
+        if not (creates or self._plan.isByName()) or given == [name.lower() for name in columns]:
             return text
         if sorted(given) != sorted(name.lower() for name in columns):
             raise self._unsupported("a recorded INSERT by name gives some of the columns alone")

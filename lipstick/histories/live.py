@@ -305,9 +305,11 @@ def follow_commands(
         step = _new_step(own, statement, read, history, columns, kept, dynamic=command.dynamic)
         _follow(history, step, step.version if number is None else number, columns)
 
-    for name, command in changes:
+    for name, recorded in changes:
         if made[name]:
             number = made[name][0]
+            commit = next((c for c in commits[name] if c.version == number), None)
+            command = replace(recorded, commit=commit)
             try:
                 follow(name, command)
             except LipstickError as error:

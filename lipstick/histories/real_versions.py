@@ -8,6 +8,7 @@ from lipstick.errors import StatementError, UnsupportedError
 from lipstick.histories.chain import Chain, HistoryStep
 from lipstick.histories.lookups import KnownRows
 from lipstick.histories.sql_engine import SqlEngine, StatementEffect, stored
+from lipstick.tracking.formats.iceberg import VersionedIceberg
 from rewriter.statements import (
     Bags,
     Insert,
@@ -16,6 +17,7 @@ from rewriter.statements import (
     Relations,
     Replace,
     Statement,
+    doubtful_removal,
     hypothetical,
     is_by_place,
     keys_of,
@@ -108,6 +110,40 @@ class RealVersions:
                 effect = StatementEffect(rows_of(rows), written.rows, written.ambiguous)
             self._known.keep_effect(step.name, effect)
         return effects[step.name]
+
+    def check_nulls(
+        self, step: HistoryStep, statement: Statement, rows: str | None, *, whichever: bool = False
+    ) -> None:
+        """Refuse rows before a statement that Iceberg may remove, and SQL would not.
+
+        Parameters
+        ----------
+        rows
+            A view of the rows; None: there are none.
+        whichever
+            Refuse the statement if there may be such rows.
+
+        Raises
+        ------
+        UnsupportedError
+        """
+        table = self._chains[step.table].table
+        if rows is None or not isinstance(table, VersionedIceberg):
+            return
+        partitions = f"SELECT * FROM {table.table}.partitions VERSION AS OF {step.version}"
+        unknown = table.path is not None or not step.version
+        partitioned = unknown or "partition" in self._engine.shape(partitions).by_name
+        removal = doubtful_removal(statement, partitioned=partitioned)
+        query = removal and self._reenacted(step, removal, Relations(rows)).touched
+        if query and (whichever or self._engine.store(query) is not None):
+            raise UnsupportedError(
+                f"the condition of {step.name!r} may meet NULL, which SQL keeps and Iceberg may "
+                f"remove: it removes whole files of {step.table}, in which NULL differs from every "
+                "value",
+                "Let the condition say what becomes of NULL, such as AND column IS NOT NULL. "
+                "what_if() answers where no row with NULL comes to the statement.",
+                statement.text,
+            )
 
     def _relations(
         self,

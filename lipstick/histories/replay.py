@@ -203,6 +203,7 @@ class Replay(RealVersions):
             A stored view of the keys of all rows of the difference; None: they are not known.
         """
         statement = step.statement
+        self.check_nulls(step, statement, now.came)
         become = partial(self._of_rows, step, statement)
         sides = (self._of_rows(step, statement, rows) for rows in (now.gone, now.came))
         gone, came = (None if query is None else self._engine.view(query) for query in sides)
@@ -283,20 +284,21 @@ class Replay(RealVersions):
     def _inserted(
         self, step: HistoryStep, statement: Insert | Replace, now: Bags, real: str, changed: bool
     ) -> ReplayedRows | None:
-        gone: list[str] = []
-        came: list[str] = []
         whole, kept = isinstance(statement, Replace), None
         if isinstance(statement, Insert):
             if step.dynamic and statement.overwrites:
                 return None
+            self.check_nulls(step, statement, now.came)
             kept = self._kept(step, statement)
-            if kept is not None:
-                gone += self._parts(step, kept, now.gone)
-                came += self._parts(step, kept, now.came)
-            elif not statement.overwrites:
-                gone += [rows_of(now.gone)] if now.gone else []
-                came += [rows_of(now.came)] if now.came else []
             whole = statement.overwrites and kept is None
+
+        def left(rows: str) -> str:
+            if kept is None:
+                return rows_of(rows)
+            return self._reenacted(step, kept, Relations(rows)).rows
+
+        sides = (None if whole else rows for rows in (now.gone, now.came))
+        gone, came = ([left(rows)] if rows else [] for rows in sides)
         if changed:
             # Where the query brings all rows, the real version has them.
             old = (
@@ -314,15 +316,7 @@ class Replay(RealVersions):
         passed_on = not changed and not whole
         if not passed_on:
             return ReplayedRows(after, lambda: None)
-
-        def left(rows: str) -> str | None:
-            return rows_of(rows) if kept is None else self._of_rows(step, kept, rows)
-
         return ReplayedRows(after, partial(self._concerned, step, now, left))
-
-    def _parts(self, step: HistoryStep, kept: Statement, rows: str | None) -> list[str]:
-        query = self._of_rows(step, kept, rows)
-        return [] if query is None else [query]
 
     def _kept(self, step: HistoryStep, statement: Insert) -> Statement | None:
         """Return the statement that removes what an INSERT replaces; None: nothing, or all."""
@@ -449,6 +443,7 @@ class Replay(RealVersions):
         """Replay a statement over the whole table."""
         views = self._views(step, statement, hypothetically=True)
         before = self._engine.view(hypothetical(self.state[step.table]))
+        self.check_nulls(step, statement, before)
         written = self._reenacted(step, statement, self._relations(statement, before, views))
         self._check_unambiguous(step, written)
         after = rows_of(self._engine.view(written.rows))

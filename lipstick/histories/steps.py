@@ -11,7 +11,7 @@ from typing import Protocol, TypeAlias, cast
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.errors import QueryError, StatementError, TrackingError, UnsupportedError
-from lipstick.histories.chain import Chain, HistoryStep
+from lipstick.histories.chain import Chain, HistoryStep, replaces_partitions
 from lipstick.histories.differences import differing_rows
 from lipstick.histories.engine import SparkReplayEngine, reading_versions
 from lipstick.histories.names import chain_named
@@ -26,6 +26,7 @@ from lipstick.tracking.tracker import Tracked
 from rewriter import dialect
 from rewriter.statements import (
     Bags,
+    Insert,
     Replace,
     Statement,
     check_drawn,
@@ -198,8 +199,19 @@ def steps_of(
         if any(step.name == name for step in steps):
             raise TrackingError(f"Two statements are called {name!r}.\nName each otherwise.")
         reads = {known.lower(): other.lower() for known, other in executed.reads.items()}
-        steps.append(HistoryStep(name, statement, table, version, reads, is_dynamic(spark)))
+        dynamic = _was_dynamic(spark, chains[table], statement, version)
+        steps.append(HistoryStep(name, statement, table, version, reads, dynamic))
     return steps
+
+
+def _was_dynamic(spark: SparkSession, chain: Chain, statement: Statement, version: int) -> bool:
+    """Return True if INSERT OVERWRITE replaced partitions, by the log where the table has one."""
+    if not (isinstance(statement, Insert) and statement.overwrites):
+        return False
+    if chain.table is None:
+        return is_dynamic(spark)
+    made = (commit for commit in chain.table.history() if commit.version == version)
+    return any(map(replaces_partitions, made))
 
 
 def is_dynamic(spark: SparkSession) -> bool:
@@ -377,6 +389,8 @@ def check_step(
     ------
     StatementError
         Where they differ, and where a row of the target is matched by several of the source.
+    UnsupportedError
+        Where they differ and Iceberg may have removed rows with NULL that SQL keeps.
     """
     chain = chains[step.table]
     before = chain.before_step(step)
@@ -414,6 +428,7 @@ def check_step(
         f"Version {step.version} of {step.table} is not what {step.name!r} makes of the "
         "version before",
         "Give the statement that made this version, and the sources as they were then (reads=...).",
+        lambda: replay.check_nulls(step, step.statement, replay.relations(step).before),
     )
 
 
@@ -424,9 +439,12 @@ def _check_same(
     other: str,
     problem: str,
     advice: str,
+    explain: Callable[[], None] = lambda: None,
 ) -> None:
+    """Compare rows as bags; `explain` raises a refusal where it knows why they differ."""
     rows = differing_rows(spark, real, other, columns).limit(_SHOWN).collect()
     if rows:
+        explain()
         shown = [
             f"  {'it has' if row[-1] > 0 else 'it has not'} "
             f"{dict(zip(columns, row[:-1], strict=True))}"

@@ -60,7 +60,8 @@ class VersionViews:
         ------
         UnsupportedError
             When a MERGE among the statements might fail had other rows been there, since several
-            rows of its source might match one row: such a world has no answer.
+            rows of its source might match one row: such a world has no answer. When Iceberg might
+            remove rows with NULL that SQL keeps.
         """
         history = self._history
         chain, steps = history.chains[table], history.steps
@@ -103,6 +104,7 @@ class VersionViews:
             views[known] = self._state(stands_for, number) if own else stands_for
         replay = history.replay_before(step)
         relations = replay.relations(step)
+        replay.check_nulls(step, step.statement, relations.before, whichever=True)
         written = replay.reenacted(step, relations)
         if written.ambiguous is not None:
             self._check_never_ambiguous(step, replay, relations, written)

@@ -37,6 +37,7 @@ from rewriter.statements.model import (
     Truncate,
     Update,
 )
+from rewriter.statements.nulls import doubtful_removal
 from rewriter.statements.parser import (
     parse_statement,
     read_fragments,
@@ -94,6 +95,7 @@ __all__ = [
     "column_names",
     "difference",
     "dotted",
+    "doubtful_removal",
     "duplicate_source_keys",
     "hypothetical",
     "is_by_place",

@@ -334,6 +334,20 @@ def backfill_by_a_writer(run: Run) -> None:
     run.spark.sql(f"UPDATE {run.t} SET amount = amount + 1 WHERE id > 2")
 
 
+@job({"load_files": "id = 5"}, formats=("delta",), ways=("recording",))
+def partitions_overwritten_by_a_writer(run: Run) -> None:
+    """Columns of a saved table go by name."""
+    run.create(DAYS)
+    run.view(BACKFILL)
+    rows = run.spark.table("load").write.format("delta").mode("overwrite")
+    rows = rows.option("partitionOverwriteMode", "dynamic")
+    rows.insertInto(run.t)
+    run.spark.sql(f"UPDATE {run.t} SET amount = amount + 1 WHERE id > 2")
+    named = run.spark.table("load").select("day", (F.col("id") + 10).alias("id"), "amount")
+    named = named.write.format("delta").mode("overwrite")
+    named.option("partitionOverwriteMode", "dynamic").saveAsTable(run.t)
+
+
 @job({"load_files": "id = 5"}, formats=("iceberg",), ways=("recording",))
 def overwritten_by_a_filter(run: Run) -> None:
     run.create(DAYS)
@@ -384,7 +398,7 @@ def save_as_table(run: Run) -> None:
         "append"
     ).saveAsTable(run.t)
     rows.groupBy("day").agg(F.max("id").alias("id"), F.sum("amount").alias("amount")).select(
-        "id", "amount", "day"
+        "id", F.col("amount").cast("int"), "day"
     ).write.format(run.format).mode("overwrite").saveAsTable(run.t)
 
 

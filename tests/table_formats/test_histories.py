@@ -149,6 +149,63 @@ def test_a_statement_that_no_snapshot_has_is_refused_by_the_question_that_reache
     assert (changed.statement, changed.old, changed.new) == ("s1", (1, 10), (1, 0))
 
 
+@pytest.mark.parametrize(
+    ("statement", "partition"),
+    [
+        ("INSERT INTO {t} REPLACE WHERE v <> 5 SELECT 9, 9", ""),
+        ("DELETE FROM {t} WHERE NOT (v = 5 OR id IS NULL)", ""),
+        ("DELETE FROM {t} WHERE v < 50", "PARTITIONED BY (v)"),
+        ("INSERT INTO {t} REPLACE WHERE v < 50 SELECT 9, 9", "PARTITIONED BY (truncate(10, v))"),
+    ],
+)
+def test_rows_with_null_that_iceberg_may_remove_are_refused_by_name(
+    lake: SparkSession,
+    ls: lipstick.Session,
+    fresh: Callable[[str], str],
+    statement: str,
+    partition: str,
+) -> None:
+    """Of NULL such a condition is not true in SQL, and true in files of Iceberg."""
+    table, other = fresh("iceberg"), fresh("iceberg")
+    for name, relation in ((table, "mended"), (other, "as_it_was")):
+        lake.sql(f"CREATE TABLE {name} (id INT, v INT) USING iceberg {partition}")
+        lake.sql(f"INSERT INTO {name} VALUES (1, 10), (2, NULL)")
+        ls.track(relation, name, key="*")
+    refused = pytest.raises(UnsupportedError, match="NULL, which SQL keeps and Iceberg may remove")
+    ls.sql(f"UPDATE {table} SET v = 20 WHERE id = 2")
+    ls.sql(statement.format(t=table))
+    made = [(9, 9)] if statement.startswith("INSERT") else []
+    assert sorted(map(tuple, lake.table(table).collect())) == made
+    (first,) = ls.history.sources
+    left = ls.history.what_if(delete={first: "id = 1"}).table(table)
+    assert sorted(map(tuple, left.collect())) == made
+    for ask in (
+        lambda: ls.history.what_if(undo=["s1"]),
+        lambda: ls.history.what_if(replace={"s1": f"UPDATE {table} SET v = NULL"}),
+        lambda: ls.history.query("SELECT id FROM mended"),
+    ):
+        with refused:
+            ask()
+    ls.sql(statement.format(t=other))
+    assert sorted(map(tuple, lake.table(other).collect())) == made
+    with refused:
+        ls.history.check()
+
+
+@pytest.mark.parametrize("condition", ["NOT v <=> 5", "v = 10 OR v IS NULL", "v >= 5 AND v < 50"])
+def test_conditions_that_say_what_becomes_of_null_are_followed(
+    lake: SparkSession, ls: lipstick.Session, fresh: Callable[[str], str], condition: str
+) -> None:
+    table = fresh("iceberg")
+    lake.sql(f"CREATE TABLE {table} (id INT, v INT) USING iceberg")
+    lake.sql(f"INSERT INTO {table} VALUES (2, NULL)")
+    ls.track("t", table, key="*")
+    ls.sql(f"UPDATE {table} SET v = 10")
+    ls.sql(f"DELETE FROM {table} WHERE {condition}")
+    kept = [(2, None)] if "AND" in condition else []
+    assert [tuple(row) for row in ls.history.what_if(undo=["s1"]).table("t").collect()] == kept
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_versions_that_were_removed_are_a_named_error(
     lake: SparkSession, ls: lipstick.Session, fresh: Callable[[str], str], format: str

@@ -26,12 +26,13 @@ SETTINGS: Final = {"spark.sql.sources.partitionOverwriteMode": "static"}
 """Settings that jobs change, and that are then as they were."""
 
 ROLLED_BACK: Final = ("restored", "iceberg", "recording")
+OTHER_COLUMNS: Final = ("create_or_replace", "delta", "recording")
 CASES: Final = [
     pytest.param(name, format, way, id=f"{name}-{format}-{way}")
     for name, each in JOBS.items()
     for format in each.formats
     for way in each.ways
-    if (name, format, way) != ROLLED_BACK
+    if (name, format, way) not in (ROLLED_BACK, OTHER_COLUMNS)
 ]
 
 
@@ -131,6 +132,17 @@ def test_a_rollback_within_a_recording_says_so(
     name, format, way = ROLLED_BACK
     run = Run(lake, format, fresh(format), fresh(format), tmp_path, ls, way)
     with pytest.raises(StatementError, match="'t' was rolled back"), ls.recording():
+        JOBS[name].run(run)
+
+
+def test_a_table_of_delta_that_a_recorded_command_made_of_itself_has_its_columns(
+    lake: SparkSession, ls: lipstick.Session, fresh: Callable[[str], str], tmp_path: Path
+) -> None:
+    """Delta reads no frame of columns that its table has no more; a text is followed."""
+    name, format, way = OTHER_COLUMNS
+    run = Run(lake, format, fresh(format), fresh(format), tmp_path, ls, way)
+    message = "recorded ReplaceTableAsSelect on 't' is not followed: The schema of your Delta table"
+    with pytest.raises(UnsupportedError, match=message), ls.recording():
         JOBS[name].run(run)
 
 
