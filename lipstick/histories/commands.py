@@ -429,11 +429,12 @@ class _CommandReader:
 
     def _rows(self, query: Plan) -> str:
         """Return the query of rows to insert, in the order of the table's columns."""
-        creates, table = self._kind in CREATES, self._command.table
-        assert table is not None
-        columns = table.schema(None).names if creates else _names(relation_of(self._plan))
+        table = self._command.table if self._kind in CREATES else None
+        columns = _names(relation_of(self._plan)) if table is None else table.schema(None).names
         text, given = self._query(query), [name.lower() for name in _names(query)]
-        if not (creates or self._plan.isByName()) or given == [name.lower() for name in columns]:
+        if (table is None and not self._plan.isByName()) or given == [
+            name.lower() for name in columns
+        ]:
             return text
         if sorted(given) != sorted(name.lower() for name in columns):
             raise self._unsupported("a recorded INSERT by name gives some of the columns alone")

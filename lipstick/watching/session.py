@@ -156,8 +156,7 @@ def _parts_of(plan: Plan, kind: str) -> _Parts | None:
             return None
         options = _options(plan.options())
         mode = "append" if str(plan.mode()) == "Append" else "overwrite"
-        if mode == "overwrite" and {"replaceWhere", "partitionOverwriteMode"} & set(options):
-            mode = "part"
+        mode = "part" if mode == "overwrite" and _replaces_part(options) else mode
         return options.pop("path"), None, mode, "delta", _names(plan.query()), options
     if kind in _OF_STATEMENTS and kind.endswith("Command"):  # of Delta
         leaf = (plan.child() if kind.startswith("Truncate") else plan.target()).collectLeaves()
@@ -180,8 +179,15 @@ def _parts_of(plan: Plan, kind: str) -> _Parts | None:
         return path, table, _OF_STATEMENTS.get(kind, "change").lower(), format, (), {}
     columns, of_query = _names(relation), _names(plan.query())
     whole = kind == "OverwriteByExpression" and str(plan.deleteExpr().toString()) == "true"
-    mode = "append" if kind == "AppendData" else "overwrite" if whole else "part"
-    return path, table, mode, format, columns if len(columns) == len(of_query) else of_query, {}
+    options = _options(plan.writeOptions()) if whole and format == "delta" else {}
+    mode = "overwrite" if whole and not _replaces_part(options) else "part"
+    columns = columns if len(columns) == len(of_query) else of_query
+    return path, table, "append" if kind == "AppendData" else mode, format, columns, options
+
+
+def _replaces_part(options: Mapping[str, str]) -> bool:
+    """Return True if Delta replaces a part of a table alone, by the options of a writer."""
+    return not options.keys().isdisjoint({"replaceWhere", "partitionOverwriteMode"})
 
 
 def _of_files(plan: Plan) -> _Parts:
@@ -555,7 +561,7 @@ class SessionWatch(WrittenTables, ShownResults):
             found = versioned_table(self.session.spark, quoted_name(name_parts(write.name)))
             table = None if found is None else found[0]
         partitions = () if table is None else table.partitions
-        if kind == _BY_PATH:
+        if kind == _BY_PATH or _replaces_part(write.options):
             replaced = write.options.get("replaceWhere")
             return _Replacing(write, partitions, replaced is None, replaced)
         return _Changing(plan, partitions, dynamic=kind in DYNAMIC)

@@ -89,3 +89,31 @@ def test_what_cannot_be_followed_takes_no_other_table(
         reasons = {watch.sources[name] for name in q.relations}
         assert reasons == {FIRST, "chance takes part in the query of write 1"}
         assert set(watch.query(good).relations) == {"first"}
+
+
+@pytest.mark.many(2)
+@pytest.mark.parametrize("saves", [False, True])
+@pytest.mark.parametrize(
+    "option", [("replaceWhere", "day = 'b'"), ("partitionOverwriteMode", "dynamic")]
+)
+def test_a_part_of_a_table_of_delta_that_a_writer_replaced_is_followed(
+    lake: SparkSession, fresh: Callable[[str], str], option: tuple[str, str], saves: bool
+) -> None:
+    """A table that is saved takes columns by name, one that is inserted into by place."""
+    table, news = fresh("delta"), fresh("delta")
+    lake.sql(f"CREATE TABLE {table} (id INT, day STRING) USING delta PARTITIONED BY (day)")
+    lake.sql(f"INSERT INTO {table} VALUES (1, 'a'), (2, 'b'), (3, 'b')")
+    lake.sql(f"CREATE TABLE {news} USING delta AS SELECT 4 AS id, 'b' AS day")
+    with lipstick.watch(lake) as watch:
+        lake.sql(f"UPDATE {table} SET day = 'a' WHERE id = 3")
+        rows = lake.table(news).select(*(("day", "id") if saves else ("id", "day")))
+        writer = rows.write.format("delta").mode("overwrite").option(*option)
+        if saves:
+            writer.saveAsTable(table)
+        else:
+            writer.insertInto(table)
+        q = watch.query(table)
+        assert set(watch.sources.values()) == {FIRST}
+        assert _rows(q.df) == [(1, "a"), (3, "a"), (4, "b")]
+        (own,) = (source for source in q.relations if source.startswith(table))
+        assert _rows(q.what_if(delete={own: "id = 1"}).df) == [(3, "a"), (4, "b")]
