@@ -27,7 +27,8 @@ from lipstick.display.explorer import explore
 from lipstick.errors import TrackingError, UnsupportedError
 from lipstick.pipeline import PreparedQuery
 from lipstick.questions.asking import QuestionCost, question, question_cost
-from lipstick.questions.deletion import Cascade, check_unasked, resolve_deletion
+from lipstick.questions.deletion import check_unasked, resolve_deletion
+from lipstick.questions.keys import Cascade
 from lipstick.questions.methods import Questions
 from lipstick.questions.missing.methods import MissingRowQuestions
 from lipstick.questions.what_if import WhatIf

@@ -11,7 +11,6 @@ from types import MappingProxyType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
 from lipstick.capture.manifest import Manifest, RelationRecord
@@ -20,14 +19,12 @@ from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.engines.protocol import CaptureEngine
 from lipstick.errors import NeedsSparkError
 from lipstick.questions.asking import question
-from lipstick.questions.deletion import Cascade
+from lipstick.questions.keys import Cascade
 from lipstick.questions.methods import Questions
-from lipstick.questions.valuation import compile_valuations, listed, token_weights
 from lipstick.questions.what_if import WhatIf
 from lipstick.tables.ancestry import Ancestry
 from lipstick.tables.derivation import Derivation, Part
 from lipstick.tracking.states import local_folder
-from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.unknown_keys import check_keys
 from rewriter.blocks import topological
 from semiring.arrays.segments import ascending
@@ -38,12 +35,15 @@ from semiring.support.door import checked
 from semiring.token import Token
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
     from lipstick.engines.memory.memory import Memory
     from lipstick.engines.spark.engine import SparkEngine
+    from lipstick.tracking.tracker import Tracked
 
 
 @checked
-class Capture(Questions[DataFrame | pa.Table]):
+class Capture(Questions["DataFrame | pa.Table"]):
     """A query's annotations on disk: made by ``save``, opened by :func:`lipstick.open`.
 
     With a SparkSession the answers are Spark data frames; without one they are Arrow tables,
@@ -202,6 +202,8 @@ class Capture(Questions[DataFrame | pa.Table]):
         self, weights: Any, default: Any
     ) -> Callable[[Sequence[Token]], list[float]]:
         """Return the probabilities of tokens, from a valuation by numbers from 0 to 1."""
+        from lipstick.questions.valuation import token_weights
+
         valuations = self._valuations(Probabilities(), weights, default)
         return token_weights(valuations, self.manifest.relations, self._token_types())
 
@@ -209,6 +211,8 @@ class Capture(Questions[DataFrame | pa.Table]):
         self, semiring: Semiring[Any], valuation: Any, default: Any, *, strict: bool = False
     ) -> dict[str, Valuation[Any]]:
         """Compile a valuation per relation, and report keys of theirs that name no row."""
+        from lipstick.questions.valuation import compile_valuations, listed
+
         relations = self.manifest.relations
         compiled = compile_valuations(semiring, valuation, default, relations, self.engine.spark)
         for name in listed(valuation, relations):

@@ -1,6 +1,6 @@
 """The command line: ``lipstick``.
 
-A command imports what it needs when it runs: asking for help, or about a graph, starts no Spark and
+A command is imported when it is called, and imports what it needs when it runs: what needs no Spark
 does not import it.
 """
 
@@ -14,20 +14,29 @@ from typing import Any
 
 import click
 
-from lipstick.cli.captures import diff, rows, what_if, where
-from lipstick.cli.demo import demo
-from lipstick.cli.erase import erase
 from lipstick.cli.errors import Failure, reported
-from lipstick.cli.explore import explore
-from lipstick.cli.graph import graph
-from lipstick.cli.mcp import mcp
-from lipstick.cli.openlineage import openlineage
 from lipstick.cli.output import summary
-from lipstick.cli.store import compact, fsck, vacuum
-from lipstick.cli.why import why
-from lipstick.cli.workflow import workflow
 from lipstick.outer import resolve
 from lipstick.systems import commands
+
+_OWN = {
+    "rows": "captures:rows",
+    "why": "why:why",
+    "what-if": "captures:what_if",
+    "where": "captures:where",
+    "diff": "captures:diff",
+    "explore": "explore:explore",
+    "mcp": "mcp:mcp",
+    "demo": "demo:demo",
+    "fsck": "store:fsck",
+    "compact": "store:compact",
+    "vacuum": "store:vacuum",
+    "erase": "erase:erase",
+    "openlineage": "openlineage:openlineage",
+    "workflow": "workflow:workflow",
+    "graph": "graph:graph",
+}
+"""The commands of this package, each with its module and its name there."""
 
 _LISTED = {
     "Ask": ("rows", "why", "what-if", "where", "diff"),
@@ -63,18 +72,18 @@ class _Group(click.Group):
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted([*super().list_commands(ctx), *(command.name for command in commands())])
+        return sorted([*_OWN, *(command.name for command in commands())])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        for command in commands():
-            if command.name == cmd_name:
-                loaded: click.Command = resolve(command.reference)
-                return loaded
-        return super().get_command(ctx, cmd_name)
+        named = {name: f"lipstick.cli.{reference}" for name, reference in _OWN.items()}
+        named |= {command.name: command.reference for command in commands()}
+        found: click.Command | None = resolve(named[cmd_name]) if cmd_name in named else None
+        return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by what they are for, without importing the systems."""
-        says = {name: summary(command) for name, command in self.commands.items()}
+        own = ((name, self.get_command(ctx, name)) for name in _OWN)
+        says = {name: summary(command) for name, command in own if command is not None}
         says |= {command.name: command.summary for command in commands()}
         others = tuple(says.keys() - {name for names in _LISTED.values() for name in names})
         for title, names in (_LISTED | {"Others": others}).items():
@@ -97,23 +106,3 @@ def main(quiet: bool, verbose: bool) -> None:
     del quiet  # read where progress is shown
     if verbose:
         os.environ["LIPSTICK_TRACEBACK"] = "1"
-
-
-for command in (
-    demo,
-    erase,
-    explore,
-    mcp,
-    why,
-    rows,
-    what_if,
-    diff,
-    where,
-    openlineage,
-    workflow,
-    graph,
-    fsck,
-    compact,
-    vacuum,
-):
-    main.add_command(command)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from lipstick.cli.errors import Failure, reported
 from lipstick.cli.output import printable, working
+
+if TYPE_CHECKING:
+    from lipstick.explorer import Explorer
 
 
 @click.command()
@@ -55,14 +61,14 @@ def explore(
             paths = (*paths, made())
         if not paths:
             raise Failure("There is nothing to explore: give a PATH, or --example.")
-        from lipstick.explorer import Explorer
-        from lipstick.explorer.explorer import open_sources
-
-        with working("opening"):
-            explorer = Explorer([entry for path in paths for entry in open_sources(path)])
+        missing = next((path for path in paths if not path.exists()), None)
+        if missing is not None:
+            raise Failure(f"There is nothing at {missing}.\nGive a capture, a store or a script.")
         if output is not None:
             from lipstick.explorer.saved import save
 
+            with working("opening"):
+                explorer = _opened(paths)
             with working(f"writing {output}"):
                 page = save(explorer, output, rows)
             click.echo(
@@ -73,7 +79,15 @@ def explore(
             return
         from lipstick.explorer.server import Serving
 
-        serving = Serving(explorer, host, port)
+        # The browser starts, and shows the page, while the captures are still being opened.
+        opening = ThreadPoolExecutor(1).submit(_opened, paths)
+        serving = Serving(opening, host, port)
+
+        def end_if_failed(done: Future[Explorer]) -> None:
+            if done.exception() is not None:
+                serving.stop()
+
+        opening.add_done_callback(end_if_failed)
         with suppress(KeyboardInterrupt):
             if example:
                 click.echo(
@@ -83,3 +97,10 @@ def explore(
             if not no_browser:
                 click.launch(serving.url)
             serving.run()
+        opening.result()
+
+
+def _opened(paths: Sequence[Path]) -> Explorer:
+    from lipstick.explorer.explorer import Explorer, open_sources
+
+    return Explorer([entry for path in paths for entry in open_sources(path)])

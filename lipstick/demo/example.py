@@ -14,9 +14,6 @@ import tempfile
 from importlib.resources import files
 from pathlib import Path
 
-from lipstick.capture.documents import seal, unseal
-from lipstick.capture.manifest import FORMAT, KIND
-
 PLACE = "EXAMPLE"
 """The text in shipped manifests that stands for the folder of the tables."""
 
@@ -63,6 +60,9 @@ def example() -> Path:
 
 def replace_place(manifest: Path, place: str, other: str) -> None:
     """Seal a manifest anew whose tables are in another folder."""
+    from lipstick.capture.documents import seal, unseal
+    from lipstick.capture.manifest import FORMAT, KIND
+
     content = unseal(manifest, manifest.read_bytes(), KIND, FORMAT).content
     text = json.dumps(content).replace(json.dumps(place)[1:-1], json.dumps(other)[1:-1])
     manifest.write_bytes(seal(KIND, FORMAT, json.loads(text)))

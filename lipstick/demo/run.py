@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -167,6 +168,7 @@ def run(scale: float = 0.1, data: Path | None = None, screen: Screen | None = No
     """
     started = time.perf_counter()
     screen = screen or Screen()
+    import_module("pyspark")  # what is missing is reported before tables are generated
     java = check_java()
     folder = cache_folder(scale) if data is None else data
     tables = find_tables(folder)

@@ -9,8 +9,7 @@ import pyarrow as pa
 
 from lipstick.errors import CaptureError, NeedsSparkError
 from lipstick.outer import outer
-from lipstick.questions.deletion import resolve_keys
-from lipstick.tables.origins import origins_of
+from lipstick.questions.keys import resolve_keys
 from lipstick.tracking.unknown_keys import check_deletion
 from semiring.errors import LipstickError
 
@@ -48,6 +47,8 @@ class MemoryEngine:
 
         A condition is read as ``lipstick rows`` reads it.
         """
+        from lipstick.tables.origins import origins_of
+
         memory = self._capture.memory
         if where is None:
             return dict(origins_of(self._capture, memory.lineage()))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lipstick.capture.manifest import Manifest, RelationRecord
     from lipstick.engines.memory.members import ValueLookup
     from lipstick.engines.memory.memory import Memory
-    from lipstick.questions.deletion import Cascade
+    from lipstick.questions.keys import Cascade
     from lipstick.questions.what_if import WhatIf
     from lipstick.tables.ancestry import Ancestry
     from lipstick.tables.derivation import Derivation, Part

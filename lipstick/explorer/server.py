@@ -14,7 +14,7 @@ import json
 import secrets
 import socket
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -115,11 +115,15 @@ def missing(error: ImportError) -> ExploreError:
     )
 
 
-def application(explorer: Explorer, token: str, hosts: frozenset[str]) -> Starlette:
+def application(
+    explorer: Explorer | Future[Explorer], token: str, hosts: frozenset[str]
+) -> Starlette:
     """The application that serves an explorer.
 
     Parameters
     ----------
+    explorer
+        May still be opened: the page is there before, and questions wait.
     token
         Who has it may ask.
     hosts
@@ -159,6 +163,9 @@ def application(explorer: Explorer, token: str, hosts: frozenset[str]) -> Starle
             return JSONResponse(_refusal(told), 401, headers)
         return None
 
+    async def opened() -> Explorer:
+        return explorer if isinstance(explorer, Explorer) else await asyncio.wrap_future(explorer)
+
     async def show(request: Request) -> Response:
         no = refused(request, request.query_params.get("token", ""))
         return no or HTMLResponse(page, headers=headers)
@@ -174,13 +181,14 @@ def application(explorer: Explorer, token: str, hosts: frozenset[str]) -> Starle
         question = await question_of(request)
         if isinstance(question, Response):
             return question
+        asked = await opened()
         reply = await _answered(
             pool,
             request,
-            explorer.budget(question),
-            lambda budget: explorer.ask_json(question, budget),
+            asked.budget(question),
+            lambda budget: asked.ask_json(question, budget),
         )
-        pool.submit(explorer.warm, question)
+        pool.submit(asked.warm, question)
         return Response(reply, media_type="application/json", headers=headers)
 
     async def download(request: Request) -> Response:
@@ -189,7 +197,7 @@ def application(explorer: Explorer, token: str, hosts: frozenset[str]) -> Starle
             return question
         loop = asyncio.get_running_loop()
         try:
-            data = await loop.run_in_executor(pool, export, explorer, question)
+            data = await loop.run_in_executor(pool, export, await opened(), question)
         except ExploreError as error:
             return JSONResponse(_refusal(str(error)), 400, headers)
         return Response(data, media_type="application/octet-stream", headers=headers)
@@ -253,7 +261,9 @@ class Serving:
         Where a browser opens it, with the token.
     """
 
-    def __init__(self, explorer: Explorer, host: str = "127.0.0.1", port: int = 0) -> None:
+    def __init__(
+        self, explorer: Explorer | Future[Explorer], host: str = "127.0.0.1", port: int = 0
+    ) -> None:
         """Bind the address; port 0 is any that is free.
 
         Raises

@@ -16,7 +16,8 @@ from lipstick.histories.chain import Chain
 from lipstick.histories.engine import SparkReplayEngine, reading_versions
 from lipstick.histories.sql_engine import rows_of_versions
 from lipstick.questions.asking import question
-from lipstick.questions.deletion import key_values, rows_of_keys
+from lipstick.questions.deletion import rows_of_keys
+from lipstick.questions.keys import key_values
 from lipstick.stages.reading import reading
 from lipstick.tracking.views import column_of
 from rewriter.statements import TableShape, rows_of

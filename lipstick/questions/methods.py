@@ -13,11 +13,8 @@ from lipstick.engines.route import answer, evaluation
 from lipstick.errors import NeedsSparkError
 from lipstick.questions.analysis import Analyses
 from lipstick.questions.asking import BUDGET, check_limit, question
-from lipstick.questions.deletion import record_of
-from lipstick.questions.scenarios import Each, Given, resolve_scenarios
-from lipstick.questions.updates import check_not_above, resolve_update, resolve_updates
-from lipstick.tables.origins import A, expanded
-from lipstick.tracking.unknown_keys import check_keys
+from lipstick.questions.keys import record_of
+from lipstick.questions.scenarios import Given, resolve_scenarios
 from semiring.base import Semiring
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
@@ -32,6 +29,7 @@ if TYPE_CHECKING:
     from lipstick.engines.protocol import Row
     from lipstick.questions.what_if import WhatIf, WhatIfMany
     from lipstick.questions.why.answer import Explanation
+    from lipstick.tables.origins import A
 
 T = TypeVar("T")
 
@@ -308,8 +306,10 @@ class Questions(Analyses, Generic[T]):
         UnsupportedError
             Where the query must be run again and cannot be: chance or a recursion decides.
         """
+        from lipstick.questions.updates import checked_update
+
         capture = self._captured
-        updated = self._update(update or {}, strict=strict)
+        updated = checked_update(update or {}, capture, strict=strict)
         inserted = {
             record_of(capture.manifest.relations, name).name: table
             for name, table in (insert or {}).items()
@@ -337,8 +337,8 @@ class Questions(Analyses, Generic[T]):
             touch; where blocks must run again, Spark computes one after the other.
         """
         updates = self._updates(scenarios, strict=strict)
-        check_not_above(self._captured, {part.relation for part in updates.updated})
         capture = self._captured
+        capture.ancestry.check_not_above({part.relation for part in updates.updated})
 
         def by_spark(_: Exception) -> WhatIfMany:
             from lipstick.engines.spark.one_by_one import joined_answers
@@ -355,7 +355,7 @@ class Questions(Analyses, Generic[T]):
     ) -> WhatIf[pa.Table]:
         """Return the answer over changed relations: from memory, or from blocks run again."""
         capture = self._captured
-        check_not_above(capture, {*updated, *inserted})
+        capture.ancestry.check_not_above({*updated, *inserted})
 
         def here() -> WhatIf[pa.Table]:
             if inserted:
@@ -528,34 +528,16 @@ class Questions(Analyses, Generic[T]):
     # -- what is supposed, by tokens -------------------------------------------------------
 
     def _scenarios(self, scenarios: Given, *, strict: bool) -> Scenarios:
-        capture = self._captured
-        relations, types = capture.manifest.relations, capture._token_types()
-        resolved = resolve_scenarios(
-            scenarios, relations, types, capture.memory, capture.engine.spark, strict=strict
-        )
-        if not isinstance(scenarios, Each):
-            for name, deleted in resolved.deleted.items():
-                check_keys(capture, name, deleted.tokens, strict=strict)
-        return resolved
-
-    def _update(self, update: Mapping[str, Any], *, strict: bool) -> dict[str, pa.Table]:
-        capture = self._captured
-        relations, types = capture.manifest.relations, capture._token_types()
-        tables = resolve_update(relations, types, update, capture.engine.spark)
-        for name, table in tables.items():
-            check_keys(capture, name, table, strict=strict)
-        return tables
+        return resolve_scenarios(scenarios, self._captured, strict=strict)
 
     def _updates(self, scenarios: Given, *, strict: bool) -> Updates:
-        capture = self._captured
-        relations, types = capture.manifest.relations, capture._token_types()
-        resolved = resolve_updates(scenarios, relations, types, capture.engine.spark)
-        if not isinstance(scenarios, Each):
-            for part in resolved.updated:
-                check_keys(capture, part.relation, part.table, strict=strict)
-        return resolved
+        from lipstick.questions.updates import checked_updates
+
+        return checked_updates(scenarios, self._captured, strict=strict)
 
 
 def _expanded(capture: Capture, rows: list[tuple[Row, A]], *, values: bool) -> list[tuple[Row, A]]:
+    from lipstick.tables.origins import expanded
+
     formal = expanded(capture, [k for _, k in rows], values=values)
     return [(row, k) for (row, _), k in zip(rows, formal, strict=True)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from lipstick.questions.valuation import block_of_columns
 from semiring.errors import ValuationError
 from semiring.expression import Expression, sum_of
 from semiring.polynomial import Polynomial
@@ -184,6 +183,8 @@ def block_function(
                     f"blocks of {name!r} are {spec!r}: give columns, ['model'], or a mapping from "
                     "keys to blocks."
                 )
+            from lipstick.questions.valuation import block_of_columns
+
             by_relation[name] = block_of_columns(record, columns, capture.engine.spark)
 
     def block(token: Token) -> Hashable:

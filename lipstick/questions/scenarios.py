@@ -8,24 +8,23 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
-from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import RelationRecord
 from lipstick.engines.memory import order
 from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.scenarios import Deleted, Scenarios
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.errors import TrackingError
-from lipstick.questions.deletion import record_of, resolve_deletion, resolve_keys
+from lipstick.questions.keys import record_of, resolve_keys
 from lipstick.questions.what_if import SCENARIO
-from lipstick.tracking.unknown_keys import check_predicates
+from lipstick.tracking.unknown_keys import check_keys, check_predicates
 from semiring.base import Array
 from semiring.support.door import checked
 
 if TYPE_CHECKING:
-    from lipstick.engines.memory.memory import Memory
+    from pyspark.sql import SparkSession
+
+    from lipstick.engines.protocol import AskedCapture
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +70,8 @@ Given: TypeAlias = (
 """See :meth:`lipstick.Capture.what_if_many`."""
 
 
-def resolve_scenarios(
-    given: Given,
-    relations: Mapping[str, RelationRecord],
-    types: Mapping[str, pa.Schema],
-    memory: Memory,
-    spark: SparkSession | None,
-    *,
-    strict: bool = False,
-) -> Scenarios:
-    """Turn scenarios of any form into tokens.
-
-    Parameters
-    ----------
-    types
-        The token columns of each relation, as the capture stores them.
+def resolve_scenarios(given: Given, capture: AskedCapture, *, strict: bool = False) -> Scenarios:
+    """Turn scenarios of any form into tokens, and report keys that name no row.
 
     Raises
     ------
@@ -93,15 +79,34 @@ def resolve_scenarios(
         As for a single deletion, and for tables without a column ``scenario``.
     """
     if isinstance(given, Each):
-        return _each(given, relations, memory, spark)
+        return _each(given, capture)
+    relations, types = capture.manifest.relations, capture._token_types()
     if tabulated(given):
-        return _tabulated(given, relations, types)
+        resolved = _tabulated(given, relations, types)
+    else:
+        resolved = _listed(given, relations, types, capture.engine.spark, strict=strict)
+    for name, deleted in resolved.deleted.items():
+        check_keys(capture, name, deleted.tokens, strict=strict)
+    return resolved
+
+
+def _listed(
+    given: Any,
+    relations: Mapping[str, RelationRecord],
+    types: Mapping[str, pa.Schema],
+    spark: SparkSession | None,
+    *,
+    strict: bool,
+) -> Scenarios:
+    """Scenarios from a list of deletions, or from a mapping from their names."""
     labels, listed = numbered(given, "deletes", '{"cars": ["C2"]}')
     parts: dict[str, list[Deleted]] = {}
     for number, delete in enumerate(listed):
         if spark is None:
             tokens = resolve_keys(relations, types, delete)
         else:
+            from lipstick.questions.deletion import resolve_deletion
+
             tokens = dict(resolve_deletion(spark, relations, delete).tokens)
             check_predicates(delete, tokens, strict=strict)
         for name, table in tokens.items():
@@ -121,7 +126,12 @@ def tabulated(given: Given) -> TypeGuard[Mapping[str, Any]]:
     """Return True if scenarios are given by tables, one per relation."""
     if isinstance(given, Each) or not isinstance(given, Mapping):
         return False
-    return bool(given) and all(isinstance(w, pa.Table | DataFrame) for w in given.values())
+    return bool(given) and all(map(_is_table, given.values()))
+
+
+def _is_table(what: Any) -> bool:
+    """Return True for tables of Arrow and data frames; a Column has attributes of any name."""
+    return isinstance(what, pa.Table) or hasattr(type(what), "toArrow")
 
 
 def numbered(given: Given, verb: str, example: str) -> tuple[list[Any], list[Mapping[str, Any]]]:
@@ -156,7 +166,7 @@ def tables_by_scenario(
     """
     tables, labels = dict[str, pa.Table](), list[pa.Array]()
     for name, what in given.items():
-        table = what.toArrow() if isinstance(what, DataFrame) else what
+        table = what if isinstance(what, pa.Table) else what.toArrow()
         record = record_of(relations, name)
         needed = (*record.token, SCENARIO)
         missing = [column for column in needed if column not in table.schema.names]
@@ -192,13 +202,8 @@ def _tabulated(
     return Scenarios(labels, deleted)
 
 
-def _each(
-    given: Each,
-    relations: Mapping[str, RelationRecord],
-    memory: Memory,
-    spark: SparkSession | None,
-) -> Scenarios:
-    record = record_of(relations, given.relation)
+def _each(given: Each, capture: AskedCapture) -> Scenarios:
+    record, spark = record_of(capture.manifest.relations, given.relation), capture.engine.spark
     by = given.by or record.token
     if given.update is not None:
         raise TrackingError(
@@ -206,15 +211,16 @@ def _each(
             "what_if_updated_many(); what_if_many() deletes."
         )
     if set(by) <= set(record.token):
-        table = memory.tokens(record.name)
+        table = capture.memory.tokens(record.name)
     elif spark is None:
         raise TrackingError(
             f"The columns {', '.join(by)} of {record.name!r} are not its key, and the capture does "
             f"not have them.\n{OPEN_WITH_SPARK}"
         )
     else:
-        names = dict.fromkeys([*record.token, *by])
-        columns = [F.col(f"`{name}`") for name in names]
+        from lipstick.capture.lookup import source_rows
+
+        columns = [f"`{name}`" for name in dict.fromkeys([*record.token, *by])]
         table = source_rows(spark, record).select(*columns).toArrow()
     labels, numbers = groups(table, by)
     tokens = table.select(list(record.token)).combine_chunks()

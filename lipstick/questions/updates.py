@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,8 +29,8 @@ from lipstick.dataframes.arrow import frame_of_arrow
 from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.lossless import Declared, lossless, misfit
 from lipstick.engines.memory.scenarios import Updated, Updates
-from lipstick.errors import CapabilityError, CaptureError, TrackingError, first_line
-from lipstick.questions.deletion import record_of
+from lipstick.errors import CaptureError, TrackingError, first_line
+from lipstick.questions.keys import record_of
 from lipstick.questions.scenarios import (
     Each,
     Given,
@@ -40,6 +40,7 @@ from lipstick.questions.scenarios import (
     tabulated,
 )
 from lipstick.tracking.tracker import Naming, comparable
+from lipstick.tracking.unknown_keys import check_keys
 
 if TYPE_CHECKING:
     from lipstick.engines.protocol import AskedCapture
@@ -85,18 +86,19 @@ def resolve_update(
     return tables
 
 
-def resolve_updates(
-    given: Given,
-    relations: Mapping[str, RelationRecord],
-    types: Mapping[str, pa.Schema],
-    spark: SparkSession | None,
-) -> Updates:
-    """Turn scenarios of new values, in any form, into tables.
+def checked_update(
+    update: Mapping[str, Any], capture: AskedCapture, *, strict: bool
+) -> dict[str, pa.Table]:
+    """Return what :func:`resolve_update` does, and report keys that name no row."""
+    relations, types = capture.manifest.relations, capture._token_types()
+    tables = resolve_update(relations, types, update, capture.engine.spark)
+    for name, table in tables.items():
+        check_keys(capture, name, table, strict=strict)
+    return tables
 
-    Parameters
-    ----------
-    types
-        The token columns of each relation, as the capture stores them.
+
+def checked_updates(given: Given, capture: AskedCapture, *, strict: bool) -> Updates:
+    """Turn scenarios of new values, in any form, into tables, and report keys that name no row.
 
     Raises
     ------
@@ -104,44 +106,26 @@ def resolve_updates(
         As :func:`resolve_update`; for tables without a column ``scenario``, and for
         :func:`lipstick.each` without ``update``.
     """
+    relations, types = capture.manifest.relations, capture._token_types()
     if isinstance(given, Each):
-        return _each(given, relations, types, spark)
+        return _each(given, relations, types, capture.engine.spark)
     if tabulated(given):
         labels, tables = tables_by_scenario(given, relations, "change")
         parts = [
             Updated(name, _checked(relations[name], table, types), numbers)
             for name, (table, numbers) in tables.items()
         ]
-        return Updates(labels, tuple(parts))
-    names, listed = numbered(given, "changes", "what_if_updated() takes it")
-    parts = []
-    for number, update in enumerate(listed):
-        for name, table in resolve_update(relations, types, update, spark).items():
-            parts.append(Updated(name, table, np.full(table.num_rows, number, dtype=np.int64)))
-    return Updates(pa.array(names), tuple(parts))
-
-
-def check_not_above(capture: AskedCapture, changed: Collection[str]) -> None:
-    """Refuse changes of relations that derived relations of the same query were made of.
-
-    Raises
-    ------
-    CapabilityError
-        The derived relations would be others, too.
-    """
-    for record in capture.manifest.relations.values():
-        if record.derived is None:
-            continue
-        derivation = capture.ancestry.derivation(record)
-        for part in derivation.parts:
-            above = capture.ancestry.names_above(derivation, part) if part.captured else ()
-            for name in above:
-                if any(name == each.lower() for each in changed):
-                    raise CapabilityError(
-                        f"{record.name!r}, which the query reads too, was made from {name!r}: new "
-                        "values are not followed through it.\nWrite its query into this one: "
-                        "WITH t AS (...)."
-                    )
+    else:
+        names, listed = numbered(given, "changes", "what_if_updated() takes it")
+        labels, parts = pa.array(names), []
+        for number, update in enumerate(listed):
+            for name, table in resolve_update(
+                relations, types, update, capture.engine.spark
+            ).items():
+                parts.append(Updated(name, table, np.full(table.num_rows, number, dtype=np.int64)))
+    for part in parts:
+        check_keys(capture, part.relation, part.table, strict=strict)
+    return Updates(labels, tuple(parts))
 
 
 def updated_rows(rows: DataFrame, record: RelationRecord, update: pa.Table) -> DataFrame:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from lipstick.frame import AnnotatedFrame
     from lipstick.pipeline import PreparedQuery
-    from lipstick.questions.deletion import Cascade
+    from lipstick.questions.keys import Cascade
     from lipstick.questions.what_if import WhatIf
     from lipstick.sessions import Session
     from lipstick.tables.derivation import Derivation

@@ -16,19 +16,21 @@ import hashlib
 import os
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING
 
 from lipstick.capture.contents import UPSTREAM
 from lipstick.capture.manifest import Manifest, RelationRecord
-from lipstick.errors import CaptureError, TrackingError
+from lipstick.errors import CapabilityError, CaptureError, TrackingError
 from lipstick.tables.derivation import CAPTURE, FILLED_FILES, Derivation, Part, read_version
-from lipstick.tables.derived_rows import relation_rows
-from lipstick.tracking.tracker import Tracked
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from lipstick.tracking.tracker import Tracked
 
 
 def placed(record: RelationRecord, directory: Path) -> RelationRecord:
@@ -200,6 +202,27 @@ class Ancestry:
                     "its rows, or their names, are others.\nWrite the derived relation anew."
                 )
 
+    def check_not_above(self, changed: Collection[str]) -> None:
+        """Refuse changes of relations that derived relations of the same query were made of.
+
+        Raises
+        ------
+        CapabilityError
+            The derived relations would be others, too.
+        """
+        parts = (
+            (record, part) for record in self.relations.values() for part in self._parts(record)
+        )
+        for record, part in parts:
+            above = self.names_above(self.derivation(record), part) if part.captured else ()
+            for name in above:
+                if any(name == each.lower() for each in changed):
+                    raise CapabilityError(
+                        f"{record.name!r}, which the query reads too, was made from {name!r}: new "
+                        "values are not followed through it.\nWrite its query into this one: "
+                        "WITH t AS (...)."
+                    )
+
     def names_above(self, derivation: Derivation, part: Part) -> frozenset[str]:
         """Return the names of all that a part was made of, in lower case."""
         records = self._all(self.manifest(derivation, part).relations)
@@ -234,6 +257,8 @@ def readable(
     if spark.catalog.tableExists(record.view):
         return record
     if record.derived is not None:
+        from lipstick.tables.derived_rows import relation_rows
+
         view = f"_lipstick_derived_{uuid.uuid4().hex[:8]}"
         relation_rows(spark, ancestry.derivation(record)).createOrReplaceTempView(view)
         return replace(record, view=view)

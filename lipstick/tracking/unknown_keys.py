@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
 
 from lipstick.engines.memory.keys import distinct
 from lipstick.engines.route import fits_memory, if_here
 from lipstick.errors import NeedsSparkError, UnknownKeyError, UnknownKeyWarning
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from lipstick.engines.protocol import AskedCapture
 
 _OURS = ("lipstick", "semiring")
@@ -48,7 +49,7 @@ def check_deletion(
     check_predicates(delete, tokens, strict=strict)
     by_name = {name.lower(): name for name in tokens}
     for given, what in delete.items():
-        if not isinstance(what, str | Column):
+        if not _is_predicate(what):
             name = by_name[given.lower()]
             check_keys(capture, name, tokens[name], strict=strict)
 
@@ -60,8 +61,17 @@ def check_predicates(
     by_name = {name.lower(): name for name in tokens}
     for given, what in delete.items():
         name = by_name[given.lower()]
-        if isinstance(what, str | Column) and not tokens[name].num_rows:
+        if _is_predicate(what) and not tokens[name].num_rows:
             report(f"No row of {name!r} is selected by {str(what)!r}", "", strict=strict)
+
+
+def _is_predicate(what: Any) -> bool:
+    """Return True for a text or a Column, False for keys that are listed, or in a table."""
+    if isinstance(what, str | Sequence | pa.Table):
+        return isinstance(what, str)
+    from pyspark.sql import Column
+
+    return isinstance(what, Column)
 
 
 def check_keys(capture: AskedCapture, name: str, keys: pa.Table, *, strict: bool) -> None:

@@ -87,6 +87,35 @@ def test_it_opens_without_java(captures: Path, tmp_path: Path) -> None:
     assert page.stat().st_size > 100_000
 
 
+_WITHOUT_PYSPARK = """
+import sys
+sys.modules["pyspark"] = sys.modules["py4j"] = None
+from pathlib import Path
+import lipstick
+from lipstick.explorer.explorer import Explorer, open_sources
+explorer = Explorer(open_sources(Path(sys.argv[1])))
+for number, source in enumerate(explorer.sources):
+    for view in source.views:
+        answer = explorer.ask({"source": number, "view": view, "params": {"row": 0}})
+        assert answer.get("error", {}).get("kind") != "failed", (view, answer)
+capture = lipstick.open(Path(sys.argv[1]) / "monday")
+print(capture.what_if(delete={"orders": [4]}).df.num_rows, capture.polynomials(1)[0][0])
+"""
+
+
+def test_captures_are_asked_without_pyspark(captures: Path) -> None:
+    """By the explorer, with all of its questions, and in Python."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", _WITHOUT_PYSPARK, str(captures)],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "AUTOMOBILE" in done.stdout
+
+
 @pytest.mark.slow
 @pytest.mark.classic
 @pytest.mark.engines("spark")

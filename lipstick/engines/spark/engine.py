@@ -33,7 +33,8 @@ from lipstick.engines.spark.evaluate import (
 from lipstick.engines.spark.lineage import lineage_rows, lineage_tokens, select_rows
 from lipstick.engines.spark.workers import use_own_python
 from lipstick.errors import CapabilityError, NeedsSparkError, UnsupportedError
-from lipstick.questions.deletion import Cascade, Deletion, check_readable, resolve_deletion
+from lipstick.questions.deletion import Deletion, check_readable, resolve_deletion
+from lipstick.questions.keys import Cascade
 from lipstick.questions.updates import inserted_rows, updated_rows
 from lipstick.questions.valuation import compile_valuations
 from lipstick.questions.what_if import Route, WhatIf

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import SparkSession
 
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.memory import Memory
@@ -22,6 +21,9 @@ from rewriter.blocks import Block
 from rewriter.interpret import interpret
 from semiring.arrays.arrow import decoded
 from semiring.base import Array
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 UNITS = ("day", "month", "year")
 """Spans that times are grouped by."""

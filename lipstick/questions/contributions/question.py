@@ -6,12 +6,11 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import localcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import SparkSession
 
 from lipstick.engines.memory.contributions import (
     AggregatePlace,
@@ -38,6 +37,9 @@ from lipstick.questions.why.measure import (
 from rewriter.blocks import GROUP, Kind
 from rewriter.interpret import AggregateCall, UninterpretableError, interpret
 from semiring.base import Array
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _SILENT = 2.0
 """Seconds after which progress is reported."""

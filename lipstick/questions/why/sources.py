@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
 
-from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import RelationRecord
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.index import TokenIndex
@@ -28,6 +24,10 @@ from rewriter.interpret import aggregate_call, interpret
 from semiring.arrays.arrow import decoded
 from semiring.arrays.segments import ascending
 from semiring.base import Array
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
 
 INTERNAL = "_lipstick_"
 """The beginning of the names of columns that the source itself does not have."""
@@ -267,6 +267,10 @@ def read_source(
         return here
     if spark is None or not spark.catalog.tableExists(record.view):
         return SourceRows.of_table(record, tokens(engine, record.name), whole=False)
+    from pyspark.sql import functions as F
+
+    from lipstick.capture.lookup import source_rows
+
     rows = source_rows(spark, record)
     paths = _leaves_of_frame(rows.schema, ())
     columns = [F.col(".".join(f"`{c}`" for c in p)).alias(n) for n, p in paths.items()]
@@ -280,8 +284,8 @@ def _leaves_of_frame(schema: StructType, before: tuple[str, ...]) -> dict[str, t
     paths: dict[str, tuple[str, ...]] = {}
     for field in schema:
         path = (*before, field.name)
-        if isinstance(field.dataType, StructType):
-            for name, each in _leaves_of_frame(field.dataType, path).items():
+        if field.dataType.typeName() == "struct":
+            for name, each in _leaves_of_frame(cast("StructType", field.dataType), path).items():
                 paths.setdefault(name, each)
         elif not field.dataType.typeName().startswith(nested):
             paths[".".join(path)] = path

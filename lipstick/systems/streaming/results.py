@@ -17,7 +17,8 @@ from lipstick.engines.spark.one_by_one import deletions_one_by_one, joined_answe
 from lipstick.errors import UnsupportedError
 from lipstick.frame import AnnotatedFrame, Rerunning
 from lipstick.questions.asking import question
-from lipstick.questions.deletion import Cascade, Deletion, check_unasked, resolve_deletion, without
+from lipstick.questions.deletion import Deletion, check_unasked, resolve_deletion, without
+from lipstick.questions.keys import Cascade
 from lipstick.questions.scenarios import Given
 from lipstick.questions.updates import updated_rows
 from lipstick.questions.what_if import WhatIf

@@ -7,20 +7,24 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+from urllib.request import urlopen
 
 import pytest
+from click.testing import CliRunner
 
 from benchmark_workflowgen.generated_graphs import generate
 from graphquery import ProvenanceGraph
+from lipstick.cli import main
 from lipstick.explorer import ExploreError, Explorer, Served
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.explorer import open_source
 from lipstick.explorer.graphs.source import graph_source
 from lipstick.explorer.params import Params
-from lipstick.explorer.server import QUESTION, hosts_of
+from lipstick.explorer.server import QUESTION, Serving, hosts_of
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +37,7 @@ def serving() -> Iterator[Served]:
 
 
 def request(
-    served: Served,
+    served: Served | Serving,
     method: str = "POST",
     path: str = "/ask",
     body: Any = None,
@@ -73,6 +77,31 @@ def test_its_own_page_is_answered(serving: Served) -> None:
     assert "unsafe" not in policy
     assert headers["referrer-policy"] == "no-referrer"
     assert headers["cache-control"] == "no-store"
+
+
+def test_the_page_is_there_before_what_it_shows() -> None:
+    opening = Future[Explorer]()
+    early = Serving(opening)
+    thread = threading.Thread(target=early.run)
+    thread.start()
+    try:
+        with urlopen(early.url, timeout=20) as reply:
+            assert b'id="explorer"' in reply.read()
+        generated = generate(3_000, 3, 4)
+        graph = ProvenanceGraph.build(generated.segments, generated.edge_sets, generated.columns())
+        threading.Timer(0.2, opening.set_result, (Explorer([graph_source("late", graph)]),)).start()
+        _, _, body = request(early, body={"view": "sources"})
+        assert json.loads(body)["answer"]["sources"][0]["name"] == "late"
+    finally:
+        early.stop()
+        thread.join(20)
+
+
+def test_the_command_ends_with_what_cannot_be_opened(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text("{}")
+    done = CliRunner().invoke(main, ["explore", str(tmp_path), "--no-browser"])
+    assert done.exit_code == 1
+    assert "manifest" in done.output
 
 
 @pytest.mark.parametrize(
