@@ -284,6 +284,8 @@ def diff(
     """
     with reported():
         import lipstick
+        from lipstick.display.number_text import signed
+        from semiring.errors import LipstickError
 
         with working("comparing the captures"):
             difference = lipstick.open(before).diff(lipstick.open(after), columns_of(key))
@@ -291,20 +293,29 @@ def diff(
         if column is None:
             found = difference.rows(shown.rows)
             words: Any = difference
+            try:
+                inputs = [row.document() for row in difference.inputs(shown.rows)]
+                more = difference.inputs_sentences
+            except LipstickError as error:  # as of relations without a key
+                inputs, more = [], [str(error)]
             total = difference.added + difference.removed + difference.changed
         else:
             with working("dividing the difference"):
                 words = difference.parts(column, named_values(where))
             found = words.table
             total = found.num_rows
+            parts = words.inputs(shown.rows)
+            inputs = [row.document() | {"part": float(part)} for row, part in parts]
+            more = [f"{row.sentence} ({signed(part)})" for row, part in parts[:5]]
         if shown.format == CSV:
             shown.send_csv(found)
             return
         lines = found.to_pylist()
         if shown.format == JSON:
-            shown.send_json({"sentence": str(words), "rows": lines})
+            not_held = {"not held": difference.not_held} if difference.not_held else {}
+            shown.send_json({"sentence": str(words), "rows": lines, "inputs": inputs} | not_held)
             return
-        for text in str(words).splitlines():
+        for text in (*str(words).splitlines(), *more):
             shown.say(text)
         if column is None:
             shown.table(lines, total)

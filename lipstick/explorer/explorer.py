@@ -8,7 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -183,20 +183,37 @@ class Explorer:
             return self.listing()
         if view in EVERYWHERE and question.flag("everywhere"):
             return self._everywhere(view, Params(question.mapping("params")), budget)
-        number = question.integer("source", 0)
-        if not 0 <= number < len(self.sources):
-            raise ExploreError(f"There is no source {number}.")
+        number = self._number(question, "source")
+        params = Params(question.mapping("params"))
+        if view == "difference":
+            return self._difference(self._number(params, "before"), number, params, budget)
         views = self.sources[number].views
         if view not in views:
             raise ExploreError(f"{self.sources[number].kind} has no view {view!r}.")
-        lock = self._spark_lock if view in OF_SPARK else self._locks[number]
-        while not lock.acquire(timeout=0.05):
-            budget.check()
-        try:
-            budget.check()
-            return views[view](Params(question.mapping("params")), budget)
-        finally:
-            lock.release()
+        with _held(self._spark_lock if view in OF_SPARK else self._locks[number], budget):
+            return views[view](params, budget)
+
+    def _number(self, params: Params, name: str) -> int:
+        """Return the number of a source that a question names."""
+        number = params.integer(name, 0)
+        if not 0 <= number < len(self.sources):
+            raise ExploreError(f"There is no source {number}.")
+        return number
+
+    def _difference(
+        self, before: int, after: int, params: Params, budget: Budget
+    ) -> dict[str, Any]:
+        """Return why a number of a capture is another than in the capture before."""
+        from lipstick.explorer.captures.difference import difference
+        from lipstick.explorer.captures.source import CaptureSource
+
+        old, new = self.sources[before], self.sources[after]
+        if not (isinstance(old, CaptureSource) and isinstance(new, CaptureSource)):
+            raise ExploreError("Differences are those of captures.")
+        with ExitStack() as stack:
+            for number in sorted({before, after}):
+                stack.enter_context(_held(self._locks[number], budget))
+            return difference(old, new, params)
 
     def warm(self, question: Any) -> None:
         """Ask what is clicked first after a question, once, so that its indexes are in memory.
@@ -254,6 +271,18 @@ class Explorer:
             return text
         told = f"The answer has {len(text):,} characters, which is too much.\nAsk for less."
         return json.dumps({"error": {"kind": "refused", "message": told}})
+
+
+@contextmanager
+def _held(lock: threading.Lock, budget: Budget) -> Iterator[None]:
+    """Wait for a lock as long as somebody waits for the answer, and hold it."""
+    while not lock.acquire(timeout=0.05):
+        budget.check()
+    try:
+        budget.check()
+        yield
+    finally:
+        lock.release()
 
 
 def open_source(path: Path) -> ExplorerSource:

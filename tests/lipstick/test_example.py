@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -17,6 +19,7 @@ from pyspark.sql import SparkSession
 import lipstick
 from lipstick.cli import main
 from lipstick.demo.example import SHIPPED, example
+from lipstick.explorer.explorer import Explorer, open_sources
 from tests.example import QUERIES, WRONG, write
 
 
@@ -70,6 +73,44 @@ def test_two_days_differ_by_new_orders_and_one_price(captures: Path) -> None:
     )
     assert told.exit_code == 0
     assert "8,271,040.14" in told.output, told.output
+    wrong = "orders with o_orderkey = 3718: o_totalprice from 83,545.86 to 8,354,586"
+    assert f"{wrong} (+8,271,040.14)\n" in told.output
+
+
+def test_the_changed_row_of_two_days_is_named(captures: Path) -> None:
+    """Among the rows of the answer, on the command line and as JSON."""
+    days = [str(captures / day) for day in ("monday", "tuesday")]
+    told = CliRunner().invoke(main, ["diff", *days], "", None, False).output
+    assert "orders with o_orderkey = 3718: o_totalprice from 83,545.86 to 8,354,586\n" in told
+    assert "148 more rows of orders differ\n" in told
+    asked = ["diff", *days, "revenue", "--where", "c_mktsegment=FURNITURE", "--json"]
+    inputs = json.loads(CliRunner().invoke(main, asked, "", None, False).output)["inputs"]
+    assert len(inputs) == 10
+    assert inputs[0] == {
+        "relation": "orders",
+        "key": {"o_orderkey": 3718},
+        "change": "changed",
+        "values": {"o_totalprice": {"before": "83545.86", "after": "8354586.00"}},
+        "part": 8271040.14,
+    }
+
+
+def test_the_page_names_the_changed_row(captures: Path) -> None:
+    explorer = Explorer(open_sources(captures))
+    monday, tuesday = (
+        number for number, each in enumerate(explorer.sources) if each.name in ("monday", "tuesday")
+    )
+
+    def asked(source: int, **params: Any) -> dict[str, Any]:
+        return explorer.ask({"source": source, "view": "difference", "params": params})
+
+    answer = asked(tuesday, before=monday, row=2, column="revenue")["answer"]
+    assert answer["inputs"][0] == {
+        "text": "orders with o_orderkey = 3718: o_totalprice from 83,545.86 to 8,354,586",
+        "part": "+8,271,040.14",
+    }
+    assert asked(tuesday, before=99, row=0, column="revenue")["error"]["kind"] == "refused"
+    assert asked(tuesday, before=monday, row=0, column="no")["error"]["kind"] == "refused"
 
 
 def test_it_opens_without_java(captures: Path, tmp_path: Path) -> None:

@@ -194,7 +194,8 @@ class CaptureSource:
             return self.scenarios.of(params.mapping("scenario")).window(params)
         return self.windows.window(params)
 
-    def _row(self, params: Params) -> int:
+    def row(self, params: Params) -> int:
+        """Return the place of the row that a question is about."""
         row = params.integer("row", -1)
         if not 0 <= row < self.windows.table.num_rows:
             raise ExploreError(f"The answer has {self.windows.table.num_rows:,} rows, none {row}.")
@@ -202,7 +203,7 @@ class CaptureSource:
 
     def why(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the provenance of a row; see :func:`lipstick.explorer.captures.why.why`."""
-        row = self._row(params)
+        row = self.row(params)
         answer = why.why(self.capture.memory, row, params, budget)
         answer["python"] = (
             f"{self.opening}\nrow, annotation = capture.polynomials(limit={row + 1})[{row}]"
@@ -212,15 +213,15 @@ class CaptureSource:
     def members(self, params: Params, budget: Budget) -> dict[str, Any]:
         """The ways in which a row came about."""
         del budget
-        return why.members(self.capture.memory, self._row(params), params)
+        return why.members(self.capture.memory, self.row(params), params)
 
     def shares(self, params: Params, budget: Budget) -> dict[str, Any]:
         """The shares of inputs in a row."""
-        return why.shares(self.capture.memory, self._row(params), budget)
+        return why.shares(self.capture.memory, self.row(params), budget)
 
     def inputs(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Input rows of a row as they are in their source."""
-        return input_rows.source_rows(self.capture.memory, self._row(params), params, budget)
+        return input_rows.source_rows(self.capture.memory, self.row(params), params, budget)
 
     @cached_property
     def contributions(self) -> ContributionViews:
@@ -229,7 +230,7 @@ class CaptureSource:
 
     def value(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the inputs of a value; see :meth:`ContributionViews.value`."""
-        row = self._row(params)
+        row = self.row(params)
         answer = self.contributions.value(row, params, budget)
         asked = f"{answer['column']!r}, {row}"
         if "by" in answer:
@@ -241,11 +242,11 @@ class CaptureSource:
 
     def listed(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the source rows of a value's inputs; see :meth:`ContributionViews.listed`."""
-        return self.contributions.listed(self._row(params), params, budget)
+        return self.contributions.listed(self.row(params), params, budget)
 
     def least(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the fewest rows to remove; see :meth:`ContributionViews.least`."""
-        return self.contributions.least(self._row(params), params, budget)
+        return self.contributions.least(self.row(params), params, budget)
 
     def what_if(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the differences that deleting some inputs makes."""

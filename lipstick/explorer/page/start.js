@@ -4,7 +4,7 @@ import { delta, grouped, h, replace, button, many } from "./dom.js";
 import { ago } from "./live.js";
 import { Latest } from "./state.js";
 import { plainTable } from "./table.js";
-import { replaceKeeping, section } from "./why.js";
+import { replaceKeeping, section, trouble } from "./why.js";
 
 export const SORTS = { fault: "damaged", capture: "capture", graph: "store", script: "script", federation: "federation", stream: "streams", reduction: "events" };
 
@@ -95,17 +95,33 @@ export class StartPage {
       const found = all.map(({ rows }) => new Map(rows.map((row) => [keyOf(row), row])));
       // Several rows with the same texts are not told apart.
       if (found.some((byKey, at) => byKey.size < all[at].rows.length)) return false;
+      const reason = h("div", { role: "status" });
       const cell = (key, place, at) => {
         const [before, now] = [found[at - 1]?.get(key), found[at].get(key)];
         const { rows, total } = all[at];
         if (!now) return h("span", { class: "note" }, rows.length < total ? `not among the first ${rows.length}` : "no row");
         const change = before && delta(before[place], now[place]);
-        return h("span", null, grouped(now[place], true) ?? "NULL", change && h("span", { class: "delta" }, ` ${change}`));
+        const asked = { before: captures[at - 1], row: rows.indexOf(now), column: columns[place].name };
+        const why = change && button(change, () => this.explain(reason, captures[at], asked), { class: "delta small", title: "The rows that make this difference" });
+        return h("span", null, grouped(now[place], true) ?? "NULL", why && [" ", why]);
       };
       const rows = [...named].slice(0, 12).flatMap(([key, row]) => measured.map((place) => [...keys.map((at) => row[at]), columns[place].name, ...captures.map((_, at) => cell(key, place, at))]));
       const head = [...keys.map((place) => columns[place]), { name: "number", kind: "text" }, ...captures.map((number) => ({ name: this.app.sources[number].name, kind: "number" }))];
-      return rows.length > 0 && section("Over captures", many(captures.length, "capture"), h("p", { class: "note" }, h("code", null, query)), plainTable(head, rows, { label: "Numbers over captures" }), named.size > 12 && h("p", { class: "note" }, "The first 12 rows."));
+      return rows.length > 0 && section("Over captures", many(captures.length, "capture"), h("p", { class: "note" }, h("code", null, query)), plainTable(head, rows, { label: "Numbers over captures" }), reason, named.size > 12 && h("p", { class: "note" }, "The first 12 rows."));
     });
+  }
+
+  // Which input rows make a number another than in the capture before.
+  async explain(element, number, asked) {
+    const signal = this.latest.start();
+    replace(element, h("p", { class: "note" }, "Comparing the captures …"));
+    try {
+      const { sentence, parts, inputs, not_held: missing } = await this.app.asker.ask(number, "difference", asked, signal);
+      const lines = inputs.map(({ text, part }) => h("li", null, text, h("span", { class: "delta" }, ` ${part}`)));
+      replace(element, h("p", null, sentence), h("ul", { class: "note" }, parts.map((part) => h("li", null, part))), h("ul", null, lines), missing.length > 0 && h("p", { class: "note" }, `Not held by both captures: ${missing.join(", ")}.`));
+    } catch (error) {
+      if (!signal.aborted) replace(element, trouble(error, () => this.explain(element, number, asked)));
+    }
   }
 
   show() {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,9 +16,7 @@ from lipstick.engines.memory.memory import Memory
 from lipstick.engines.memory.reach import lineage
 from lipstick.errors import CaptureError
 from lipstick.questions.why.measure import is_number
-from lipstick.questions.why.sources import SourceRows, read_sources
-from rewriter.blocks import Block
-from rewriter.interpret import interpret
+from lipstick.questions.why.sources import SourceRows, read_sources, with_held_columns
 from semiring.arrays.arrow import decoded
 from semiring.base import Array
 
@@ -226,9 +224,7 @@ class Axes:
             source = self.sources[token.relation]
             places = source.rows_of(inside, number)
             if not source.whole:
-                source = _with_captured(
-                    source, inside.block, token.alias, places, inside.dataset.take
-                )
+                source = with_held_columns(source, inside, number, places)
             several = relations.count(token.relation) > 1
             name = f"{token.relation} ({number + 1})" if several else token.relation
             axes.append(Axis(number, name, source, places))
@@ -242,28 +238,3 @@ def _is_grouped(kind: pa.DataType) -> bool:
         return _is_grouped(kind.value_type)
     is_text = types.is_string(kind) or types.is_large_string(kind)
     return bool(is_number(kind) or is_text or types.is_temporal(kind) or types.is_boolean(kind))
-
-
-def _with_captured(
-    source: SourceRows,
-    block: Block,
-    alias: str,
-    places: Array,
-    take: Callable[[str, Array], pa.Array],
-) -> SourceRows:
-    """Add the columns that the members hold of a scan as it is, where these are all its rows."""
-    assert block.core is not None
-    member = np.full(len(source), -1, dtype=np.int64)
-    there = np.flatnonzero(places >= 0)
-    member[places[there]] = there
-    if (member < 0).any():
-        return source
-    names = source.schema.names
-    source.load(names)
-    table = pa.table([decoded(source.column(name)) for name in names], names=names)
-    for name, scalar in block.core.select:
-        column = interpret(scalar).column
-        bare = column is not None and column[0] == alias
-        if column is not None and bare and column[1] not in table.column_names:
-            table = table.append_column(column[1], decoded(take(name, member)))
-    return SourceRows.of_table(source.record, table, whole=False)

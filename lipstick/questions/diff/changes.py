@@ -2,22 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
+from lipstick.display.number_text import spelled
 from lipstick.errors import TrackingError
 from lipstick.questions.diff.answers import differing, pair_rows
+from lipstick.questions.why.answer import described
+from lipstick.questions.why.columns import shown
 from lipstick.questions.why.sources import SourceRows
 from lipstick.tracking.naming import ROWS, free_name
 from semiring.arrays.arrow import decoded
 from semiring.base import Array
 
 KINDS: Final = ("removed", "added", "changed")
+
+PARTIAL: Final = {"removed": "in the run before only", "added": "in the run after only"}
+"""Rows of relations out of reach: a capture has the rows that take part, and no others."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedInput:
+    """A row of a relation that differs between two runs.
+
+    Attributes
+    ----------
+    key
+        The values of the key of its relation.
+    change
+        ``removed``, ``added`` or ``changed``.
+    values
+        Of a changed row, the values before and after of each column that differs.
+    whole
+        True if all rows of the relation are known; False: only the rows that take part in a run.
+    """
+
+    relation: str
+    key: Mapping[str, Any]
+    change: str
+    values: Mapping[str, tuple[Any, Any]]
+    whole: bool
+
+    @property
+    def sentence(self) -> str:
+        """Return the row and its values."""
+        row = f"{self.relation} with {described(dict(self.key))}"
+        if self.values:
+            moved = [
+                f"{n} from {_text(was)} to {_text(now)}" for n, (was, now) in self.values.items()
+            ]
+            return f"{row}: {', '.join(moved)}"
+        if self.whole:
+            return f"{row}: {self.change}"
+        return f"{row} takes part {PARTIAL[self.change]}; its values in the other run are not held"
+
+    def document(self) -> dict[str, Any]:
+        """Return the row as plain values."""
+        return {
+            "relation": self.relation,
+            "key": dict(self.key),
+            "change": self.change,
+            "values": {n: {"before": was, "after": now} for n, (was, now) in self.values.items()},
+        }
+
+
+def _text(value: Any) -> str:
+    """Return a value for people; numbers with separators."""
+    is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+    return spelled(value) if is_number else shown(value)
 
 
 @dataclass(frozen=True)
@@ -54,6 +112,11 @@ class ChangedRows:
     def name(self) -> str:
         """The name of the relation."""
         return self.new.name
+
+    @property
+    def whole(self) -> bool:
+        """True if all rows of both versions are known; False: only the rows that take part."""
+        return self.old.whole and self.new.whole
 
     @cached_property
     def kinds(self) -> Array:
@@ -131,6 +194,23 @@ class ChangedRows:
         taken = [*names]
         taken += [free_name(taken, wanted) for wanted in ("_change", "_fields")]
         return pa.table(columns, taken)
+
+    def inputs(self, numbers: Array) -> list[ChangedInput]:
+        """Return some changed rows with their values before and after."""
+        before, after = self.before[numbers], self.after[numbers]
+        values: list[dict[str, tuple[Any, Any]]] = [{} for _ in numbers]
+        for name, differs in self.fields.items():
+            at = np.flatnonzero(differs[numbers])
+            was = decoded(self.old.column(name).take(pa.array(before[at])))
+            now = decoded(self.new.column(name).take(pa.array(after[at])))
+            for place, *pair in zip(at.tolist(), was.to_pylist(), now.to_pylist(), strict=True):
+                values[place][name] = (pair[0], pair[1])
+        keys = self.take(numbers).select(list(self.new.record.token)).to_pylist()
+        words = [KINDS[kind] for kind in self.kinds[numbers].tolist()]
+        return [
+            ChangedInput(self.name, key, word, its, self.whole)
+            for key, word, its in zip(keys, words, values, strict=True)
+        ]
 
     def _field_texts(self, numbers: Array) -> pa.Array:
         """Return the names of the columns that differ, NULL for rows added or removed."""

@@ -12,12 +12,16 @@ import pyarrow as pa
 from lipstick.errors import CaptureError
 from lipstick.questions.asking import question
 from lipstick.questions.diff.answers import RowPairs, differing
+from lipstick.questions.diff.changes import ChangedInput, ChangedRows
 from lipstick.questions.diff.parts import DifferenceParts
 from lipstick.questions.why.answer import described
 from lipstick.questions.why.measure import column_of, is_measurable, rows_with
 from lipstick.tracking.naming import free_name
 from semiring.base import Array
 from semiring.support.door import checked
+
+_SHOWN = 5
+"""Changed rows of a relation in words."""
 
 PartsOf: TypeAlias = Callable[[int, int | None, int | None, str], DifferenceParts]
 """From the place of a column, the rows of a pair and its name to the parts."""
@@ -47,6 +51,7 @@ class AnswerDifference:
         pairs: RowPairs,
         parts: PartsOf,
         notes: Sequence[str],
+        changes: Callable[[], Mapping[str, ChangedRows]] = dict,
         *,
         is_of_code: bool = False,
     ) -> None:
@@ -57,6 +62,7 @@ class AnswerDifference:
         self.is_of_code = is_of_code
         self._pairs = pairs
         self._parts = parts
+        self._changes = changes
 
     # -- rows ------------------------------------------------------------------------------
 
@@ -139,6 +145,42 @@ class AnswerDifference:
                 names += [f"{name} before", f"{name} after"]
                 columns += [old, new]
         return pa.table(columns, names)
+
+    def inputs(self, limit: int | None = None) -> list[ChangedInput]:
+        """Return the rows of the relations that differ, the changed ones first.
+
+        Rows are compared by the columns that the query reads: of sources that are out of reach, by
+        the columns that both captures hold.
+
+        Parameters
+        ----------
+        limit
+            Rows of each relation at most.
+
+        Raises
+        ------
+        TrackingError
+            For relations whose rows have no key.
+        """
+        changes = self._changes().values()
+        first = ((each, np.argsort(-each.kinds, kind="stable")[:limit]) for each in changes)
+        return [row for changed, numbers in first for row in changed.inputs(numbers)]
+
+    @property
+    def inputs_sentences(self) -> list[str]:
+        """The first rows that :meth:`inputs` returns in words, how many there are, and the rest."""
+        lines = [row.sentence for row in self.inputs(_SHOWN)]
+        for name, changed in self._changes().items():
+            if len(changed) > _SHOWN:
+                lines.append(f"{len(changed) - _SHOWN:,} more rows of {name} differ")
+        if self.not_held:
+            lines.append(f"not held by both captures: {', '.join(self.not_held)}")
+        return lines
+
+    @property
+    def not_held(self) -> list[str]:
+        """The columns that the query reads, whose values are not held of both runs."""
+        return [f"{name}.{c}" for name, its in self._changes().items() for c in its.unread]
 
     # -- numbers ---------------------------------------------------------------------------
 

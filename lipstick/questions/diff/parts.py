@@ -15,7 +15,7 @@ from lipstick.display.number_text import signed, spelled
 from lipstick.engines.memory.engine import Engine
 from lipstick.errors import CaptureError
 from lipstick.questions.diff.cells import no_rule, rational
-from lipstick.questions.diff.changes import KINDS, ChangedRows
+from lipstick.questions.diff.changes import KINDS, PARTIAL, ChangedInput, ChangedRows
 from lipstick.questions.diff.edits import EditPart
 from lipstick.questions.diff.shares import DividedChange
 from lipstick.questions.why.columns import RelationColumns
@@ -205,12 +205,25 @@ class DifferenceParts:
             When the relation has no changed rows, or several have and none is named.
         """
         name = self._relation(relation)
-        parts = self._by_row[name]
-        numbers = np.flatnonzero(self._taking_part(name))
-        order = np.argsort(-np.abs(parts[numbers]), kind="stable")
-        chosen = numbers[order][:limit]
+        chosen = self._largest(name, limit)
         table = self._changes[name].take(chosen)
-        return table.append_column("_part", pa.array(parts[chosen]))
+        return table.append_column("_part", pa.array(self._by_row[name][chosen]))
+
+    def inputs(self, limit: int | None = 5) -> list[tuple[ChangedInput, Fraction]]:
+        """Return the changed rows with the largest parts, each with its part."""
+        found: list[tuple[ChangedInput, Fraction]] = []
+        for name, changed in self._changes.items():
+            numbers = self._largest(name, limit)
+            parts = [self.exact(name, numbers[[at]]) for at in range(len(numbers))]
+            found += zip(changed.inputs(numbers), parts, strict=True)
+        return sorted(found, key=lambda each: -abs(each[1]))[:limit]
+
+    def _largest(self, relation: str, limit: int | None) -> Array:
+        """Return the numbers of the changed rows of a relation with the largest parts."""
+        numbers = np.flatnonzero(self._taking_part(relation))
+        parts = self._by_row[relation][numbers]
+        order: Array = np.argsort(-np.abs(parts), kind="stable")
+        return numbers[order][:limit]
 
     def _relation(self, relation: str | None) -> str:
         if self._kinds:
@@ -289,8 +302,10 @@ class DifferenceParts:
             part = signed(Fraction(row["value"]))
             if row["part"] == "rows":
                 number = "1 row" if row["rows"] == 1 else f"{row['rows']:,} rows"
-                relation = f" of {row['relation']}" if row["relation"] else ""
-                lines.append(f"{number}{relation} {row['change']}: {part}")
+                name, change = row["relation"], row["change"]
+                if name and not self._changes[name].whole and change in PARTIAL:
+                    change = f"taking part {PARTIAL[change]}"
+                lines.append(f"{number}{f' of {name}' if name else ''} {change}: {part}")
             else:
                 lines.append(": ".join(filter(None, (row["part"], row["change"], part))))
         return lines

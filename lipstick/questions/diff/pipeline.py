@@ -36,7 +36,7 @@ from lipstick.questions.diff.edits import EditPart, edit_parts
 from lipstick.questions.diff.parts import DifferenceParts
 from lipstick.questions.diff.shares import DividedChange
 from lipstick.questions.why.measure import column_of, rows_with
-from lipstick.questions.why.sources import read_sources
+from lipstick.questions.why.sources import held_rows, read_sources
 from rewriter.analysis.text_edits import text_edits
 from rewriter.analysis.value_columns import read_columns
 from semiring.errors import ArgumentError, CapabilityError
@@ -98,6 +98,7 @@ def difference(
         pairs,
         run.parts,
         run.notes,
+        lambda: run.changes,
         is_of_code=bridge is before,
     )
 
@@ -331,8 +332,11 @@ class _Runs:
         if self._bridge is self._before:
             return {}
         old, new = (
-            read_sources(each.engine, each.spark, each.sources or {})
-            for each in (self._before, self._bridge)
+            {
+                name: held_rows(run.engine, source)
+                for name, source in read_sources(run.engine, run.spark, run.sources or {}).items()
+            }
+            for run in (self._before, self._bridge)
         )
         read = read_columns(self._before.engine.manifest.root)
         return {

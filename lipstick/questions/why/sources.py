@@ -15,7 +15,7 @@ from lipstick.capture.manifest import RelationRecord
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.index import TokenIndex
 from lipstick.engines.memory.members import Members
-from lipstick.engines.memory.reach import tokens
+from lipstick.engines.memory.reach import members_of, tokens
 from lipstick.errors import CaptureError, SourceChangedError, TrackingError
 from lipstick.tracking.naming import ROW_BITS, ROWS
 from lipstick.tracking.states import local_path, local_state
@@ -276,6 +276,48 @@ def read_source(
     columns = [F.col(".".join(f"`{c}`" for c in p)).alias(n) for n, p in paths.items()]
     table = rows.select(*columns).toArrow()
     return SourceRows.of_table(record, table, whole=True, paths=paths, zone=zone)
+
+
+def with_held_columns(
+    source: SourceRows, members: Members, number: int, places: Array
+) -> SourceRows:
+    """Add the columns that members hold of a scan as it is, where these are all its rows.
+
+    Parameters
+    ----------
+    number, places
+        The scan, and the row of each member.
+    """
+    block, dataset = members.block, members.dataset
+    assert block.core is not None
+    assert dataset is not None
+    member = np.full(len(source), -1, dtype=np.int64)
+    there = np.flatnonzero(places >= 0)
+    member[places[there]] = there
+    if (member < 0).any():
+        return source
+    names = source.schema.names
+    source.load(names)
+    table = pa.table([decoded(source.column(name)) for name in names], names=names)
+    for name, scalar in block.core.select:
+        alias, column = interpret(scalar).column or ("", "")
+        is_bare = alias == block.tokens[number].alias and name in dataset.names
+        if is_bare and column not in table.column_names:
+            table = table.append_column(column, decoded(dataset.take(name, member)))
+    return SourceRows.of_table(source.record, table, whole=False)
+
+
+def held_rows(engine: Engine, source: SourceRows) -> SourceRows:
+    """Return the rows of a source that is out of reach with all columns that a capture holds."""
+    for name in () if source.whole else engine.blocks:
+        members = members_of(engine.rows(name))
+        if members is None or members.dataset is None:
+            continue
+        for number, token in enumerate(members.block.tokens):
+            if token.relation == source.name:
+                places = source.rows_of(members, number)
+                source = with_held_columns(source, members, number, places)
+    return source
 
 
 def _leaves_of_frame(schema: StructType, before: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

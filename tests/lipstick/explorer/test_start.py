@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from lipstick.demo.example import example
 from lipstick.explorer import Explorer, Served
 from lipstick.explorer.budget import Budget
-from lipstick.explorer.explorer import SourceEntry, View, open_source
+from lipstick.explorer.explorer import SourceEntry, View, open_source, open_sources
 from lipstick.explorer.params import Params
 from tests.lipstick.explorer.conftest import ask, opened, shows
 
@@ -69,6 +70,16 @@ def test_the_start_page_has_red_checks_and_numbers_over_captures(
                 ["north", "ok", "true", "false"],
             ]
             shows(screen, ".card .bad", ["ok is false"])
+            page.check()
+
+
+def test_a_difference_leads_to_the_rows_that_make_it(browser: Any) -> None:
+    with Served(Explorer(open_sources(example()))) as served:
+        for page in opened(browser, served.url):
+            screen = page.open()
+            screen.get_by_role("button", name="+9,947,824").press("Enter")
+            first = screen.locator(".panel-section ul:not(.note) li").first
+            expect(first).to_contain_text("o_orderkey = 3718: o_totalprice from 83,545.86 to")
             page.check()
 
 

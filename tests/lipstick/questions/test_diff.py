@@ -16,12 +16,14 @@ from lipstick.errors import CaptureError, TrackingError
 from lipstick.questions.diff import counterexample
 from lipstick.questions.diff.changes import changed_rows
 from lipstick.questions.diff.difference import AnswerDifference
+from lipstick.questions.diff.pipeline import Version, difference
 from lipstick.questions.why.sources import SourceRows
 from lipstick.tracking.naming import ROWS
 from semiring.errors import ArgumentError, CapabilityError
 from tests.oracle.database import Database, Relation
 from tests.oracle.differences import Held, compared, pairs
 from tests.oracle.refactorings import found, refactorings
+from tests.oracle.written import write_capture
 
 _OLD = [(1, "n", 10, "x"), (2, "n", 20, "y"), (3, "s", 5, "x"), (4, None, 7, "z"), (5, "w", 1, "x")]
 _NEW = [(1, "n", 20, "x"), (2, "n", 10, "y"), (3, "s", 5, "q"), (4, None, 9, "z"), (6, "e", 4, "x")]
@@ -158,9 +160,49 @@ def test_frames_over_the_same_files_may_have_other_rows(
         old.save(tmp_path / "a")
         new.save(tmp_path / "b")
     known = lipstick.open(tmp_path / "a").diff(lipstick.open(tmp_path / "b"))
-    assert str(known.parts("v", area="s")).endswith("\n- 1 row of t removed: -5")
-    words = "- rows in both, whose values of t.area, t.amount are not known here: +30"
-    assert str(known.parts("v", area="n")).endswith(words)
+    gone = known.parts("v", area="s")
+    assert str(gone).endswith("\n- 1 row of t taking part in the run before only: -5")
+    assert [row.sentence for row, _ in gone.inputs()] == [
+        "t with id = 3 takes part in the run before only; its values in the other run are not held"
+    ]
+    parts = known.parts("v", area="n")
+    assert (parts.code, parts.exact_rows()) == (0, {"t": {(1,): 10, (2,): 20}})
+    assert [(row.sentence, part) for row, part in parts.inputs()] == [
+        ("t with id = 2: amount from 20 to 40", 20),
+        ("t with id = 1: amount from 10 to 20", 10),
+    ]
+
+
+def test_changed_inputs_are_named_with_their_values(tmp_path: Path) -> None:
+    found = _diff("SELECT area, sum(amount) AS v FROM t GROUP BY area", tmp_path)
+    assert [row.document() for row in found.inputs(1)] == [
+        {
+            "relation": "t",
+            "key": {"id": 1},
+            "change": "changed",
+            "values": {"amount": {"before": 10, "after": 20}},
+        }
+    ]
+    assert found.not_held == []
+    assert found.inputs_sentences == [
+        "t with id = 1: amount from 10 to 20",
+        "t with id = 2: amount from 20 to 10",
+        "t with id = 4: amount from 7 to 9",
+        "t with id = 6: added",
+        "t with id = 5: removed",
+    ]
+
+
+def test_what_captures_do_not_hold_is_said(tmp_path: Path) -> None:
+    """Their relations are out of reach, and code is read by the condition alone."""
+    sql = "SELECT area, sum(amount) AS v FROM t WHERE code <> 'q' GROUP BY area"
+    runs = [
+        Version(write_capture(sql, _database(rows), tmp_path / name).memory)
+        for name, rows in (("a", _OLD), ("b", _NEW))
+    ]
+    found = difference(*runs, runs[1], None)
+    assert found.not_held == ["t.code"]
+    assert found.inputs_sentences[-1] == "not held by both captures: t.code"
 
 
 def test_rows_without_a_key_are_not_the_same_in_two_versions() -> None:
