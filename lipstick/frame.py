@@ -329,6 +329,7 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
             root=self.root,
             relations={name: tracked.record for name, tracked in self.relations.items()},
             recursive=bool(self._prepared.bound.recursions),
+            time_zone=self._session.spark.conf.get("spark.sql.session.timeZone"),
         )
 
     @property

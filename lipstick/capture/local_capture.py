@@ -27,6 +27,7 @@ from lipstick.engines.route import answer, left_to_spark
 from lipstick.stages.reading import own_sql
 from rewriter.blocks import Block, Kind, topological
 from rewriter.emit.statements import members_sql, rows_sql
+from rewriter.interpret import in_time_zone
 
 
 class TooLargeError(Exception):
@@ -58,7 +59,8 @@ def collect(
     """
     collector = _Collector(spark, manifest, relations, show, limit)
     try:
-        collector.run()
+        with in_time_zone(manifest.time_zone):
+            collector.run()
     finally:
         collector.close()
     return collector.engine

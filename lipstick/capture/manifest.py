@@ -106,6 +106,7 @@ class _Document(TypedDict):
     schemas: dict[str, dict[str, SparkSchema]]
     recursive: NotRequired[bool]
     pruned: list[str]
+    time_zone: NotRequired[str | None]
     files: NotRequired[list[tuple[str, int, int, str]] | None]
 
 
@@ -136,6 +137,8 @@ class Manifest:
     """True if it unfolds a recursion, to the depth that the captured rows reach."""
     pruned: tuple[str, ...] = ()
     """Blocks whose members are kept only for the tuples that HAVING keeps (it is monotone)."""
+    time_zone: str | None = None
+    """The session's, in which the query saw instants; None: it is not known."""
     files: tuple[StoredFile, ...] | None = None
     """The files of the datasets; None: of format 1, or not written yet."""
 
@@ -187,6 +190,7 @@ class Manifest:
             "schemas": self.schemas,
             "recursive": self.recursive,
             "pruned": self.pruned,
+            "time_zone": self.time_zone,
             "files": None if self.files is None else [file.to_json() for file in self.files],
         }
 
@@ -262,6 +266,7 @@ class Manifest:
             schemas=document["schemas"],
             recursive=document.get("recursive", False),
             pruned=tuple(document["pruned"]),
+            time_zone=document.get("time_zone"),
             files=stored_files(document.get("files")),
         )
         manifest._check_references()

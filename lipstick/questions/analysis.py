@@ -18,6 +18,7 @@ from lipstick.questions.asking import (
     Method,
     answer_rows,
     check_limit,
+    evaluating,
     question,
 )
 from lipstick.questions.prior import Annotation, PriorKnowledge
@@ -466,9 +467,9 @@ class Analyses(ABC):
 
         capture = self._captured
         named = {**(where or {}), **values}
-        return cell_origins(
-            capture.memory, capture.engine.spark, column, named, sources or {}, capture
-        )
+        spark = capture.engine.spark
+        with evaluating(capture.manifest, spark):
+            return cell_origins(capture.memory, spark, column, named, sources or {}, capture)
 
     def column_lineage(self) -> pa.Table:
         """Return the columns of relations behind each column of the answer.

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial, wraps
-from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
 
 from lipstick.display.progress_line import progress
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.errors import NeedsSparkError
 from semiring.errors import ArgumentError, BudgetError, ExactnessError
 from semiring.support.budget import call_within, remaining, uncollected, within
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from lipstick.capture.manifest import Manifest
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -64,7 +69,7 @@ def question(doing: str, *, captured: bool = True) -> Callable[[Callable[P, T]],
                     if budget is None:
                         return method(*args, **kwargs)
                     seconds = _seconds(kwargs.get("budget", budget.default))
-                    with _scalars(args[0]) if captured else nullcontext():
+                    with _evaluating(args[0]) if captured else nullcontext():
                         return call_within(seconds, partial(method, *args, **kwargs))
                 except NeedsSparkError as error:
                     raise _answered_here(args[0], error) from None
@@ -77,20 +82,32 @@ def question(doing: str, *, captured: bool = True) -> Callable[[Callable[P, T]],
     return decorate
 
 
-def _scalars(subject: Any) -> AbstractContextManager[None]:
-    """Capture a query, and let its session compute what memory has no rule for."""
-    engine = getattr(getattr(subject, "_captured", None), "engine", None)
-    return scalars_of(getattr(engine, "spark", None))
+def _evaluating(subject: Any) -> AbstractContextManager[None]:
+    """Capture a query, and evaluate scalars as its session does."""
+    capture = getattr(subject, "_captured", None)
+    return nullcontext() if capture is None else evaluating(capture.manifest, capture.engine.spark)
 
 
-def scalars_of(spark: Any | None) -> AbstractContextManager[None]:
-    """Let a session, if there is one, compute what memory has no rule for."""
-    if spark is None:
-        return nullcontext()
-    # Sessions alone have pyspark.
-    from lipstick.engines.spark.scalars import scalars_by
+@contextmanager
+def evaluating(manifest: Manifest, spark: SparkSession | None) -> Iterator[None]:
+    """Evaluate scalars in the time zone of a capture, and by a session those without a rule here.
 
-    return scalars_by(spark)
+    Parameters
+    ----------
+    spark
+        The session; None: there is none.
+    """
+    # Sessions that compute nothing in this process do not load the interpreter.
+    from rewriter.interpret import in_time_zone
+
+    with ExitStack() as stack:
+        stack.enter_context(in_time_zone(manifest.time_zone))
+        if spark is not None:
+            # Sessions alone have pyspark.
+            from lipstick.engines.spark.scalars import scalars_by
+
+            stack.enter_context(scalars_by(spark))
+        yield
 
 
 def _seconds(budget: Any) -> float | None:

@@ -12,7 +12,7 @@ from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.engines.route import answer, evaluation
 from lipstick.errors import NeedsSparkError
 from lipstick.questions.analysis import Analyses
-from lipstick.questions.asking import BUDGET, check_limit, question
+from lipstick.questions.asking import BUDGET, check_limit, evaluating, question
 from lipstick.questions.keys import record_of
 from lipstick.questions.scenarios import Given, resolve_scenarios
 from semiring.base import Semiring
@@ -388,7 +388,9 @@ class Questions(Analyses, Generic[T]):
         """
         from lipstick.questions.why.rows import top_tuples
 
-        return top_tuples(self._captured, column, k, where or {}, relation, cluster)
+        capture = self._captured
+        with evaluating(capture.manifest, capture.engine.spark):
+            return top_tuples(capture, column, k, where or {}, relation, cluster)
 
     @question("leaving out inputs")
     def contributions(
@@ -508,22 +510,23 @@ class Questions(Analyses, Generic[T]):
         from lipstick.questions.why.pipeline import explain
 
         capture = self._captured
-        return explain(
-            capture.memory,
-            capture.engine.spark,
-            capture.what_if,
-            capture.what_if_updated,
-            column,
-            where,
-            than=than,
-            too=too,
-            limit=limit,
-            conditions=conditions,
-            columns=columns,
-            sources=sources,
-            budget=budget,
-            progress=progress,
-        )
+        with evaluating(capture.manifest, capture.engine.spark):
+            return explain(
+                capture.memory,
+                capture.engine.spark,
+                capture.what_if,
+                capture.what_if_updated,
+                column,
+                where,
+                than=than,
+                too=too,
+                limit=limit,
+                conditions=conditions,
+                columns=columns,
+                sources=sources,
+                budget=budget,
+                progress=progress,
+            )
 
     # -- what is supposed, by tokens -------------------------------------------------------
 

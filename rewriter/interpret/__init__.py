@@ -1,8 +1,9 @@
 """Scalars of blocks evaluated over numpy and Arrow columns, without Spark, exactly as Spark does.
 
 The rules cover columns, literals, comparisons, three-valued logic, CASE and COALESCE, arithmetic
-and casts of numbers, arrays and maps with the functions of their elements, time windows, and a few
-functions. Everything else is uninterpretable, which is an error of its own.
+and casts of numbers, dates and instants in the session's time zone, arrays and maps with the
+functions of their elements, time windows, and a few functions. Everything else is
+uninterpretable, which is an error of its own.
 """
 
 from rewriter.interpret.arithmetic import divide_half_up, rescale
@@ -29,6 +30,7 @@ from rewriter.interpret.calls import (
 )
 from rewriter.interpret.casts import cast
 from rewriter.interpret.compile import Interpreted, Resolve, Template, interpret
+from rewriter.interpret.dates import in_time_zone, is_time, moment
 from rewriter.interpret.steps import kind, steps
 from rewriter.interpret.vector import (
     FailedError,
@@ -65,9 +67,12 @@ __all__ = [
     "comparison",
     "divide_half_up",
     "from_arrow",
+    "in_time_zone",
     "interpret",
     "is_exact",
+    "is_time",
     "kind",
+    "moment",
     "rescale",
     "split_windows",
     "steps",

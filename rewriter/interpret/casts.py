@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from rewriter.interpret.arithmetic import dtype_of, rescale, result_of, to_floats
+from rewriter.interpret.dates import cast_time, is_time
 from rewriter.interpret.vector import (
     UninterpretableError,
     Vector,
@@ -48,6 +49,8 @@ def cast(vector: Vector, kind: pa.DataType) -> Vector:
         with np.errstate(all="ignore"):
             floats = to_floats(vector).astype(dtype_of(kind))
         return Vector(kind, floats, vector.null, vector.failed)
+    if is_time(source) and is_time(kind):
+        return cast_time(vector, kind)
     if isinstance(vector.values, pa.Array) and _widening(source, kind):
         return Vector(kind, vector.values.cast(kind), vector.null, vector.failed)
     if pa.types.is_string(kind) and (pa.types.is_signed_integer(source) or _is_boolean(source)):
@@ -116,7 +119,5 @@ def _truncated(values: Array, scale: int) -> Array:
 
 
 def _widening(source: pa.DataType, kind: pa.DataType) -> bool:
-    if pa.types.is_timestamp(source) and pa.types.is_timestamp(kind):
-        return True
     strings = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
     return all(any(test(t) for test in strings) for t in (source, kind))

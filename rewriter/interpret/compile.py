@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Scalar
 from rewriter.dialect.nodes import InNumbers
-from rewriter.interpret import arithmetic, arrays, casts, lambdas, logic, texts, times
+from rewriter.interpret import arithmetic, arrays, casts, dates, lambdas, logic, texts, times
 from rewriter.interpret.functions import function
 from rewriter.interpret.vector import UninterpretableError, Vector, constant, from_arrow
 from rewriter.scalars.comparable import COMPARISONS
@@ -154,6 +154,9 @@ _TYPES: dict[Any, pa.DataType] = {
     exp.DataType.Type.FLOAT: pa.float32(),
     exp.DataType.Type.DOUBLE: pa.float64(),
     exp.DataType.Type.DATE: pa.date32(),
+    exp.DataType.Type.TIMESTAMPTZ: pa.timestamp("us", "UTC"),
+    exp.DataType.Type.TIMESTAMPLTZ: pa.timestamp("us", "UTC"),
+    exp.DataType.Type.TIMESTAMPNTZ: pa.timestamp("us"),
     exp.DataType.Type.BOOLEAN: pa.bool_(),
     exp.DataType.Type.VARCHAR: pa.string(),
     exp.DataType.Type.TEXT: pa.string(),
@@ -296,12 +299,8 @@ def _cast(node: exp.Cast) -> Run:
     if node.args.get("safe"):
         raise UninterpretableError(text(node))
     inner = node.this.unnest()
-    if isinstance(inner, exp.Literal) and inner.is_string and pa.types.is_date32(kind):
-        try:
-            parsed = from_arrow(pa.array([inner.this]).cast(kind))
-        except pa.ArrowInvalid as error:
-            raise UninterpretableError(text(node)) from error
-        return lambda _: parsed
+    if isinstance(inner, exp.Literal) and inner.is_string and dates.is_time(kind):
+        return lambda _: from_arrow(pa.array([dates.moment(inner.this, kind)], kind))
     return _unary(lambda vector: casts.cast(vector, kind), node.this)
 
 

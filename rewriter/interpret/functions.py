@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from math import isfinite
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rewriter.interpret import arrays, texts, times
+from rewriter.interpret import arrays, dates, texts, times
 from rewriter.interpret.arithmetic import absolute, divide_half_up, to_floats
 from rewriter.interpret.logic import choose, coalesce, extreme, is_null, negation
 from rewriter.interpret.texts import Function
@@ -31,16 +30,6 @@ _DIGITS = 30
 _WIDE = Context(prec=400)
 
 
-def _date_part(kernel: Callable[[Any], Any]) -> Function:
-    def run(arguments: Sequence[Vector]) -> Vector:
-        (date,) = arguments
-        if not pa.types.is_date32(date.type):
-            raise UninterpretableError(f"a part of {date.type}")
-        return from_arrow(kernel(texts.array_of(date)).cast(pa.int32()))
-
-    return run
-
-
 def _instant(microseconds: int) -> Function:
     """Whole numbers of so many microseconds since 1970, as instants."""
 
@@ -55,34 +44,6 @@ def _instant(microseconds: int) -> Function:
         return from_arrow(since.cast(pa.timestamp("us", "UTC")))
 
     return run
-
-
-def _dates(sign: int) -> Function:
-    """DATE_ADD or DATE_SUB: dates moved by whole days."""
-
-    def run(arguments: Sequence[Vector]) -> Vector:
-        date, days = arguments
-        narrow = pa.types.is_signed_integer(days.type) and days.type.bit_width <= 32
-        if not pa.types.is_date32(date.type) or not narrow or days.failed is not None:
-            raise UninterpretableError(f"{days.type} days after {date.type}")
-        rows = common_length(date, days)
-        since = texts.array_of(date, rows).cast(pa.int32()).cast(pa.int64())
-        moved = pc.add(since, pc.multiply(texts.array_of(days, rows).cast(pa.int64()), sign))
-        try:
-            return from_arrow(moved.cast(pa.int32()).cast(pa.date32()))
-        except pa.ArrowInvalid as error:
-            raise UninterpretableError("a date beyond 32 bits") from error
-
-    return run
-
-
-def _datediff(arguments: Sequence[Vector]) -> Vector:
-    """DATEDIFF: whole days from the second date to the first."""
-    if not all(pa.types.is_date32(date.type) for date in arguments):
-        raise UninterpretableError("days between other values than dates")
-    rows = common_length(*arguments)
-    end, start = (texts.array_of(date, rows).cast(pa.int32()) for date in arguments)
-    return from_arrow(pc.subtract(end, start))
 
 
 def _sqrt(arguments: Sequence[Vector]) -> Vector:
@@ -176,15 +137,35 @@ FUNCTIONS: dict[tuple[str, int | None], Function] = {
     ("floor", 1): _whole(up=False),
     ("ceil", 1): _whole(up=True),
     ("ceiling", 1): _whole(up=True),
-    ("date_add", 2): _dates(1),
-    ("date_sub", 2): _dates(-1),
-    ("datediff", 2): _datediff,
+    ("date", 1): lambda arguments: dates.to_date(arguments[0]),
+    ("to_date", 1): lambda arguments: dates.to_date(arguments[0]),
+    ("date_add", 2): dates.shifted(1),
+    ("date_sub", 2): dates.shifted(-1),
+    ("datediff", 2): dates.datediff,
+    ("date_diff", 2): dates.datediff,
+    ("date_format", 2): dates.date_format,
+    ("date_trunc", 2): dates.date_trunc,
+    ("trunc", 2): dates.trunc,
+    ("last_day", 1): dates.last_day,
+    ("unix_timestamp", 1): dates.seconds,
+    ("unix_timestamp", 2): dates.seconds,
+    ("unix_seconds", 1): dates.whole_units(1_000_000),
+    ("unix_millis", 1): dates.whole_units(1_000),
     ("nvl2", 3): _nvl2,
     ("abs", 1): lambda arguments: absolute(arguments[0]),
-    ("year", 1): _date_part(pc.year),
-    ("month", 1): _date_part(pc.month),
-    ("day", 1): _date_part(pc.day),
-    ("dayofmonth", 1): _date_part(pc.day),
+    ("year", 1): dates.part(pc.year),
+    ("quarter", 1): dates.part(pc.quarter),
+    ("month", 1): dates.part(pc.month),
+    ("week", 1): dates.part(pc.iso_week),
+    ("weekofyear", 1): dates.part(pc.iso_week),
+    ("day", 1): dates.part(pc.day),
+    ("dayofmonth", 1): dates.part(pc.day),
+    ("dayofweek", 1): dates.part(pc.day_of_week, count_from_zero=False, week_start=7),
+    ("weekday", 1): dates.part(pc.day_of_week),
+    ("dayofyear", 1): dates.part(pc.day_of_year),
+    ("hour", 1): dates.clock_part(pc.hour),
+    ("minute", 1): dates.clock_part(pc.minute),
+    ("second", 1): dates.clock_part(pc.second),
     ("ifnull", 2): coalesce,
     ("nvl", 2): coalesce,
     ("upper", 1): texts.case(pc.ascii_upper, str.upper),

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from rewriter.interpret.arithmetic import rescale, to_floats
 from rewriter.interpret.casts import cast
+from rewriter.interpret.dates import comparable, is_time
 from rewriter.interpret.vector import (
     UninterpretableError,
     Vector,
@@ -69,7 +70,9 @@ def _numbers(op: str, a: Vector, b: Vector) -> Array:
 
 def _others(op: str, a: Vector, b: Vector, failed: Array | None) -> Vector:
     left, right = a.values, b.values
-    if left.type != right.type:
+    if left.type != right.type and (is_time(left.type) or is_time(right.type)):
+        left, right = comparable(left, right)
+    elif left.type != right.type:
         kind = unify(_plain(left.type), _plain(right.type))
         left, right = left.cast(kind), right.cast(kind)
     if len(left) != len(right):
@@ -90,8 +93,6 @@ def _others(op: str, a: Vector, b: Vector, failed: Array | None) -> Vector:
 def _plain(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return pa.string()
-    if pa.types.is_timestamp(kind):
-        return pa.timestamp("us", kind.tz)
     return kind
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property, partial, wraps
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -34,6 +34,7 @@ from lipstick.questions.what_if import WhatIf, WhatIfMany
 from rewriter.analysis.conditional import conditional, has_difference, shown_joins
 from rewriter.blocks import Block
 from rewriter.emit import VALUE
+from rewriter.interpret import in_time_zone
 from semiring.base import Array, Semiring
 from semiring.circuit.possible_worlds import PossibleWorlds
 from semiring.columns import Columns
@@ -47,9 +48,23 @@ from semiring.token import Token
 from semiring.value import Value
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 Where: TypeAlias = Callable[[pa.Table], Any] | Any | None
 """A choice of rows of the answer: a Boolean per row, or a function from the answer; None: all."""
+
+
+def _in_its_time_zone(
+    method: Callable[Concatenate[Memory, P], T],
+) -> Callable[Concatenate[Memory, P], T]:
+    """Let a method see instants in the time zone in which the query saw them."""
+
+    @wraps(method)
+    def asked(memory: Memory, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with in_time_zone(memory.engine.manifest.time_zone):
+            return method(memory, *args, **kwargs)
+
+    return asked
 
 
 class Memory:
@@ -87,6 +102,7 @@ class Memory:
         """The rows and members of every block, by position."""
         return self._engine
 
+    @_in_its_time_zone
     def formally(self, ask: Callable[[Formal], T]) -> T:
         """Return what a function finds in the annotations of tuples, one function at a time.
 
@@ -109,6 +125,7 @@ class Memory:
         """The blocks of the query, inner ones first."""
         return tuple(self._engine.blocks.values())
 
+    @_in_its_time_zone
     def answer(self) -> pa.Table:
         """The answer, as captured."""
         return self._answer
@@ -117,6 +134,7 @@ class Memory:
     def _answer(self) -> pa.Table:
         return self._engine.table(self._engine.base(self._engine.root.name))
 
+    @_in_its_time_zone
     def what_if(self, deleted: Mapping[str, pa.Table]) -> WhatIf[pa.Table]:
         """The answer without some input tuples, from the captured annotations.
 
@@ -138,6 +156,7 @@ class Memory:
         states = self._engine.states({name: alone(table) for name, table in deleted.items()})
         return what_if(self._engine, states[self._engine.root.name])
 
+    @_in_its_time_zone
     def what_if_updated(self, updates: Mapping[str, pa.Table]) -> WhatIf[pa.Table]:
         """The answer had some input tuples had other values.
 
@@ -157,6 +176,7 @@ class Memory:
         updated = [Updated(name, table, alone(table).scenarios) for name, table in updates.items()]
         return what_if(self._engine, evaluate_update(self._engine, updated))
 
+    @_in_its_time_zone
     def what_if_many(self, scenarios: Scenarios) -> WhatIfMany:
         """The answers without the input tuples of each of many scenarios.
 
@@ -172,6 +192,7 @@ class Memory:
         found = evaluate_many(self._engine, scenarios)
         return what_if_many(self._engine, scenarios.labels, found)
 
+    @_in_its_time_zone
     def what_if_updated_many(self, updates: Updates) -> WhatIfMany:
         """The answers had some input tuples had other values, in each of many scenarios.
 
@@ -264,6 +285,7 @@ class Memory:
         shown = self._shown(positions)
         return [(row, partial(make, at)) for at, row in enumerate(shown)]
 
+    @_in_its_time_zone
     def lineage(self, where: Where = None) -> dict[str, pa.Table]:
         """The tokens that rows of the answer were made from, each once.
 
@@ -324,6 +346,7 @@ class Memory:
         """Return the places of the keys of a relation that took no part in the query, sorted."""
         return unused(self._engine, relation, keys)
 
+    @_in_its_time_zone
     def evaluate(
         self,
         semiring: Semiring[Any],

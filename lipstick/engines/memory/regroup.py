@@ -28,7 +28,7 @@ from semiring.base import Array
 if TYPE_CHECKING:
     from lipstick.engines.memory.groups import GroupRows
 
-_MANY = 1 << 16
+_MANY = 1 << 12
 """More members than these in a scenario's groups: sums of floats are added up by chunks."""
 
 ResolveIn: TypeAlias = Callable[[Array], Resolve]

@@ -20,7 +20,7 @@ from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.memory import Memory
 from lipstick.engines.route import answer
 from lipstick.errors import CaptureError
-from lipstick.questions.asking import scalars_of
+from lipstick.questions.asking import evaluating
 from lipstick.questions.diff.answers import RowPairs, answer_key, differing, pair_rows
 from lipstick.questions.diff.cells import data_parts, rational
 from lipstick.questions.diff.changes import ChangedRows, changed_rows
@@ -111,7 +111,7 @@ def compared_runs(
 ) -> AnswerDifference:
     """Return the difference of two frames or captures; see :meth:`lipstick.Capture.diff`."""
     old, new = _version(before, sources[0]), _version(after, sources[1])
-    with scalars_of(new.spark):
+    with evaluating(new.engine.manifest, new.spark):
         bridge = _bridge(before, after, (old, new), sources[1])
         rerun = getattr(after, "with_query", None)
         run_text = None if rerun is None else _run_text(rerun)
@@ -224,7 +224,7 @@ def found_counterexample(first: Any, second: Any, budget: float | None) -> Count
             rows[name] = (_small(spark, record, tables.get(name)), key if record.token else None)
         return [run.answer_over(rows) for run in (first, second)]
 
-    with within(budget), scalars_of(spark):
+    with within(budget), evaluating(versions[0].engine.manifest, spark):
         return small_difference(versions[0], versions[1], runs)
 
 
@@ -347,7 +347,7 @@ class _Runs:
         self, place: int, before: int | None, after: int | None, subject: str
     ) -> DifferenceParts:
         """Return the parts of a cell, by its column and its rows in both answers."""
-        with scalars_of(self._after.spark):
+        with evaluating(self._after.engine.manifest, self._after.spark):
             return self._parts(place, before, after, subject)
 
     def _parts(

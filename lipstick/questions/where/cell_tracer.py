@@ -18,7 +18,7 @@ from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.member_rows import MemberRows
 from lipstick.engines.memory.members import Members
-from lipstick.engines.memory.state import same
+from lipstick.engines.memory.state import known_values, same
 from lipstick.engines.memory.unions import UnionRows
 from lipstick.engines.memory.window_frames import FrameRanges
 from lipstick.engines.memory.window_rows import WindowRows
@@ -30,6 +30,7 @@ from lipstick.engines.memory.windows import (
     placed,
     row_of_value,
 )
+from lipstick.errors import NeedsSparkError
 from lipstick.questions.why.sources import SourceRows
 from rewriter.algebra import Scalar
 from rewriter.analysis.column_lineage import (
@@ -58,8 +59,7 @@ from rewriter.blocks import (
 )
 from rewriter.interpret import (
     WINDOW,
-    UninterpretableError,
-    Vector,
+    Interpreted,
     WindowCall,
     aggregate_call,
     from_arrow,
@@ -262,7 +262,7 @@ class CellTracer:
         if not is_choosing(call):
             self._read(block, members, aggregate_uses(call), positions, role)
             return
-        arguments = [each.evaluate for each in aggregate_call(call).arguments]
+        arguments = aggregate_call(call).arguments
         values = [self._values(each, members, positions) for each in arguments]
         result = results.take(pa.array(owners))
         is_chosen = same(values[0], decoded(result).cast(values[0].type))
@@ -276,12 +276,13 @@ class CellTracer:
             self._read(block, members, aggregate_uses(call), ascending(positions), ValueRole.CHOSEN)
 
     @staticmethod
-    def _values(evaluate: Callable[..., Vector], members: Members, positions: Array) -> pa.Array:
+    def _values(argument: Interpreted, members: Members, positions: Array) -> pa.Array:
         try:
-            vector = evaluate(members.resolve(positions, members.base))
-        except UninterpretableError as error:
-            raise not_followed(f"the argument {error} of an aggregate that chooses") from error
-        return decoded(vector.to_arrow(len(positions)))
+            resolve = members.resolve(positions, members.base)
+            return decoded(known_values(argument, resolve, len(positions)))
+        except NeedsSparkError as error:
+            what = f"the argument {argument.text} of an aggregate that chooses"
+            raise not_followed(what) from error
 
     def _of_members(
         self,
@@ -571,11 +572,13 @@ def _holds(condition: Scalar, at: Array, column: Column) -> Array:
 
 
 def _evaluated(scalar: Scalar, at: Array, column: Column) -> pa.Array:
+    condition = interpret(scalar)
     try:
-        vector = interpret(scalar).evaluate(lambda alias, name: from_arrow(column(alias, name, at)))
-    except UninterpretableError as error:
-        raise not_followed(f"the condition {error}") from error
-    return vector.to_arrow(len(at))
+        return known_values(
+            condition, lambda alias, name: from_arrow(column(alias, name, at)), len(at)
+        )
+    except NeedsSparkError as error:
+        raise not_followed(f"the condition {condition.text}") from error
 
 
 def not_followed(what: str) -> CapabilityError:

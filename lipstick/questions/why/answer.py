@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from decimal import Decimal
 from html import escape
@@ -14,12 +15,15 @@ import pyarrow as pa
 from lipstick.display.markup import never_raises, page, table_html
 from lipstick.display.number_text import spelled
 from lipstick.errors import CaptureError
+from lipstick.questions.asking import evaluating
 from lipstick.questions.why.columns import Predicate, shown
 from lipstick.questions.why.measure import Measure, rows_with
 from lipstick.questions.why.sources import SourceRows, chosen_relation
 from semiring.support.door import checked
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from lipstick.questions.what_if import WhatIf
     from lipstick.questions.why.corrections import Correction, UpdateOf
     from lipstick.questions.why.fan_out import FanOut
@@ -139,9 +143,11 @@ class Explanation:
         update: UpdateOf,
         complete: bool,
         notes: Sequence[str],
-        fan_out: FanOut | None = None,
-        lost: Sequence[LostCondition] = (),
+        fan_out: FanOut | None,
+        lost: Sequence[LostCondition],
+        spark: SparkSession | None,
     ) -> None:
+        self._spark = spark
         self.fan_out = fan_out
         self.lost = tuple(lost)
         self._measure = measure
@@ -198,7 +204,8 @@ class Explanation:
         """
         from lipstick.questions.why.rows import top_rows
 
-        return top_rows(self._measure, self._source(relation), limit)
+        with self._evaluating():
+            return top_rows(self._measure, self._source(relation), limit)
 
     def quarantine(self, relation: str | None = None) -> pa.Table:
         """Return the tuples to set aside: for a check, the sources of its rows.
@@ -217,9 +224,9 @@ class Explanation:
 
         source = self._source(relation)
         chosen = [cause for cause in self.causes if cause.relation == source.name]
-        return quarantined_rows(
-            self._measure, source, [(cause.text, cause.keys) for cause in chosen]
-        )
+        reasons = [(cause.text, cause.keys) for cause in chosen]
+        with self._evaluating():
+            return quarantined_rows(self._measure, source, reasons)
 
     def repairs(self, limit: int = 10, relation: str | None = None) -> SmallestSets:
         """Return the smallest sets of tuples without which nothing is wrong any more.
@@ -241,7 +248,8 @@ class Explanation:
         """
         from lipstick.questions.why.smallest import smallest_sets
 
-        return smallest_sets(self._measure, self._source(relation), limit)
+        with self._evaluating():
+            return smallest_sets(self._measure, self._source(relation), limit)
 
     def corrections(self) -> list[Correction]:
         """Return other values in rows of `causes` and `lost` by which the measure is more right.
@@ -259,7 +267,13 @@ class Explanation:
         """
         from lipstick.questions.why.corrections import corrections
 
-        return corrections(self._measure, self._sources, self.causes, self._update, lost=self.lost)
+        with self._evaluating():
+            return corrections(
+                self._measure, self._sources, self.causes, self._update, lost=self.lost
+            )
+
+    def _evaluating(self) -> AbstractContextManager[None]:
+        return evaluating(self._measure.engine.manifest, self._spark)
 
     def _source(self, relation: str | None) -> SourceRows:
         if relation is None and self.causes:
@@ -282,7 +296,10 @@ class Explanation:
             lines.append(f"Without the rows of {first} together, nothing would be wrong any more.")
         lines += [each.sentence for each in self.lost]
         if not (self.causes or self.lost or self.fan_out):
-            lines.append("No rows that have a condition in common explain it by being left out.")
+            lines.append(
+                "No rows that have a condition in common explain it by being left out; top() lists "
+                "the single rows that move it most."
+            )
             if self._measure.is_low:
                 lines.append(
                     "Rows that the query loses may: dropped() counts them by operator, and "

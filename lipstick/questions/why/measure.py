@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal, localcontext
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -17,10 +18,17 @@ from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.places import pack, positions_of, scenarios_of
 from lipstick.engines.memory.scenarios import Deleted
-from lipstick.engines.memory.state import State
+from lipstick.engines.memory.state import State, known_values
 from lipstick.errors import CaptureError
 from rewriter.blocks import GROUP
-from rewriter.interpret import Comparison, UninterpretableError, comparison, from_arrow
+from rewriter.interpret import (
+    Comparison,
+    UninterpretableError,
+    comparison,
+    from_arrow,
+    is_time,
+    moment,
+)
 from semiring.base import Array
 
 Direction: TypeAlias = Literal["high", "low"]
@@ -283,8 +291,7 @@ class Measure:
         return self._clipped(difference if self.sides.op.startswith("<") else -difference)
 
     def _side(self, side: Any, state: State, places: Array) -> pa.Array:
-        vector = side.evaluate(lambda _, name: from_arrow(state.take(name, places)))
-        return vector.to_arrow(len(places))
+        return known_values(side, lambda _, n: from_arrow(state.take(n, places)), len(places))
 
 
 def is_number(kind: pa.DataType) -> bool:
@@ -366,11 +373,14 @@ def compared(name: str, value: Any, kind: pa.DataType) -> pa.Scalar:
         For a value that the type does not have.
     """
     try:
+        if is_time(kind) and isinstance(value, str | date):
+            return moment(value, kind)
         return pa.scalar(value).cast(kind)
-    except pa.ArrowException as error:
+    except (pa.ArrowException, UninterpretableError) as error:
+        written = " Write it as 2026-01-31 12:30:00." if pa.types.is_timestamp(kind) else ""
         raise CaptureError(
             f"The column {name!r} of the answer is of type {kind}, and is compared with {value!r}: "
-            f"{error}"
+            f"{error}.{written}"
         ) from error
 
 

@@ -113,6 +113,7 @@ def explain(
         notes,
         fan_out(measure, subject),
         lost,
+        spark,
     )
 
 

@@ -383,3 +383,61 @@ def test_conditions_mean_in_spark_what_they_mean_here(
     for cause, keys in zip(causes, view.selectExpr(*chosen).head() or (), strict=True):
         assert sorted(keys) == sorted(cause.keys.column("id").to_pylist()), cause.sql
     assert cause.what_if().df.collect()[0]["v"] == cause.after
+
+
+@pytest.mark.engines("memory")
+@pytest.mark.parametrize(
+    ("sql", "where"),
+    [
+        ("SELECT to_date(at) AS day, sum(price) AS v FROM {} GROUP BY 1", {"day": "2024-03-02"}),
+        (
+            "SELECT date_trunc('day', at) AS d, max(price) AS v FROM {} GROUP BY 1",
+            {"d": "2024-03-02"},
+        ),
+        ("SELECT round(exp(avg(ln(price))), 6) AS v FROM {}", {}),
+        ("SELECT round(log10(sum(price)), 9) AS v FROM {}", {}),
+        (
+            "SELECT sum(price) AS v FROM (SELECT *, lag(at) OVER (ORDER BY at) AS last FROM {}) "
+            "WHERE last IS NULL OR unix_timestamp(at) - unix_timestamp(last) > 1000",
+            {},
+        ),
+    ],
+)
+def test_a_session_computes_what_has_no_rule_here(
+    sql: str, where: dict[str, Any], ls: lipstick.Session, spark: SparkSession
+) -> None:
+    """Time zones and functions that Spark alone has are no reason to refuse in a session."""
+    size = 200
+    start = dt.datetime(2024, 3, 1, tzinfo=dt.UTC)
+    rows = pa.table(
+        {
+            "id": pa.array(range(size), pa.int64()),
+            "kind": pa.array(["bar", "car", "beer", "dog"] * (size // 4)),
+            "at": pa.array(
+                [start + dt.timedelta(minutes=20 * i) for i in range(size)],
+                pa.timestamp("us", "UTC"),
+            ),
+            "price": [900.0 + i if 80 <= i < 90 else float(1 + i % 7) for i in range(size)],
+        }
+    )
+    zone = str(spark.conf.get("spark.sql.session.timeZone"))
+    spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    try:
+        ls.track("t", spark.createDataFrame(rows), key="id")
+        q = ls.sql(sql.format("t"))
+        explained = q.why("v", where, too="high", budget=None)
+        assert explained.causes
+        for cause in explained.causes:
+            kept = spark.table(q.relations["t"].view).where(f"NOT coalesce({cause.sql}, false)")
+            kept.createOrReplaceTempView("kept")
+            answer = spark.sql(sql.format("kept"))
+            for name, value in where.items():
+                answer = answer.where(f"{name} = '{value}'")
+            (found,) = answer.select("v").collect()
+            assert cause.after == pytest.approx(found["v"])
+        (best,) = q.top("v", 1, where).to_pylist()
+        assert best["price"] > 900
+        assert explained.top(1).to_pylist()[0]["id"] == best["id"]
+        assert explained.quarantine().num_rows >= explained.causes[0].rows
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", zone)

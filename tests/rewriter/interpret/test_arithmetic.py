@@ -14,6 +14,7 @@ from rewriter.interpret import (
     Vector,
     cast,
     from_arrow,
+    in_time_zone,
     interpret,
 )
 from rewriter.scalars.text import scalar
@@ -155,7 +156,8 @@ def test_fractions_have_no_division_without_one(sql: str) -> None:
 def test_structs_are_cast_field_by_field() -> None:
     narrow = pa.struct([("n", pa.int32()), ("at", pa.timestamp("us"))])
     wide = pa.struct([pa.field("m", pa.int64(), nullable=False), ("at", pa.timestamp("us", "UTC"))])
-    widened = cast(from_arrow(pa.array([{"n": 1}, None], narrow)), wide)
+    with in_time_zone("UTC"):
+        widened = cast(from_arrow(pa.array([{"n": 1}, None], narrow)), wide)
     assert widened.to_arrow(2).to_pylist() == [{"m": 1, "at": None}, None]
     assert widened.type == wide
     with pytest.raises(UninterpretableError):

@@ -12,13 +12,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rewriter.interpret import FailedError, UninterpretableError, Vector, from_arrow
+from rewriter.interpret import (
+    FailedError,
+    UninterpretableError,
+    Vector,
+    from_arrow,
+    in_time_zone,
+)
 from rewriter.interpret.functions import FUNCTIONS
 from rewriter.interpret.vector import constant
 
 INT, BIGINT, DOUBLE = pa.int32(), pa.int64(), pa.float64()
 DECIMAL, TEXT, DATE = pa.decimal128(10, 2), pa.string(), pa.date32()
-INSTANT = pa.timestamp("us", "UTC")
+INSTANT, LOCAL = pa.timestamp("us", "UTC"), pa.timestamp("us")
+PARTS = (
+    *("year", "quarter", "month", "week", "weekofyear", "day", "dayofmonth", "dayofweek"),
+    *("weekday", "dayofyear", "hour", "minute", "second"),
+)
 LIST = pa.list_(pa.field("element", INT))
 TEXTS = pa.list_(pa.field("element", TEXT))
 MAP = pa.map_(INT, TEXT)
@@ -32,6 +42,7 @@ _VALUES: Final[dict[pa.DataType, st.SearchStrategy[Any]]] = {
     TEXT: st.text(st.characters(codec="utf-8"), max_size=4) | st.sampled_from(["", " a ", "a"]),
     DATE: st.dates(date(1, 1, 1), date(9999, 12, 31)),
     INSTANT: st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC)),
+    LOCAL: st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1)),
     pa.bool_(): st.booleans(),
 }
 
@@ -43,9 +54,15 @@ SIGNATURES: Final[dict[str, tuple[tuple[pa.DataType, ...], ...]]] = {
     "sqrt": tuple((kind,) for kind in _NUMBERS),
     "round": tuple((kind,) for kind in _NUMBERS),
     **dict.fromkeys(("date_add", "date_sub"), ((DATE, INT),)),
-    "datediff": ((DATE, DATE),),
+    **dict.fromkeys(("datediff", "date_diff"), ((DATE, DATE), (INSTANT, DATE))),
+    "date_format": ((INSTANT, TEXT),),
+    "date_trunc": ((TEXT, INSTANT),),
+    "trunc": ((DATE, TEXT),),
+    "unix_timestamp": ((INSTANT,), (INSTANT, TEXT)),
     "nvl2": tuple((INT, kind, kind) for kind in _ANY),
-    **dict.fromkeys(("year", "month", "day", "dayofmonth"), ((DATE,),)),
+    **dict.fromkeys(PARTS, ((DATE,), (INSTANT,), (LOCAL,))),
+    **dict.fromkeys(("date", "to_date", "last_day"), ((DATE,), (INSTANT,), (LOCAL,))),
+    **dict.fromkeys(("unix_seconds", "unix_millis"), ((INSTANT,),)),
     **{name: tuple((kind, kind) for kind in _ANY) for name in ("ifnull", "nvl")},
     **dict.fromkeys(
         [
@@ -136,7 +153,7 @@ def test_functions_have_a_value_for_each_row(name: str, count: int | None) -> No
     def hold(call: tuple[int, list[Vector]]) -> None:
         rows, arguments = call
         try:
-            with np.errstate(all="raise"):
+            with np.errstate(all="raise"), in_time_zone("UTC"):
                 value = FUNCTIONS[name, count](arguments)
                 array = value.to_arrow(rows)
         except (FailedError, UninterpretableError):
