@@ -380,7 +380,9 @@ class _CheckedGroups(_Checked):
 # -- any query -----------------------------------------------------------------------------------
 
 
-def restores(block: Block, relation: str, under: bool = False) -> bool:
+def restores(
+    block: Block, relation: str, under: bool = False, *, value_alone: bool = False
+) -> bool:
     """Return True if rows may appear when tuples of a relation are deleted.
 
     They are then inputs though no row was made from them: on the negated side of NOT EXISTS,
@@ -390,8 +392,12 @@ def restores(block: Block, relation: str, under: bool = False) -> bool:
     ----------
     under
         True if rows may appear when tuples of the block do not.
+    value_alone
+        True if a value of one row of the block is asked about: whatever HAVING and LIMIT make of
+        other rows does not change it.
     """
-    cut = bool(block.having or block.difference or block.limited or block.windowed)
+    cut = bool(block.difference or block.windowed)
+    cut = cut or (not value_alone and bool(block.having or block.limited))
     if (under or cut) and any(token.relation == relation for token in block.tokens):
         return True
     for match in block.matches:
@@ -421,7 +427,8 @@ class _Scenarios(SearchEffects):
         found = np.zeros(0, np.int64) if among is None else source.find(among)
         behind = np.zeros(len(source), dtype=np.bool_)
         behind[found[found >= 0]] = True
-        may_restore = restores(engine.root, source.name)
+        value_alone = measure.positions is not None
+        may_restore = restores(engine.root, source.name, value_alone=value_alone)
         self.restores = may_restore and not behind.any()
         self._universe = captured if may_restore else behind
         if measure.is_check and not self.restores:

@@ -45,8 +45,8 @@ _BETTER = 1.03
 _MARGIN = 3.0
 """Nats by which the evidence for a predicate exceeds its length, or it is chance."""
 
-_FEW = 100
-"""Rows among which chance is measured, at least."""
+_FEW = 30
+"""Rows among which chance is measured, at least: of fewer, the best ones are what they are."""
 
 _RATIO = 1.15
 """The least ratio of the scores of a conjunction and its parent where chance is not measured."""
@@ -56,6 +56,12 @@ _LITTLE = 0.5
 
 _BLOCKS = 512
 """Parts of the rows by which chance is measured where an effect is a scenario."""
+
+_PARTS = 32
+"""Parts of the rows by which the effect of chance is known where half of them take the value.
+
+Below LIMIT and HAVING the value is gone with many of its rows.
+"""
 
 _TOGETHER = 4
 """Values that hide one another, at most."""
@@ -150,12 +156,7 @@ class GainScores:
         self._effects = effects
         self._total = max(effects.total, 1)
         self.restores = effects.restores
-        codes = np.random.default_rng(0).integers(0, 2, length) - 1
-        without = effects.singles(codes, 1)
-        share = without.counts[0] / self._total
-        number = without.numbers[0]
-        is_known = share > 0 and not np.isnan(number) and not self.restores
-        self._slope = (number - measure.before) / share if is_known else 0.0
+        self._slope = 0.0 if self.restores else self._slope_of(length)
         self._influence = self._influences(length)
         self._spreads: dict[int, tuple[Array | None, float, float]] = {}
 
@@ -163,6 +164,22 @@ class GainScores:
     def least_ratio(self) -> float:
         """By how much a conjunction scores higher than what it extends, at least."""
         return _RATIO if self._influence is None else 1.0
+
+    def _slope_of(self, length: int) -> float:
+        """Return how much the measure moves where all rows go, as deletions at random have it."""
+        codes = np.random.default_rng(0).integers(0, 2, length)
+        for without in (self._effects.singles(codes - 1, 1), self._parts(length, _PARTS)):
+            is_known = (without.counts > 0) & ~np.isnan(without.numbers)
+            share = without.counts[is_known].sum() / self._total
+            if share > 0:
+                moved = without.numbers[is_known] - self._measure.before
+                return float(moved.sum() / share)
+        return 0.0
+
+    def _parts(self, length: int, count: int) -> Without:
+        """Return the measure without each of some parts of the rows, drawn at random."""
+        codes = np.random.default_rng(1).permutation(length) % count
+        return self._effects.singles(codes, count)
 
     def _influences(self, length: int) -> Array | None:
         """Return what each row gains beyond chance; None: rows have no effects that add up."""

@@ -303,6 +303,39 @@ def test_chance_explains_nothing(tmp_path: Path) -> None:
     assert all(cause.before - cause.after >= said.before / 100 for cause in said.causes)
 
 
+@pytest.mark.parametrize("tail", ["", "HAVING sum(v) > 5", "ORDER BY total DESC LIMIT 3"])
+def test_what_makes_a_row_this_one_explains_nothing_of_its_value(tail: str, tmp_path: Path) -> None:
+    """The column that a key is joined to says which row it is, below LIMIT and HAVING too."""
+    rng = np.random.default_rng(4)
+    shops = pa.table(
+        {"id": np.arange(600), "region": np.arange(600) % 6, "size": rng.integers(1, 9, 600)}
+    )
+    regions = pa.table({"region": np.arange(6), "name": list("abcdef")})
+    sales = pa.table(
+        {
+            "n": np.arange(3000),
+            "id": rng.integers(0, 600, 3000),
+            "v": np.round(rng.gamma(2, 5, 3000), 2),
+        }
+    )
+    database = Database(
+        {
+            "shops": Relation("shops", ("id",), "id bigint, region bigint, size bigint", shops),
+            "regions": Relation("regions", ("region",), "region bigint, name string", regions),
+            "sales": Relation("sales", ("n",), "n bigint, id bigint, v double", sales),
+        }
+    )
+    sql = (
+        "SELECT name, sum(v) AS total FROM sales s JOIN shops p ON s.id = p.id "
+        f"JOIN regions r ON p.region = r.region GROUP BY name {tail}"
+    )
+    capture = write_capture(sql, database, tmp_path / "capture")
+    tables = {name: each.data for name, each in database.relations.items()}
+    first = capture.df.to_pylist()[0]["name"]
+    explained = capture.why("total", {"name": first}, sources=tables)
+    assert not [cause.text for cause in explained.causes if cause.relation != "regions"]
+
+
 def test_a_spent_budget_is_said(tmp_path: Path) -> None:
     said = _ask("SELECT avg(amount) AS v FROM rides", tmp_path, "v", too="high", budget=0.0)
     assert not said.complete
