@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
 from lipstick.display.progress_line import progress as progress_line
 from lipstick.engines.memory.memory import Memory
@@ -46,6 +45,9 @@ from lipstick.questions.why.sources import SourceRows, decided_columns, read_sou
 from semiring.base import Array
 from semiring.errors import ArgumentError
 from semiring.support.budget import free_memory, spent, within
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _NO_ROWS = np.zeros(0, dtype=np.int64)
 
