@@ -165,7 +165,7 @@ def _written(text: str) -> date | datetime:
 
 
 def comparable(left: pa.Array, right: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """Return dates, timestamps and one text beside them in the one type in which Spark compares.
+    """Return two columns, of dates, timestamps or one text, cast as Spark casts to compare them.
 
     Raises
     ------
@@ -223,7 +223,7 @@ def part(kernel: Callable[..., Any], **options: Any) -> Function:
 
 
 def clock_part(kernel: Callable[..., Any]) -> Function:
-    """Return HOUR, MINUTE or SECOND: of a date those of the instant at which it begins."""
+    """Return HOUR, MINUTE or SECOND of an instant; a date counts as its first instant."""
 
     def run(arguments: Sequence[Vector]) -> Vector:
         (time,) = arguments
