@@ -170,7 +170,7 @@ def comparable(left: pa.Array, right: pa.Array) -> tuple[pa.Array, pa.Array]:
     Raises
     ------
     UninterpretableError
-        For timestamps of which one kind has a zone, and texts that are no times.
+        For timestamps with a zone beside ones without, and texts that are no times.
     """
     if pa.types.is_string(left.type):
         return _read(left, right.type), right
