@@ -91,7 +91,12 @@ def measure_outputs(folder: Path, outputs: int, repeats: int = 200) -> dict[str,
 
 @click.command()
 @click.option("--outputs", default=100_000, show_default=True)
-@click.option("--folder", type=click.Path(path_type=Path), required=True, help="For the tables.")
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path, resolve_path=True),
+    required=True,
+    help="For the tables.",
+)
 @click.option("--memory", default="4g", show_default=True, help="Of the driver.")
 @click.option("--partitions", default=16, show_default=True, help="Of shuffles.")
 def main(outputs: int, folder: Path, memory: str, partitions: int) -> None:
