@@ -117,8 +117,8 @@ class Session:
     ) -> Tracked:
         """Give every row of a source a token, and the source a name for queries.
 
-        Where the name has the same source and key already, also rows made in Python anew, nothing
-        happens: a cell of a notebook may run again.
+        Where the name has the same source and key already nothing happens, also with rows that
+        Python made anew: a cell of a notebook may run again.
 
         Parameters
         ----------
@@ -141,8 +141,8 @@ class Session:
         format, options
             The reader's format, when the name of the path ``source`` has none.
         derived
-            The directory with the provenance of a table or path that an annotated query wrote, in
-            another session too; True: its default place. Its rows are named as they were.
+            The directory with the provenance of a table or path that an annotated query wrote;
+            True: its default place. Its rows are named as they were.
         at
             The version of a table of Delta or Iceberg: its number, a moment (as text in the time
             zone of the session), a branch or a tag. None: the current one (``docs/tables.md``).
@@ -163,45 +163,52 @@ class Session:
         check_name(name)
         self._catch_up()
         before = None if replace else self._tracked.get(name.lower())
-        streams = isinstance(source, DataFrame) and source.isStreaming
-        if before is not None and (streams or materialize or derived is not False):
+        stream = source if isinstance(source, DataFrame) and source.isStreaming else None
+        written = derived is not False
+        if before is not None and (stream is not None or materialize or written):
             raise _tracked_already(name)
-        if isinstance(source, DataFrame) and streams:
-            if materialize or derived is not False or not provenance or key == "*":
-                raise TrackingError(
-                    f"{name!r} is a stream: materialize, derived, provenance and key='*' are of "
-                    "relations that stand still.\nGive it a key, or track a stream of Parquet "
-                    "files without one."
-                )
-            found = stream_tracker().track(name, source, key)
-            rows, naming, token = found.frame, found.naming, found.token
-            return self._track(
-                name, found.source, rows, naming, token, (), verify, stream=found.stream
-            )
+        chosen = materialize or not provenance
+        _check_options(name, key, streams=stream is not None, written=written, chosen=chosen)
+        if stream is not None:
+            return self._track_stream(name, stream, key, verify)
         with display.progress(after=2.0) as line:
             line(f"tracking {name}")
             source = name if source is None else source
             pinned = read_source(self.spark, source, format, options, at, copied=materialize)
             if derived is not False:
-                if key is not None or materialize or not provenance:
-                    raise TrackingError(
-                        f"track({name!r}, derived=...) takes no key: rows are named as they were "
-                        "when they were written."
-                    )
                 known = written_derivation(self.spark, self.store, name, pinned, derived)
                 return self.track_derived(pinned, known)
             if materialize:
                 pinned = copied_source(self.spark, pinned, self.store / "materialized", name)
-            frame, naming, token, files = name_rows(name, pinned, key, provenance)
-            if before is not None:
-                same = (naming, token) == (before.naming, before.token)
-                if same and before.verified >= verify and before.source.is_same(pinned):
-                    return before
-                raise _tracked_already(name)
-            if verify:
-                verify_tokens(name, frame, naming, token)
-            verified = verify or naming not in (Naming.KEY, Naming.ROW_IDS)
-            return self._track(name, pinned, frame, naming, token, files, verified)
+            return self._track_source(name, pinned, key, verify, provenance, before)
+
+    def _track_stream(
+        self, name: str, stream: DataFrame, key: str | Sequence[str] | None, verify: bool
+    ) -> Tracked:
+        found = stream_tracker().track(name, stream, key)
+        rows, naming, token = found.frame, found.naming, found.token
+        return self._track(name, found.source, rows, naming, token, (), verify, stream=found.stream)
+
+    def _track_source(
+        self,
+        name: str,
+        pinned: Source,
+        key: str | Sequence[str] | None,
+        verify: bool,
+        provenance: bool,
+        before: Tracked | None,
+    ) -> Tracked:
+        """Name the rows of a source and track it; return the relation before if it is the same."""
+        frame, naming, token, files = name_rows(name, pinned, key, provenance)
+        if before is not None:
+            same = (naming, token) == (before.naming, before.token)
+            if same and before.verified >= verify and before.source.is_same(pinned):
+                return before
+            raise _tracked_already(name)
+        if verify:
+            verify_tokens(name, frame, naming, token)
+        verified = verify or naming not in (Naming.KEY, Naming.ROW_IDS)
+        return self._track(name, pinned, frame, naming, token, files, verified)
 
     def _track(
         self,
@@ -535,6 +542,28 @@ class Session:
 
     def _repr_html_(self) -> str:
         return display.session_html(self)
+
+
+def _check_options(
+    name: str, key: str | Sequence[str] | None, *, streams: bool, written: bool, chosen: bool
+) -> None:
+    """Refuse options of `track` that do not go together.
+
+    Parameters
+    ----------
+    chosen
+        The source is copied, or its tuples are annotated 1.
+    """
+    if streams and (chosen or written or key == "*"):
+        raise TrackingError(
+            f"{name!r} is a stream: materialize, derived, provenance and key='*' are of relations "
+            "that stand still.\nGive it a key, or track a stream of Parquet files without one."
+        )
+    if written and (chosen or key is not None):
+        raise TrackingError(
+            f"track({name!r}, derived=...) takes no key: rows are named as they were when they "
+            "were written."
+        )
 
 
 def _tracked_already(name: str) -> TrackingError:

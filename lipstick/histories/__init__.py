@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lipstick.erasure.plan import ErasurePlan
     from lipstick.frame import AnnotatedFrame
     from lipstick.histories.history import TableHistory
+    from lipstick.histories.live import LiveTables
     from lipstick.histories.steps import ExecutedStatement
     from lipstick.tracking.source import Source
     from lipstick.tracking.tracker import Tracked
@@ -234,18 +235,19 @@ class ReenactingSession(Session):
         plans = self._recorded.copy()
         self._recorded.clear()
         commands = commands_of(self.spark, plans)
-        with self._following() as history:
-            in_force = self._views.in_force
-            follow_commands(self.spark, commands, self.catalog, history, in_force, self._track_anew)
+        with self._following() as live:
+            follow_commands(live, commands)
 
     @contextmanager
-    def _following(self) -> Iterator[TableHistory]:
-        """Yield the history of the session's statements; it is kept once it has a statement."""
+    def _following(self) -> Iterator[LiveTables]:
+        """Yield what statements change; its history is kept once it has a statement."""
         from lipstick.histories.history import TableHistory
+        from lipstick.histories.live import LiveTables
 
         history = self._live or TableHistory(self)
+        in_force, track_anew = self._views.in_force, self._track_anew
         try:
-            yield history
+            yield LiveTables(self.spark, self.catalog, history, in_force, track_anew)
         finally:
             if self._live is None and history.statements:
                 self._live = history
@@ -277,9 +279,8 @@ class ReenactingSession(Session):
                 "Write the values into the text.",
                 text,
             )
-        with self._following() as history:
-            in_force = self._views.in_force
-            execute(self.spark, target, self.catalog, history, in_force, self._track_anew)
+        with self._following() as live:
+            execute(live, target)
         if self._recorder is not None:
             self._recorder.catch_up()
             self._recorded.clear()

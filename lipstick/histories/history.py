@@ -258,37 +258,10 @@ class TableHistory(GrowingHistory):
         StatementError
             When a statement would fail: a row of its target is matched by several of the source.
         """
-        names = {step.name: step for step in self._steps}
-        for name in (*undo, *(replace or {})):
-            if name not in names:
-                raise TrackingError(
-                    f"There is no statement {name!r}.\nThere are {', '.join(names) or 'none'}."
-                )
-        if both := set(undo) & set(replace or {}):
-            raise TrackingError(f"{min(both)!r} is undone and replaced.\nAsk one of both.")
-        spark = self.spark
-        if replace:
-            check_replacements(spark)
-        others = {name: read_statement(spark, text) for name, text in (replace or {}).items()}
-        for name, other in others.items():
-            if self.table_named(other.table) != names[name].table:
-                raise TrackingError(
-                    f"{name!r} changes {names[name].table!r}, and what replaces it "
-                    f"{'.'.join(other.table)!r}.\nReplace it by a statement over the same table."
-                )
-        substitutes = {
-            name: self._with_reads(dataclasses.replace(names[name], statement=other))
-            for name, other in others.items()
-        }
-        read = list(substitutes.values())
-        untracked_sources(self._chains, read, lambda name: name in self.tracked)
-        steps = [
-            dataclasses.replace(step, reads=substitutes.get(step.name, step).reads)
-            for step in self._steps
-        ]
+        self._check_named(undo, replace or {})
+        substitutes = self._substitutes(replace or {})
         given = self._session.by_relation(delete or {})
-        delete = {name.lower(): what for name, what in given.items()}
-        begins, gone = deleted_rows(self, delete)
+        begins, gone = deleted_rows(self, {name.lower(): what for name, what in given.items()})
         pending: list[tuple[HistoryStep, ConcernedRows]] = []
 
         def check(step: HistoryStep, concerned: Concerned) -> None:
@@ -302,23 +275,18 @@ class TableHistory(GrowingHistory):
         replay = Replay(
             self.engine,
             self._chains,
-            steps,
+            [
+                dataclasses.replace(step, reads=substitutes.get(step.name, step).reads)
+                for step in self._steps
+            ],
             self._bases(gone),
             begins,
             frozenset(undo),
             {name: step.statement for name, step in substitutes.items()},
             check,
-            {
-                table: [key] if isinstance(key, str) else key
-                for table, key in self._keys.items()
-                if key != "*"
-            },
+            self._keys_of_tables(),
             self.known,
-            {
-                name: each.token
-                for name, each in self.tracked.items()
-                if each.naming is Naming.KEY and each.verified and self.table_of(name) is None
-            },
+            self._keys_of_sources(),
         )
         try:
             states = replay.run()
@@ -327,6 +295,49 @@ class TableHistory(GrowingHistory):
             raise
         self._check_concerned(pending)
         return HypotheticalTables(self, states)
+
+    def _check_named(self, undo: Sequence[str], replace: Mapping[str, str]) -> None:
+        """Refuse statements to undo or replace that there are not, and those to do both with."""
+        names = [step.name for step in self._steps]
+        for name in (*undo, *replace):
+            if name not in names:
+                raise TrackingError(
+                    f"There is no statement {name!r}.\nThere are {', '.join(names) or 'none'}."
+                )
+        if both := set(undo) & set(replace):
+            raise TrackingError(f"{min(both)!r} is undone and replaced.\nAsk one of both.")
+
+    def _substitutes(self, replace: Mapping[str, str]) -> dict[str, HistoryStep]:
+        """Return the steps with other statements, by their names."""
+        if replace:
+            check_replacements(self.spark)
+        steps, found = {step.name: step for step in self._steps}, dict[str, HistoryStep]()
+        others = {name: read_statement(self.spark, text) for name, text in replace.items()}
+        for name, other in others.items():
+            if self.table_named(other.table) != steps[name].table:
+                raise TrackingError(
+                    f"{name!r} changes {steps[name].table!r}, and what replaces it "
+                    f"{'.'.join(other.table)!r}.\nReplace it by a statement over the same table."
+                )
+            found[name] = self._with_reads(dataclasses.replace(steps[name], statement=other))
+        untracked_sources(self._chains, list(found.values()), lambda name: name in self.tracked)
+        return found
+
+    def _keys_of_tables(self) -> dict[str, Sequence[str]]:
+        """Return the columns of the keys of tables that have one, by table."""
+        return {
+            table: [key] if isinstance(key, str) else key
+            for table, key in self._keys.items()
+            if key != "*"
+        }
+
+    def _keys_of_sources(self) -> dict[str, tuple[str, ...]]:
+        """Return the columns of verified keys of relations outside of the history, by relation."""
+        return {
+            name: each.token
+            for name, each in self.tracked.items()
+            if each.naming is Naming.KEY and each.verified and self.table_of(name) is None
+        }
 
     def concerns(self, names: Iterable[str]) -> bool:
         """Return True if deletions of some relations may change the tables."""

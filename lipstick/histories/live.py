@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
@@ -157,27 +157,45 @@ def _is_of(tracked: Tracked, table: VersionedTable) -> bool:
     return own.identity == table.identity or own.location == table.location
 
 
-def execute(
-    spark: SparkSession,
-    target: StatementTarget,
-    catalog: Callable[[], SessionCatalog],
-    history: GrowingHistory,
-    in_force: Callable[[], AbstractContextManager[None]],
-    track_anew: Callable[[Tracked, int | None], None],
-) -> None:
-    """Run a statement, and follow its table to the version that it makes.
+@dataclass(frozen=True, slots=True)
+class LiveTables:
+    """The tables of a session that statements change, and the history that follows them.
 
-    It runs as it is, but for functions of the moment, which are literals of their values now, and
-    for a target that is named as the relation and not as the table.
-
-    Parameters
+    Attributes
     ----------
     catalog
         Returns the catalog of the session as it is now.
     in_force
         Lets the names of tracked relations stand for the session's frames.
     track_anew
-        Tracks a relation as its source is now.
+        Tracks a relation as its source is at a version; None: as it is now.
+    """
+
+    spark: SparkSession
+    catalog: Callable[[], SessionCatalog]
+    history: GrowingHistory
+    in_force: Callable[[], AbstractContextManager[None]]
+    track_anew: Callable[[Tracked, int | None], None]
+
+    def resolved(self, written: Statement, own: Tracked) -> tuple[Statement, dict[str, Tracked]]:
+        """Return a statement with the relations that it reads, tracked anew where they changed."""
+        with self.in_force():
+            statement, relations = resolved(written, self.catalog())
+            changed = [
+                source
+                for name, source in _sources(statement, relations)
+                if source is not own and _is_changed(self.spark, name, source, self.history)
+            ]
+            for source in changed:
+                self.track_anew(source, None)
+            return resolved(written, self.catalog()) if changed else (statement, relations)
+
+
+def execute(live: LiveTables, target: StatementTarget) -> None:
+    """Run a statement, and follow its table to the version that it makes.
+
+    It runs as it is, but for functions of the moment, which are literals of their values now, and
+    for a target that is named as the relation and not as the table.
 
     Raises
     ------
@@ -189,62 +207,58 @@ def execute(
         When something else changed the table since it was tracked: it does not run. When something
         else changed the table while it ran: the table is not followed any further.
     """
+    spark, history, table = live.spark, live.history, target.table
     check_session(spark)
     _check_published(spark, target)
     text = _text_to_run(spark, target)
     written = read_statement(spark, text)
-    _check_columns(target.tracked, target.table)
-    commits = _commits_after(target.table, target.version)
+    _check_columns(target.tracked, table)
+    commits = _commits_after(table, target.version)
     known = history.table_of(target.tracked.name)
     if known is not None:
         commits = _restored(history, known, commits)
-    own = catalog().tracked[target.tracked.name.lower()]
-    _check_unchanged(own, target.table, commits)
-    with in_force():
-        statement, relations = resolved(written, catalog())
-        changed = [
-            source
-            for name, source in _sources(statement, relations)
-            if source is not own and _is_changed(spark, name, source, history)
-        ]
-        for source in changed:
-            track_anew(source, None)
-        if changed:
-            statement, relations = resolved(written, catalog())
+    own = live.catalog().tracked[target.tracked.name.lower()]
+    if not all(map(keeps_rows, commits)):
+        raise _changed(own, table, commits)
+    statement, relations = live.resolved(written, own)
     _check_moments(target.statement, [own, *relations.values()])
     reads_own = any(each is own for each in relations.values())
     if reads_own and any(map(changes_columns, commits)):
-        raise _changed(own, target.table, commits)
-    columns = _columns_at(target.table, None)
+        raise _changed(own, table, commits)
+    columns = _columns_at(table, None)
     dynamic = is_dynamic(spark)
     step = _new_step(own, statement, relations, history, columns, commits, dynamic=dynamic)
-    with in_force():
+    with live.in_force():
         spark.sql(text)
-    made, later = target.table.current(), list[int]()
-    assert made is not None
-    if made != step.version and not target.table.follows(made, step.version):
-        after = _commits_after(target.table, step.version)
-        if not all(map(keeps_rows, after[1:])):
-            raise StatementError(
-                f"The statement ran, and {target.table.table} has several new versions: "
-                f"{_shown(after)}. Something else changed it at the same time.\nNothing is known "
-                "of these versions: ls.reenact(...) follows the table when it is given the "
-                "statement of each."
-            )
-        made, *later = (commit.version for commit in after)
+    made, *later = _new_versions(table, step.version)
     _follow(history, step, made, columns)
     for version in later:
         history.add_version(step.table, version, unchanged=True)
 
 
-def follow_commands(
-    spark: SparkSession,
-    commands: Sequence[TableCommand],
-    catalog: Callable[[], SessionCatalog],
-    history: GrowingHistory,
-    in_force: Callable[[], AbstractContextManager[None]],
-    track_anew: Callable[[Tracked, int | None], None],
-) -> None:
+def _new_versions(table: VersionedTable, before: int) -> list[int]:
+    """Return the version that a statement made, and the versions after it, with the same rows.
+
+    Raises
+    ------
+    StatementError
+        When something else changed the table at the same time.
+    """
+    made = table.current()
+    assert made is not None
+    if made == before or table.follows(made, before):
+        return [made]
+    after = _commits_after(table, before)
+    if not all(map(keeps_rows, after[1:])):
+        raise StatementError(
+            f"The statement ran, and {table.table} has several new versions: {_shown(after)}. "
+            "Something else changed it at the same time.\nNothing is known of these versions: "
+            "ls.reenact(...) follows the table when it is given the statement of each."
+        )
+    return [commit.version for commit in after]
+
+
+def follow_commands(live: LiveTables, commands: Sequence[TableCommand]) -> None:
     """Follow tables to the versions that commands made which have run.
 
     A table that is loaded anew, by a command that reads what is not tracked, is tracked anew for
@@ -254,10 +268,6 @@ def follow_commands(
     ----------
     commands
         What changed tables since the versions that are tracked, in order.
-    catalog
-        Returns the catalog of the session as it is now.
-    track_anew
-        Tracks a relation as its source is at a version.
 
     Raises
     ------
@@ -266,70 +276,107 @@ def follow_commands(
     StatementError
         When a table has versions that are of no command.
     """
-    check_session(spark)
-    relations = catalog().tracked
+    check_session(live.spark)
+    relations = live.catalog().tracked
     owners = (None if c.table is None else _tracked_table(relations, c.table) for c in commands)
     changes = [
         (own.name.lower(), command)
         for own, command in zip(owners, commands, strict=True)
         if own is not None
     ]
-    made, commits = dict[str, list[int | None]](), dict[str, list[TableVersion]]()
-    refused, loaded = dict[str, LipstickError](), dict[str, LipstickError]()
+    following = _FollowedCommands(live)
     for name in dict.fromkeys(name for name, _ in changes):
         its = [command for known, command in changes if known == name]
-        commits[name], made[name], problem = _made(relations[name], its)
-        if problem is not None:
-            refused[name] = problem
+        following.begin(name, relations[name], its)
+    for name, command in changes:
+        following.follow(name, command)
+    following.end()
 
-    def follow(name: str, command: TableCommand) -> None:
-        number = made[name].pop(0)
-        relations = catalog().tracked
+
+@dataclass(frozen=True, slots=True)
+class _FollowedCommands:
+    """Tables on their way through the commands that changed them, by the names of relations.
+
+    Attributes
+    ----------
+    made
+        The versions of the commands that are still to be followed.
+    commits
+        The commits of the versions that are not in the history yet.
+    refused
+        Why a table is not followed any further.
+    loaded
+        Why a table was tracked anew that no command has read since.
+    """
+
+    live: LiveTables
+    made: dict[str, list[int | None]] = field(default_factory=dict)
+    commits: dict[str, list[TableVersion]] = field(default_factory=dict)
+    refused: dict[str, LipstickError] = field(default_factory=dict)
+    loaded: dict[str, LipstickError] = field(default_factory=dict)
+
+    def begin(self, name: str, tracked: Tracked, commands: Sequence[TableCommand]) -> None:
+        """Find the versions that the commands on a table made."""
+        self.commits[name], self.made[name], problem = _made(tracked, commands)
+        if problem is not None:
+            self.refused[name] = problem
+
+    def follow(self, name: str, recorded: TableCommand) -> None:
+        """Follow a table through its next command, unless it was refused before."""
+        if not self.made[name]:
+            return
+        live, number = self.live, self.made[name].pop(0)
+        commit = next((c for c in self.commits[name] if c.version == number), None)
+        command = replace(recorded, commit=commit)
+        try:
+            self._follow(name, command, number)
+        except LipstickError as error:
+            own = live.catalog().tracked[name]
+            new = live.history.table_of(own.name) is None and command.overwrites
+            if new and number is not None and isinstance(error, UntrackedError | TrackingError):
+                live.history.keep_source(own)
+                live.track_anew(own, number)
+                if name not in live.history.sources:
+                    self.loaded[name] = error
+            else:
+                self.made[name].clear()
+                self.refused.setdefault(name, error)
+
+    def _follow(self, name: str, command: TableCommand, number: int | None) -> None:
+        live = self.live
+        relations = live.catalog().tracked
         own, table = relations[name], command.table
         assert table is not None
         assert own.source.version is not None
         _check_columns(own, table)
         place = own.source.table or own.source.version.table
-        with in_force():
-            text = _text_of(spark, command, own, place, list(relations.values()), list(made))
-        statement, read = resolved(_read(spark, text), catalog())
+        changed = list(self.made)
+        with live.in_force():
+            text = _text_of(live.spark, command, own, place, list(relations.values()), changed)
+        statement, read = resolved(_read(live.spark, text), live.catalog())
         for source, known in _sources(statement, read):
-            loaded.pop(known.name.lower(), None)
-            if known is not own and known.name.lower() in refused:
+            self.loaded.pop(known.name.lower(), None)
+            if known is not own and known.name.lower() in self.refused:
                 raise StatementError(
                     f"A command on {name!r} reads {source!r}, which was followed only up to "
                     f"version {version_of(known)}."
                 )
-        kept = _until(commits[name], number, command.base)
+        kept = _until(self.commits[name], number, command.base)
         columns = None if number is None else _columns_at(table, number)
-        step = _new_step(own, statement, read, history, columns, kept, dynamic=command.dynamic)
+        history, dynamic = live.history, command.dynamic
+        step = _new_step(own, statement, read, history, columns, kept, dynamic=dynamic)
         _follow(history, step, step.version if number is None else number, columns)
 
-    for name, recorded in changes:
-        if made[name]:
-            number = made[name][0]
-            commit = next((c for c in commits[name] if c.version == number), None)
-            command = replace(recorded, commit=commit)
-            try:
-                follow(name, command)
-            except LipstickError as error:
-                own = catalog().tracked[name]
-                new = history.table_of(own.name) is None and command.overwrites
-                if new and number is not None and isinstance(error, UntrackedError | TrackingError):
-                    history.keep_source(own)
-                    track_anew(own, number)
-                    if name not in history.sources:
-                        loaded[name] = error
-                    continue
-                made[name].clear()
-                refused.setdefault(name, error)
-    for name, rest in commits.items():
-        table_name = history.table_of(name)
-        last = rest[-1].version if rest and name not in refused else None
-        if table_name is not None:
-            _keep(history, table_name, _until(rest, None, last))
-    for refusal in (*refused.values(), *loaded.values()):
-        raise refusal
+    def end(self) -> None:
+        """Keep the commits that no command made, and raise the first refusal."""
+        history = self.live.history
+        for name, rest in self.commits.items():
+            table_name = history.table_of(name)
+            last = rest[-1].version if rest and name not in self.refused else None
+            if table_name is not None:
+                _keep(history, table_name, _until(rest, None, last))
+        for refusal in (*self.refused.values(), *self.loaded.values()):
+            raise refusal
 
 
 def _text_of(
@@ -513,10 +560,10 @@ def _check_columns(tracked: Tracked, table: VersionedTable) -> None:
             "later versions name them.\nuntrack it, and track it with a key (key=['id']) or by its "
             "values (key='*')."
         )
-    for field in tracked.schema:
-        if "variant" in field.dataType.simpleString():
+    for column in tracked.schema:
+        if "variant" in column.dataType.simpleString():
             raise UnsupportedError(
-                f"the column {field.name!r} of {tracked.name} is a VARIANT, and Spark does not "
+                f"the column {column.name!r} of {tracked.name} is a VARIANT, and Spark does not "
                 "compare its values",
                 "Run the statement by spark.sql; it is not followed.",
             )
@@ -630,19 +677,6 @@ def _commits_after(table: VersionedTable, version: int) -> list[TableVersion]:
 
 def _shown(commits: Sequence[TableVersion]) -> str:
     return ", ".join(f"{each.version} ({each.operation})" for each in commits)
-
-
-def _check_unchanged(
-    tracked: Tracked, table: VersionedTable, commits: Sequence[TableVersion]
-) -> None:
-    """Refuse commits that changed rows of a table after the version that is tracked.
-
-    Raises
-    ------
-    StatementError
-    """
-    if not all(map(keeps_rows, commits)):
-        raise _changed(tracked, table, commits)
 
 
 def _changed(

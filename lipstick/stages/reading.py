@@ -63,27 +63,32 @@ def reading(
                 raise  # of no text
             if not accepted:
                 raise invalid(error, query, names, written=written) from error
-        frames = traceback.extract_tb(error.__traceback__)
-        where = next(filter(_is_ours, reversed(frames)), frames[-1])
-        versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
-        logger.error(
-            "internal error in reading a query; please report this.\n%s\nPython %s, %s",
-            query,
-            platform.python_version(),
-            versions,
-            exc_info=error,
-        )
-        summary = str(error).strip().split("\n", 1)[0]
-        doing = "an internal error ended the reading of this query"
-        advice = "Run it with spark.sql, and please"
-        if isinstance(error, PySparkException):
-            doing, advice = "Spark does not accept a statement that was written for it", "Please"
-        problem = f"{doing}: {type(error).__name__}: {summary}"
-        advice += (
-            f" report the text and the log of 'lipstick' (it arose in {where.name} of"
-            f" {_module(where.filename)}, line {where.lineno})."
-        )
-        raise InternalError(problem, advice, query, place_of_error(error, query)) from error
+        raise _internal(error, query) from error
+
+
+def _internal(error: Exception, query: str) -> InternalError:
+    """Return the refusal of a query in whose reading this code failed, and log what failed."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = next(filter(_is_ours, reversed(frames)), frames[-1])
+    versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+    logger.error(
+        "internal error in reading a query; please report this.\n%s\nPython %s, %s",
+        query,
+        platform.python_version(),
+        versions,
+        exc_info=error,
+    )
+    summary = str(error).strip().split("\n", 1)[0]
+    doing = "an internal error ended the reading of this query"
+    advice = "Run it with spark.sql, and please"
+    if isinstance(error, PySparkException):
+        doing, advice = "Spark does not accept a statement that was written for it", "Please"
+    problem = f"{doing}: {type(error).__name__}: {summary}"
+    advice += (
+        f" report the text and the log of 'lipstick' (it arose in {where.name} of"
+        f" {_module(where.filename)}, line {where.lineno})."
+    )
+    return InternalError(problem, advice, query, place_of_error(error, query))
 
 
 def own_sql(spark: SparkSession, sql: str) -> DataFrame:

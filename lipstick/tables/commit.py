@@ -343,17 +343,7 @@ def check_target(
     """
     name = target.name
     if known is not None and not _same(target, existing, known):
-        if not target.keeps_schema:
-            raise TrackingError(
-                f"{name!r} is tracked already, as {known.source.description}.\n"
-                f"untrack({name!r}) first, or choose another name."
-            )
-        raise TrackingError(
-            f"INSERT writes into a table, and {name!r} is {known.source.description}, which "
-            "queries read and no statement changes.\nAdd the rows to that source and track it "
-            f"anew, ls.track({name!r}, ..., replace=True), or make a table of both: CREATE TABLE "
-            f"other AS SELECT * FROM {name} UNION ALL SELECT ..."
-        )
+        raise _tracked_as_another(target, known)
     if existing is not None and target.mode == "error":
         raise TrackingError(
             f"{target.source} exists already.\nAdd to it, mode('append') or INSERT INTO, or "
@@ -374,6 +364,27 @@ def check_target(
             )
         target.check_new(spark)
         return
+    _check_replaceable(spark, target)
+
+
+def _tracked_as_another(target: Target, known: Tracked) -> TrackingError:
+    name = target.name
+    if not target.keeps_schema:
+        return TrackingError(
+            f"{name!r} is tracked already, as {known.source.description}.\n"
+            f"untrack({name!r}) first, or choose another name."
+        )
+    return TrackingError(
+        f"INSERT writes into a table, and {name!r} is {known.source.description}, which queries "
+        "read and no statement changes.\nAdd the rows to that source and track it anew, "
+        f"ls.track({name!r}, ..., replace=True), or make a table of both: CREATE TABLE other AS "
+        f"SELECT * FROM {name} UNION ALL SELECT ..."
+    )
+
+
+def _check_replaceable(spark: SparkSession, target: Target) -> None:
+    """Refuse views, tables of formats that are not followed, and replacing an unknown part."""
+    name = target.name
     if not target.is_path and spark.catalog.getTable(target.source).isTemporary:
         raise TrackingError(
             f"{name!r} is a temporary view, and no table.\n"

@@ -54,16 +54,16 @@ def substitute(
     if isinstance(args, Mapping):
         values = dict(args)
         if positional:
-            raise _error("a parameter ? needs args to be a list", _LIST, sql, _question(sql, 0))
+            raise QueryError("a parameter ? needs args to be a list", _LIST, sql, _question(sql, 0))
     else:
         if named and args is not None:
-            raise _error("a parameter :name needs args to be a dict", _DICT, sql, None)
+            raise QueryError("a parameter :name needs args to be a dict", _DICT, sql, None)
         values = _by_place(expression, positional, list(args or ()), sql)
     for marker in markers:
         span = _named_span(marker, sql)
         if marker.name not in values:
             problem = f"parameter {marker.sql(dialect=SparkSQL)} has no value"
-            raise _error(problem, "Give its value in args.", sql, span)
+            raise QueryError(problem, "Give its value in args.", sql, span)
         literal = _literal(marker.name, values[marker.name], sql, span, ntz=timestamp_ntz)
         marker.replace(literal)
     name_identifiers(expression)
@@ -83,10 +83,10 @@ def _by_place(
     named = {f"{_PLACE}{number}": index for index, number in enumerate(order)}
     if len(values) < len(markers):
         problem = f"the query has {len(markers)} parameters ?, args {len(values)} values"
-        raise _error(problem, _LIST, sql, _question(sql, len(values)))
+        raise QueryError(problem, _LIST, sql, _question(sql, len(values)))
     if markers and sql.split(None, 1)[:1] and sql.split(None, 1)[0].upper() == "FROM":
         advice = "Name the parameters: :name."
-        raise _error("parameters ? in a query that starts with FROM", advice, sql, None)
+        raise QueryError("parameters ? in a query that starts with FROM", advice, sql, None)
     return {name: values[index] for name, index in named.items()}
 
 
@@ -100,7 +100,7 @@ def _literal(name: str, value: object, sql: str, span: Span | None, *, ntz: bool
     kind = type(value)
     label = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
     problem = f"parameter {shown} has type {label}, or a value out of range, which has no literal"
-    raise _error(problem, f"Give a value of one of the types {_TYPES}.", sql, span)
+    raise QueryError(problem, f"Give a value of one of the types {_TYPES}.", sql, span)
 
 
 def _named_span(marker: exp.Expr, sql: str) -> Span | None:
@@ -115,7 +115,3 @@ def _named_span(marker: exp.Expr, sql: str) -> Span | None:
 def _question(sql: str, number: int) -> Span | None:
     spans = list(keyword_spans(sql, "?"))
     return spans[number] if number < len(spans) else None
-
-
-def _error(problem: str, advice: str, sql: str, span: Span | None) -> QueryError:
-    return QueryError(problem, advice, sql, span)

@@ -221,15 +221,11 @@ def members_query(block: Block, tables: Tables, *, prefilter: bool = True) -> ex
     """
     if block.core is None:
         raise ValueError(f"block {block.name} has no members of its own")
-    return _core(block.core if prefilter else replace(block.core, semis=()), tables)
+    return core_query(block.core if prefilter else replace(block.core, semis=()), tables)
 
 
 def core_query(core: Core, tables: Tables) -> exp.Select:
     """Return the query of a core."""
-    return _core(core, tables)
-
-
-def _core(core: Core, tables: Tables) -> exp.Select:
     select = _in_order(core, tables) if core.order else _rows(core, tables)
     return select if core.sample is None else _sampled(select, core.sample)
 
@@ -374,10 +370,10 @@ def _source(source: Source, tables: Tables) -> exp.Expr:
         join = kept_once(source)
         if join is not None:
             return _kept_once(join, tables).subquery(source.alias)
-        branches = [_core(branch, tables) for branch in source.branches]
+        branches = [core_query(branch, tables) for branch in source.branches]
         return union_all(branches).subquery(source.alias)
     if isinstance(source, ValuesSource):
-        return _core(source.core, tables).distinct().subquery(source.alias)
+        return core_query(source.core, tables).distinct().subquery(source.alias)
     if isinstance(source, ConstantSource):
         return _constant(source)
     raise TypeError(f"no text for {type(source).__name__}")
@@ -395,14 +391,14 @@ def _kept_once(join: KeptOnce, tables: Tables) -> exp.Select:
         if partner != padded and not (isinstance(padded, exp.Null) and _is_of(partner, _PARTNERS)):
             partner = exp.Case().when(matched.copy(), partner).else_(padded)
         select = select.select(exp.alias_(partner, name, quoted=True))
-    kept = _core(replace(join.kept, select=tuple(columns.read[_KEPT].values())), tables)
+    kept = core_query(replace(join.kept, select=tuple(columns.read[_KEPT].values())), tables)
     numbers = exp.Anonymous(this="array", expressions=[exp.Literal.number(n) for n in (0, 1)])
     each = exp.Anonymous(this="explode", expressions=[numbers])
     kept.append("laterals", _lateral_view(each, False, _PARTS, (_PART,)))
     kept = kept.select(exp.alias_(qualified(_PARTS, _PART), _PART, quoted=True))
     flag: Named = (_FOUND, exp.true())
     read = (*columns.read[_PARTNERS].values(), flag)
-    partners = _core(replace(join.partners, select=read), tables)
+    partners = core_query(replace(join.partners, select=read), tables)
     on = conjunction([matched, *condition])
     assert on is not None
     select = left_join(select.from_(kept.subquery(_KEPT)), partners.subquery(_PARTNERS), on)

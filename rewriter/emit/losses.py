@@ -24,7 +24,7 @@ from rewriter.analysis.placed_conditions import is_above_groups
 from rewriter.blocks import qualified
 from rewriter.emit.flow import Loss
 from rewriter.emit.operators import OperatorQueries, OperatorRows
-from rewriter.emit.trees import is_true, named, table
+from rewriter.emit.trees import is_true, named, table, union_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +130,7 @@ def counted_losses(losses: list[OperatorLoss], queries: OperatorQueries) -> exp.
         )
         for place, loss in enumerate(losses)
     ]
-    if not selects:
-        return None
-    whole: exp.Query = selects[0]
-    for select in selects[1:]:
-        whole = exp.union(whole, select, distinct=False, copy=False)
-    return queries.statement(whole)
+    return queries.statement(union_all(selects)) if selects else None
 
 
 def lost_examples(loss: OperatorLoss, queries: OperatorQueries, limit: int) -> exp.Query:

@@ -44,7 +44,7 @@ from rewriter.algebra import (
 from rewriter.blocks import Generator, Named, TokenSource, qualified
 from rewriter.dialect.nodes import DerivedValues
 from rewriter.emit.core import with_generators
-from rewriter.emit.trees import is_true, named, no_ordinal, table
+from rewriter.emit.trees import is_true, named, no_ordinal, table, union_all
 from rewriter.errors import UnsupportedError
 
 _EXPANDED = "_expanded"
@@ -421,10 +421,7 @@ class OperatorQueries:
                 known = qualified(rows.name, identity[index][1]) if own else exp.null()
                 more.append((name, known))
             selects.append(self._select(rows, (), more))
-        query = selects[0]
-        for select in selects[1:]:
-            query = exp.union(query, select, distinct=False, copy=False)
-        return OperatorRows(self.add(query), union.output, (number, *fresh))
+        return OperatorRows(self.add(union_all(selects)), union.output, (number, *fresh))
 
 
 def scans_of_identity(

@@ -24,6 +24,7 @@ from rewriter.algebra import (
     Scan,
     UnionAll,
     Windows,
+    column,
     conjuncts,
     references,
     walk,
@@ -33,7 +34,7 @@ from rewriter.dialect import SparkSQL
 from rewriter.emit.conditions import literal
 from rewriter.emit.flow import FlowStep
 from rewriter.emit.operators import OperatorQueries
-from rewriter.emit.trees import is_true, named, table
+from rewriter.emit.trees import is_true, named, table, union_all
 from rewriter.errors import QueryError
 from rewriter.scalars.text import rewrite_columns, text
 
@@ -175,12 +176,7 @@ def nearest(
             known = exp.Not(this=exp.Is(this=measured.copy(), expression=exp.null()))
             one = one.where(known).order_by(exp.Ordered(this=exp.column("distance")))
         selects.append(exp.select("*").from_(one.limit(1).subquery(f"n{place}")))
-    if not selects:
-        return None
-    whole = selects[0]
-    for select in selects[1:]:
-        whole = exp.union(whole, select, distinct=False, copy=False)
-    return queries.statement(whole)
+    return queries.statement(union_all(selects)) if selects else None
 
 
 def constant_operands(parts: Sequence[Scalar]) -> exp.Query | None:
@@ -215,11 +211,6 @@ def _constant_operands(parts: Sequence[Scalar]) -> list[Scalar]:
             if not plain and side.find(exp.Column) is None:
                 operands.append(side)
     return operands
-
-
-def column_of(attribute_id: str) -> Scalar:
-    """Return a reference to an attribute."""
-    return exp.Column(this=exp.to_identifier(attribute_id, quoted=True))
 
 
 def computed_operand(part: Scalar) -> Scalar | None:
@@ -344,7 +335,7 @@ class ScalarTexts:
             if node.name in known or depth >= 50:
                 return node
             if renamed and node.name in renamed:
-                own: Scalar = column_of(renamed[node.name])
+                own: Scalar = column(renamed[node.name])
             elif node.name in definitions:
                 own = definitions[node.name]
             else:
@@ -355,4 +346,4 @@ class ScalarTexts:
 
     def column(self, attribute_id: str) -> str:
         """Return an attribute as text."""
-        return self.text(column_of(attribute_id))
+        return self.text(column(attribute_id))

@@ -41,6 +41,7 @@ from rewriter.emit.trees import (
 )
 from rewriter.scalars.aggregates import arguments, called, collects_in_order, is_distinct, sort_keys
 from rewriter.scalars.functions import is_opaque
+from rewriter.scalars.text import field
 
 
 def monomial(block: Block) -> Scalar:
@@ -104,7 +105,7 @@ def sorted_arrays(call: Scalar) -> Scalar:
     row = exp.Anonymous(this="named_struct", expressions=parts)
     collected = exp.AnonymousAggFunc(this=called(call).this, expressions=[row])
     in_order = _call("array_sort", collected, _function(_comparison(keys), "l", "r"))
-    values = _call("transform", in_order, _function(_field("e", _VALUE), "e"))
+    values = _call("transform", in_order, _function(field("e", _VALUE), "e"))
     return _call("array_compact", values)
 
 
@@ -112,7 +113,7 @@ def _comparison(keys: Sequence[exp.Ordered]) -> exp.Case:
     """Return the SQL that compares ``l`` with ``r``, to -1, 0 or 1."""
     case = exp.Case()
     for at, key in enumerate(keys):
-        left, right = (_field(of, f"key{at}") for of in ("l", "r"))
+        left, right = (field(of, f"key{at}") for of in ("l", "r"))
         first, last = (_BEFORE, _AFTER) if key.args.get("nulls_first") else (_AFTER, _BEFORE)
         less, more = (_AFTER, _BEFORE) if key.args.get("desc") else (_BEFORE, _AFTER)
         case = case.when(exp.and_(_is_null(left), exp.not_(_is_null(right))), first)
@@ -132,10 +133,6 @@ def _call(name: str, *given: exp.Expr) -> exp.Anonymous:
 
 def _function(body: exp.Expr, *names: str) -> exp.Lambda:
     return exp.Lambda(this=body, expressions=[exp.to_identifier(name) for name in names])
-
-
-def _field(of: str, name: str) -> exp.Dot:
-    return exp.Dot(this=exp.to_identifier(of), expression=exp.to_identifier(name))
 
 
 _OWN = "own"

@@ -218,43 +218,29 @@ _NEGATED: dict[type[exp.Expr], type[exp.Binary]] = {
 @once
 def taken_apart(condition: Scalar) -> Condition:
     """Take a condition apart, by three-valued logic: what makes it true, not false or NULL."""
-    return _true(condition)
+    return _parts(condition, negated=False)
 
 
-def _true(node: Scalar) -> Condition:
+def _parts(node: Scalar, *, negated: bool) -> Condition:
+    """Return the comparisons that make a condition true, or negated false."""
     node = node.unnest()
+    both, either = (AnyOf, AllOf) if negated else (AllOf, AnyOf)
     if isinstance(node, exp.Not):
-        return _false(node.this)
+        return _parts(node.this, negated=not negated)
     if isinstance(node, exp.And):
-        return AllOf((_true(node.left), _true(node.right)))
+        return both(tuple(_parts(side, negated=negated) for side in (node.left, node.right)))
     if isinstance(node, exp.Or):
-        return AnyOf((_true(node.left), _true(node.right)))
+        return either(tuple(_parts(side, negated=negated) for side in (node.left, node.right)))
     if isinstance(node, exp.Between) and not node.args.get("symmetric"):
-        low, high = _between(node)
-        return AllOf((_true(low), _true(high)))
+        return both(tuple(_parts(bound, negated=negated) for bound in _between(node)))
     if _is_list(node):
-        return AnyOf(tuple(_true(equal) for equal in _equalities(node)))
-    return _compared(node, negated=False) or Test(interpret(node))
-
-
-def _false(node: Scalar) -> Condition:
-    """Return the comparisons that make a condition false, and so its negation true."""
-    node = node.unnest()
-    if isinstance(node, exp.Not):
-        return _true(node.this)
-    if isinstance(node, exp.And):
-        return AnyOf((_false(node.left), _false(node.right)))
-    if isinstance(node, exp.Or):
-        return AllOf((_false(node.left), _false(node.right)))
-    if isinstance(node, exp.Between) and not node.args.get("symmetric"):
-        low, high = _between(node)
-        return AnyOf((_false(low), _false(high)))
-    if _is_list(node):
-        return AllOf(tuple(_false(equal) for equal in _equalities(node)))
-    if type(node) in _NEGATED:
+        return either(tuple(_parts(equal, negated=negated) for equal in _equalities(node)))
+    if negated and type(node) in _NEGATED:
         opposite = _NEGATED[type(node)]
-        return _true(opposite(this=node.this.copy(), expression=node.expression.copy()))
-    return _compared(node, negated=True) or Test(interpret(exp.Not(this=exp.paren(node.copy()))))
+        node = opposite(this=node.this.copy(), expression=node.expression.copy())
+        return _parts(node, negated=False)
+    test = exp.Not(this=exp.paren(node.copy())) if negated else node
+    return _compared(node, negated=negated) or Test(interpret(test))
 
 
 def _compared(node: Scalar, *, negated: bool) -> Compared | None:

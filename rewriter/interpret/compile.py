@@ -376,12 +376,16 @@ def _between(node: exp.Between) -> Run:
     return run
 
 
-def _case(node: exp.Case) -> Run:
+def case_branches(node: exp.Case) -> tuple[list[Scalar], list[Scalar]]:
+    """Return the conditions of a CASE, and the values of its branches."""
     conditions = [branch.this for branch in node.args["ifs"]]
     if node.this is not None:
         conditions = [exp.EQ(this=node.this.copy(), expression=c.copy()) for c in conditions]
-    values = [branch.args["true"] for branch in node.args["ifs"]]
-    return _choice(conditions, values, node.args.get("default") or exp.Null())
+    return conditions, [branch.args["true"] for branch in node.args["ifs"]]
+
+
+def _case(node: exp.Case) -> Run:
+    return _choice(*case_branches(node), node.args.get("default") or exp.Null())
 
 
 def _choice(conditions: list[Scalar], values: list[Scalar], default: Scalar) -> Run:

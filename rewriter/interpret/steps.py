@@ -12,7 +12,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
-from rewriter.interpret.compile import ARITHMETIC, called, compiled
+from rewriter.interpret.compile import ARITHMETIC, called, case_branches, compiled
 from rewriter.interpret.vector import FailedError, UninterpretableError, Vector, from_arrow, unify
 from rewriter.scalars.comparable import COMPARISONS
 from rewriter.scalars.text import scalar
@@ -158,11 +158,7 @@ class _Steps:
         if isinstance(node, exp.If):
             return self._case(shown, [node.this], [node.args["true"]], node.args.get("false"))
         if isinstance(node, exp.Case):
-            tests = [branch.this for branch in node.args["ifs"]]
-            if node.this is not None:
-                tests = [exp.EQ(this=node.this.copy(), expression=test.copy()) for test in tests]
-            values = [branch.args["true"] for branch in node.args["ifs"]]
-            return self._case(shown, tests, values, node.args.get("default"))
+            return self._case(shown, *case_branches(node), node.args.get("default"))
         name, arguments = called(node)
         if isinstance(node, exp.Coalesce) or name in ("ifnull", "nvl"):
             return ["first", shown, *map(self.of, arguments)]

@@ -38,6 +38,7 @@ from rewriter.scalars.aggregates import (
     without_filter,
     without_order,
 )
+from rewriter.scalars.text import field
 from rewriter.scalars.windows import (
     CURRENT_ROW,
     UNBOUNDED,
@@ -355,10 +356,6 @@ def _over(window: exp.Window, name: str, *arguments: Scalar) -> exp.Window:
 
 def _values_by_position(items: Scalar) -> Scalar:
     """Return the values of a list of positions and values, in the order of the positions."""
-
-    def field(of: str, name: str) -> exp.Dot:
-        return exp.Dot(this=exp.to_identifier(of), expression=exp.to_identifier(name))
-
     left, right, each = (exp.to_identifier(name) for name in ("l", "r", "e"))
     order = exp.Sub(this=field("l", "at"), expression=field("r", "at"))
     compare = exp.Lambda(this=order, expressions=[left, right])

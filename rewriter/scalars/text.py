@@ -42,6 +42,11 @@ def qualified(alias: str, name: str) -> exp.Column:
     return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(alias))
 
 
+def field(of: str, name: str) -> exp.Dot:
+    """Return a reference to a field of a struct that a lambda function has as an argument."""
+    return exp.Dot(this=exp.to_identifier(of), expression=exp.to_identifier(name))
+
+
 def aliases(scalar: Scalar) -> set[str]:
     """Return the aliases that a lowered scalar refers to."""
     return {node.table for node in scalar.find_all(exp.Column)}

@@ -376,10 +376,6 @@ def _too_many(steps: int) -> ExactnessError:
     return ExactnessError(f"The search would try more than {steps:,} sets of tuples; allow more.")
 
 
-def _size(witness: Witness) -> int:
-    return len(witness)
-
-
 def hitting_sets(sets: Collection[Witness], steps: int = STEPS) -> set[Witness]:
     """Return all smallest sets that intersect each of some sets.
 
@@ -436,7 +432,7 @@ class _Search:
         if not left:
             yield chosen
         elif depth:
-            smallest: Witness = min(left, key=_size)
+            smallest: Witness = min(left, key=len)
             for token in sorted(smallest):
                 rest = [witness for witness in left if token not in witness]
                 yield from self._branch(rest, chosen | {token}, depth - 1)
@@ -446,7 +442,7 @@ def _disjoint(sets: Iterable[Witness]) -> int:
     """Return the number of disjoint sets in a greedy choice: a lower bound on a hitting set."""
     taken: set[Token] = set()
     count = 0
-    for each in sorted(sets, key=_size):
+    for each in sorted(sets, key=len):
         if taken.isdisjoint(each):
             taken |= each
             count += 1

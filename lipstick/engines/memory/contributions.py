@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.many import FIRST, TOUCHED
-from lipstick.engines.memory.places import NOTHING, pack, scenarios_of
+from lipstick.engines.memory.places import NOTHING, pack
 from lipstick.engines.memory.scenarios import Deleted
 from lipstick.engines.memory.state import AskedValue, spread
 from lipstick.errors import LipstickError, first_line
@@ -93,15 +94,9 @@ def values_without(
     Cost: what the scenarios touch in the blocks below; of the last block only the row itself where
     its rows are there one for one. O(log n) evaluations for each of n scenarios that fails.
     """
-    kind = engine.base(engine.root.name).take(output, NOTHING).type
-    part_kind = kind if aggregate is None else _base_of(engine, aggregate).type
-    known, there = np.zeros((2, count), dtype=np.bool_)
-    places: list[Array] = []
-    found: list[pa.Array] = []
-    parts: list[pa.Array] = []
-    whole: list[Array] = []
-    waiting, step, failed, reason = [(0, count)], FIRST, 0, ""
-    done = 0
+    column = _AskedColumn(engine, AskedValue(position, output), aggregate)
+    pieces: list[_Piece] = []
+    waiting, step, failed, done, reason = [(0, count)], FIRST, 0, 0, ""
     while waiting:
         first, last = waiting.pop()
         if last - first > step:
@@ -113,18 +108,8 @@ def values_without(
             reason = reason or "There was no time for all of them."
             break
         begun = time.monotonic()
-        piece = {name: part.slice(first, last) for name, part in deleted.items()}
-        at = pack(np.arange(first, last, dtype=np.int64), np.full(last - first, position))
         try:
-            states = engine.states(piece, AskedValue(position, output))
-            root = states[engine.root.name]
-            is_there = root.there(at)
-            taken = root.take(output, at[is_there]).cast(kind)
-            if aggregate is not None:
-                at = pack(scenarios_of(at), np.full(len(at), aggregate.position))
-                part = states[aggregate.block].take(aggregate.aggregate, at)
-                parts.append(part.cast(part_kind))
-                whole.append(scenarios_of(at))
+            pieces.append(column.without(deleted, np.arange(first, last, dtype=np.int64)))
         except BudgetError:
             raise
         except (LipstickError, FailedError, UninterpretableError, pa.ArrowException) as error:
@@ -134,25 +119,80 @@ def values_without(
                 waiting += [(middle, last), (first, middle)]
             continue
         failed, done = 0, done + last - first
-        known[first:last], there[first:last] = True, is_there
-        places.append(first + np.flatnonzero(is_there))
-        found.append(taken)
-        touched = max(len(union(s.changed, s.flipped)) for s in states.values())
         if last - first >= step:
             in_time = int(step * _SECONDS / max(time.monotonic() - begun, 1e-6))
-            step = max(min(step * 64, step * TOUCHED // max(touched, 1), in_time), 1)
-    values = _gathered(kind, found, places, count)
-    summed = None if aggregate is None else _gathered(part_kind, parts, whole, count)
-    return ValuesWithout(values, there, known, summed, "" if known.all() else reason)
+            step = max(min(step * 64, step * TOUCHED // max(pieces[-1].touched, 1), in_time), 1)
+    return column.gathered(pieces, count, reason)
 
 
-def _base_of(engine: Engine, aggregate: AggregatePlace) -> pa.Array:
-    return engine.base(aggregate.block).take(aggregate.aggregate, NOTHING)
+class _Piece(NamedTuple):
+    """The value in scenarios that were evaluated together.
+
+    Attributes
+    ----------
+    scenarios
+        Their numbers.
+    there
+        Boolean array: the row is in the scenario's answer.
+    values
+        The values where it is.
+    parts
+        The values of the aggregate in all scenarios; None: there is none.
+    touched
+        The number of places in one block that the scenarios touched, at most.
+    """
+
+    scenarios: Array
+    there: Array
+    values: pa.Array
+    parts: pa.Array | None
+    touched: int
 
 
-def _gathered(
-    kind: pa.DataType, found: list[pa.Array], places: list[Array], count: int
-) -> pa.Array:
+class _AskedColumn:
+    """The column of a value, and of the aggregate that it is, in one row of the answer."""
+
+    def __init__(self, engine: Engine, asked: AskedValue, aggregate: AggregatePlace | None) -> None:
+        self._engine, self._asked, self._aggregate = engine, asked, aggregate
+        self._kind = engine.base(engine.root.name).take(asked.output, NOTHING).type
+        if aggregate is not None:
+            base = engine.base(aggregate.block)
+            self._part_kind = base.take(aggregate.aggregate, NOTHING).type
+
+    def without(self, deleted: Mapping[str, Deleted], scenarios: Array) -> _Piece:
+        """Evaluate scenarios that follow one another."""
+        engine, aggregate = self._engine, self._aggregate
+        first, last = int(scenarios[0]), int(scenarios[-1]) + 1
+        piece = {name: part.slice(first, last) for name, part in deleted.items()}
+        states = engine.states(piece, self._asked)
+        root, at = states[engine.root.name], _at(scenarios, self._asked.position)
+        there = root.there(at)
+        values, parts = root.take(self._asked.output, at[there]).cast(self._kind), None
+        if aggregate is not None:
+            at = _at(scenarios, aggregate.position)
+            parts = states[aggregate.block].take(aggregate.aggregate, at).cast(self._part_kind)
+        touched = max(len(union(s.changed, s.flipped)) for s in states.values())
+        return _Piece(scenarios, there, values, parts, touched)
+
+    def gathered(self, pieces: Sequence[_Piece], count: int, reason: str) -> ValuesWithout:
+        """Return the values of all scenarios; those of no piece are not known."""
+        known, there = np.zeros((2, count), dtype=np.bool_)
+        for piece in pieces:
+            known[piece.scenarios], there[piece.scenarios] = True, piece.there
+        found = [(piece.scenarios[piece.there], piece.values) for piece in pieces]
+        values, summed = _spread(self._kind, found, count), None
+        if self._aggregate is not None:
+            summed = _spread(self._part_kind, [(p.scenarios, p.parts) for p in pieces], count)
+        return ValuesWithout(values, there, known, summed, "" if known.all() else reason)
+
+
+def _at(scenarios: Array, position: int) -> Array:
+    """Return the places of one position in each scenario."""
+    return pack(scenarios, np.full(len(scenarios), position))
+
+
+def _spread(kind: pa.DataType, found: Sequence[tuple[Array, pa.Array]], count: int) -> pa.Array:
     """Return values at their places; NULL at the others."""
-    where = np.concatenate([NOTHING, *places])
-    return spread(pa.concat_arrays([pa.nulls(0, kind), *found]), where, count)
+    where = np.concatenate([NOTHING, *(places for places, _ in found)])
+    values = pa.concat_arrays([pa.nulls(0, kind), *(values for _, values in found)])
+    return spread(values, where, count)

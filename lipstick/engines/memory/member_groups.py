@@ -176,6 +176,14 @@ class MemberGroups:
         entries, owners = self._index.rows(groups)
         return self.members_at(entries), owners
 
+    def present_members(self, groups: Array) -> tuple[Array, Array]:
+        """The members of some groups that are there, and the place of each one's group."""
+        members, owners = self.members_of(groups)
+        alive = self.members.base_alive
+        if alive is None:
+            return members, owners
+        return members[alive[members]], owners[alive[members]]
+
     def under(self, entries: Array, context: Context) -> tuple[Array, list[pa.Array]]:
         """The positions of entries' groups in scenarios, and the keys of groups that are new."""
         captured = positions_of(entries).max(initial=-1) < self.members.count * self.sets

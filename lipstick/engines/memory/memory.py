@@ -435,10 +435,7 @@ def _members(engine: Engine, limit: int | None) -> pa.Table:
     rows, state = engine.rows(root.name), engine.base(root.name)
     ordered = state.ordered
     if isinstance(rows, GroupRows):
-        chosen, owners = rows.grouping.members_of(ordered)
-        alive = rows.members.base_alive
-        if alive is not None:
-            chosen, owners = chosen[alive[chosen]], owners[alive[chosen]]
+        chosen, owners = rows.grouping.present_members(ordered)
     else:
         chosen, owners = ordered, every(len(ordered))
     chosen, owners = chosen[:limit], owners[:limit]

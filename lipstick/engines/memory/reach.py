@@ -136,11 +136,7 @@ def _members(rows: Rows, positions: Array, *, owners: bool) -> tuple[Array, Arra
     if not owners and rows.members.base_alive is None and len(positions) == rows.grouping.size:
         everyone = every(rows.members.count)
         return everyone, everyone
-    members, owned_by = rows.grouping.members_of(positions)
-    alive = rows.members.base_alive
-    if alive is not None:
-        members, owned_by = members[alive[members]], owned_by[alive[members]]
-    return members, owned_by
+    return rows.grouping.present_members(positions)
 
 
 def members_of(rows: Rows) -> Members | None:

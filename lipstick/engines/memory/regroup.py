@@ -158,10 +158,7 @@ class _Regrouping:
         rows = self._rows
         positions, numbers = np.unique(positions_of(self._groups), return_inverse=True)
         known = np.flatnonzero(positions < rows.base.size)
-        found, owners = rows.grouping.members_of(positions[known])
-        alive = rows.members.base_alive
-        if alive is not None:
-            found, owners = found[alive[found]], owners[alive[found]]
+        found, owners = rows.grouping.present_members(positions[known])
         return TouchedMembers(
             known[owners], rows.members.resolve(found, rows.members.base)
         ), numbers

@@ -215,10 +215,8 @@ class _RowValue:
             return TouchedMembers(owners, members.resolve(rows, moved.context))
 
         def sums(_: str, chosen: Array) -> tuple[Array, Array]:
-            first = chosen[:1]
-            same = (base.start[chosen] == base.start[first]) & (
-                base.stop[chosen] == base.stop[first]
-            )
+            starts, stops = base.start[chosen], base.stop[chosen]
+            same = (starts == starts[:1]) & (stops == stops[:1])
             chosen = chosen[same & (base.sizes[chosen] > 0)]
             if not len(chosen) or int(base.sizes[chosen].sum()) < FLOATS:
                 return NOTHING, NOTHING

@@ -260,9 +260,7 @@ def _are_read_once(engine: Engine, relations: set[str]) -> bool:
 
 def _counted_members(rows: GroupRows, call: AggregateCall, at: Array) -> tuple[Array, int]:
     """Return the members of a group that an aggregate counts, and how many it leaves out."""
-    members, _ = rows.grouping.members_of(at)
-    alive = rows.members.base_alive
-    members = members if alive is None else members[alive[members]]
+    members, _ = rows.grouping.present_members(at)
     if not call.arguments:
         return members, 0
     resolve = rows.members.resolve(members, rows.members.base)

@@ -251,18 +251,7 @@ def changed_rows(old: SourceRows, new: SourceRows, read: Collection[str] | None)
         (len(old), len(new)),
     )
     both = np.flatnonzero(pairs.both)
-    compared = [
-        name
-        for name in new.schema.names
-        if name in old.schema.names and name not in token and (read is None or name.lower() in read)
-    ]
-    unread = tuple(
-        name
-        for name in new.record.columns
-        if name in old.record.columns
-        and (read is None or name.lower() in read)
-        and not (name in old.schema.names and name in new.schema.names)
-    )
+    compared, unread = _columns_of_both(old, new, read)
     old.load(compared)
     new.load(compared)
     before, after = pa.array(pairs.before[both]), pa.array(pairs.after[both])
@@ -286,6 +275,28 @@ def changed_rows(old: SourceRows, new: SourceRows, read: Collection[str] | None)
     return ChangedRows(
         old, new, pairs.before[chosen], pairs.after[chosen], old_place, fields, unread
     )
+
+
+def _columns_of_both(
+    old: SourceRows, new: SourceRows, read: Collection[str] | None
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the columns beside the key to compare, and those to compare that cannot be read."""
+    loaded = {name for name in old.schema.names if name in new.schema.names}
+    compared = [
+        name
+        for name in new.schema.names
+        if name in loaded
+        and name not in new.record.token
+        and (read is None or name.lower() in read)
+    ]
+    unread = tuple(
+        name
+        for name in new.record.columns
+        if name in old.record.columns
+        and (read is None or name.lower() in read)
+        and name not in loaded
+    )
+    return compared, unread
 
 
 def _numbers(positions: Array, count: int) -> Array:

@@ -224,20 +224,7 @@ class AnswerDifference:
                 "identify a row, key=[...]."
             )
         pair = self._pair({**(where or {}), **values})
-        if column is None:
-            numbers = [
-                name
-                for name, differs in self._differing.items()
-                if (differs[pair] or not self._pairs.both[pair])
-                and is_measurable(self._column(self.after, name).type)
-                and name not in self.key
-            ]
-            if len(numbers) != 1:
-                raise CaptureError(
-                    "Name the column of the number; numbers that differ in this row: "
-                    f"{', '.join(numbers) or 'none'}."
-                )
-            (column,) = numbers
+        column = self._only_number(pair, self.key) if column is None else column
         place = column_of(self.after.column_names, column)
         if not is_measurable(self.after.schema.field(place).type):
             raise CaptureError(f"The column {column!r} has no numbers, whose difference has parts.")
@@ -246,6 +233,22 @@ class AnswerDifference:
         named = {name: self._column(table, name)[row].as_py() for name in self.key}
         subject = column + (f" of {described(named)}" if named else "")
         return self._parts(place, None if old < 0 else old, None if new < 0 else new, subject)
+
+    def _only_number(self, pair: int, key: Sequence[str]) -> str:
+        """Return the column of the only number that differs in a row."""
+        numbers = [
+            name
+            for name, differs in self._differing.items()
+            if (differs[pair] or not self._pairs.both[pair])
+            and is_measurable(self._column(self.after, name).type)
+            and name not in key
+        ]
+        if len(numbers) != 1:
+            raise CaptureError(
+                "Name the column of the number; numbers that differ in this row: "
+                f"{', '.join(numbers) or 'none'}."
+            )
+        return numbers[0]
 
     def _pair(self, where: Mapping[str, Any]) -> int:
         pairs = self._pairs

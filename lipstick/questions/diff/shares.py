@@ -121,9 +121,7 @@ def side_members(
         nothing = np.zeros((0, len(tokens)), dtype=np.int64)
         return SideMembers(None, nothing[:, :0].ravel(), relations, nothing, nothing)
     if isinstance(rows, GroupRows):
-        positions, _ = rows.grouping.members_of(np.array([position]))
-        if members.base_alive is not None:
-            positions = positions[members.base_alive[positions]]
+        positions, _ = rows.grouping.present_members(np.array([position]))
     else:
         positions = np.array([position])
     sources = np.full((len(positions), len(tokens)), -1, dtype=np.int64)

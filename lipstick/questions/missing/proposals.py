@@ -27,6 +27,7 @@ from rewriter.algebra import (
     Relation,
     Scan,
     Windows,
+    column,
     conjuncts,
     references,
     walk,
@@ -52,7 +53,7 @@ from rewriter.emit.candidate_values import (
 from rewriter.emit.edits import Edit
 from rewriter.emit.flow import FlowStep, Loss
 from rewriter.emit.operators import OperatorQueries
-from rewriter.emit.patterns import column_of, least_number
+from rewriter.emit.patterns import least_number
 from rewriter.scalars.text import text
 
 Edits = tuple[Edit, ...]
@@ -454,7 +455,7 @@ class Proposals:
             if argument not in candidate.cells:
                 continue
             cell = candidate.cells[argument]
-            candidate.over_cells(column_of(argument))
+            candidate.over_cells(column(argument))
             old = candidate.values.get(argument)
             if len(have) != 1 or have[0] is None or isinstance(have[0], str):
                 continue
@@ -479,7 +480,7 @@ class Proposals:
             if counted in below and aggregate.aggregate_output[0].id in origin.values:
                 queries = OperatorQueries(self._tracer.tokens, self._tracer.sql)
                 query = group_count(
-                    aggregate.input, aggregate.keys, column_of(counted), origin.values, queries
+                    aggregate.input, aggregate.keys, column(counted), origin.values, queries
                 )
                 return int(self._tracer.run(text(query)).column(0)[0].as_py())
         return 1

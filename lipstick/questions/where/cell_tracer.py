@@ -231,10 +231,7 @@ class CellTracer:
     def _of_group(
         self, block: Block, rows: GroupRows, name: str, positions: Array, role: ValueRole
     ) -> None:
-        members, owners = rows.grouping.members_of(positions)
-        if rows.members.base_alive is not None:
-            there = rows.members.base_alive[members]
-            members, owners = members[there], owners[there]
+        members, owners = rows.grouping.present_members(positions)
         call = dict(block.aggregates).get(name)
         if call is None:
             self._read(block, rows.members, uses(dict(block.keys)[name]), members, role)

@@ -149,8 +149,7 @@ def formulas(measure: Measure, rows: GroupRows) -> list[Interpreted]:
     """
     if measure.sides is not None:
         return [measure.sides.left, measure.sides.right]
-    scalar = next(o.scalar for o in measure.engine.root.outputs if o.name == measure.column)
-    formula = interpret(scalar)
+    formula = interpret(measure.scalar)
     if any(alias != GROUP for alias, _ in formula.columns):
         raise UninterpretableError(formula.text)
     return [formula]

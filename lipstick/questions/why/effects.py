@@ -76,10 +76,7 @@ class _GroupValues(SearchEffects):
         self._scan = scan
         assert measure.positions is not None
         self._groups = len(measure.positions)
-        members, owners = rows.grouping.members_of(measure.positions)
-        if rows.members.base_alive is not None:
-            there = rows.members.base_alive[members]
-            members, owners = members[there], owners[there]
+        members, owners = rows.grouping.present_members(measure.positions)
         self._members, self._owner = members, owners
         self._source_row: Array | None = None
         self._item: Array | None = None
@@ -291,10 +288,7 @@ class _CheckedGroups(_Checked):
     def __init__(self, measure: Measure, source: SourceRows, rows: GroupRows, scan: int) -> None:
         super().__init__(measure, source)
         self._rows = rows
-        members, self._owner = rows.grouping.members_of(self._positions)
-        if rows.members.base_alive is not None:
-            there = rows.members.base_alive[members]
-            members, self._owner = members[there], self._owner[there]
+        members, self._owner = rows.grouping.present_members(self._positions)
         self._source_row = source.rows_of(rows.members, scan)[members]
         self._length = len(source)
         self._each = 1.0

@@ -20,6 +20,7 @@ from lipstick.engines.memory.places import pack, positions_of, scenarios_of
 from lipstick.engines.memory.scenarios import Deleted
 from lipstick.engines.memory.state import State, known_values
 from lipstick.errors import CaptureError
+from rewriter.algebra import Scalar
 from rewriter.blocks import GROUP
 from rewriter.interpret import (
     Comparison,
@@ -93,14 +94,18 @@ class Measure:
         """True if the value is a truth value, to be made true."""
         return self.column is not None and pa.types.is_boolean(self._column_type)
 
+    @property
+    def scalar(self) -> Scalar:
+        """The expression of the column."""
+        return next(o.scalar for o in self.engine.root.outputs if o.name == self.column)
+
     @cached_property
     def sides(self) -> Comparison | None:
         """The comparison of numbers that a condition is, of a grouping; None: it is another one."""
         rows = self.engine.rows(self.engine.root.name)
         if not (self.is_condition and isinstance(rows, GroupRows)):
             return None
-        scalar = next(o.scalar for o in self.engine.root.outputs if o.name == self.column)
-        sides = comparison(scalar)
+        sides = comparison(self.scalar)
         if sides is None or sides.op not in _COMPARISONS:
             return None
         if any(alias != GROUP for side in (sides.left, sides.right) for alias, _ in side.columns):

@@ -185,9 +185,13 @@ class PartialExtreme(PartialAggregate):
     least: bool
     rest: Array | None = None
 
-    def influence(self, owner: Array) -> Array | None:
+    def _ascending(self) -> Array:
+        """Return the numbers, of MAX negated; NULL is infinite."""
         numbers = self.numbers if self.least else -self.numbers
-        numbers = np.where(np.isnan(numbers), np.inf, numbers)
+        return np.where(np.isnan(numbers), np.inf, numbers)
+
+    def influence(self, owner: Array) -> Array | None:
+        numbers = self._ascending()
         few = min(_EXTREMES, len(numbers) - 1)
         share = np.zeros(len(numbers))
         for group in range(int(owner.max(initial=-1)) + 1):
@@ -197,16 +201,14 @@ class PartialExtreme(PartialAggregate):
         return share
 
     def sampled(self, sample: MemberSample) -> PartialExtreme:
-        numbers = self.numbers if self.least else -self.numbers
-        numbers = np.where(np.isnan(numbers), np.inf, numbers)
+        numbers = self._ascending()
         others = np.full(sample.groups, np.inf)
         np.minimum.at(others, sample.owner[sample.others], numbers[sample.others])
         return PartialExtreme(self.numbers[sample.items], self.least, others)
 
     def _parts(self, cells: GroupCells) -> tuple[Array, Array]:
         """Return the smallest numbers, of MAX negated, per cell and of members without code."""
-        numbers = self.numbers if self.least else -self.numbers
-        numbers = np.where(np.isnan(numbers), np.inf, numbers)
+        numbers = self._ascending()
         by_cell = np.full(cells.groups * cells.count, np.inf)
         np.minimum.at(by_cell, cells.cells, numbers[cells.items])
         rest = np.full(cells.groups, np.inf)

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.display.progress_line import progress as progress_line
+from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.memory import Memory
 from lipstick.engines.memory.scenarios import Deleted
 from lipstick.errors import CapabilityError, CaptureError, TrackingError
@@ -283,8 +284,6 @@ def measured(
             "Rows of EXCEPT ALL and INTERSECT ALL are there several times, and are not explained."
         )
     answer = memory.answer()
-    ordered = engine.base(engine.root.name).ordered
-    rows = rows_with(answer, where)
     is_single = engine.root.has_one_row and answer.num_columns == 1
     if column is None and is_single and pa.types.is_boolean(answer.schema.field(0).type):
         # A check that answers by a truth value, in place of the rows that fail it.
@@ -292,13 +291,31 @@ def measured(
     if column is None:
         if than is not None or too is not None:
             raise ArgumentError("than and too are about a value: name its column.")
-        if not len(rows):
-            found = f" with {described(dict(where))}" if where else ""
-            raise CaptureError(f"The answer has no row{found}: there is nothing to explain.")
-        positions = ordered[rows] if where else None
-        named = f" with {described(dict(where))}" if where else ""
-        measure = Measure(engine, None, positions, named=(where,) if where else ())
-        return measure, f"the number of rows{named}"
+        return _measured_rows(engine, answer, where)
+    return _measured_value(engine, answer, column, where, than, too)
+
+
+def _measured_rows(
+    engine: Engine, answer: pa.Table, where: Mapping[str, Any]
+) -> tuple[Measure, str]:
+    """Measure the number of rows of a check."""
+    rows, named = rows_with(answer, where), f" with {described(dict(where))}" if where else ""
+    if not len(rows):
+        raise CaptureError(f"The answer has no row{named}: there is nothing to explain.")
+    positions = engine.base(engine.root.name).ordered[rows] if where else None
+    measure = Measure(engine, None, positions, named=(where,) if where else ())
+    return measure, f"the number of rows{named}"
+
+
+def _measured_value(
+    engine: Engine,
+    answer: pa.Table,
+    column: str,
+    where: Mapping[str, Any],
+    than: Mapping[str, Any] | float | None,
+    too: Direction | None,
+) -> tuple[Measure, str]:
+    """Measure a value, its distance from a number that is wanted, or a difference of two values."""
     place = column_of(answer.column_names, column)
     kind = answer.schema.field(place).type
     if not (is_measurable(kind) or pa.types.is_boolean(kind)):
@@ -307,8 +324,10 @@ def measured(
             "explained.\nLeave out the column to explain that rows are there."
         )
     output = engine.root.outputs[place].name
+    ordered = engine.base(engine.root.name).ordered
     positions = ordered[[only_row(answer, where)]]
-    subject = answer.column_names[place] + (f" of {described(dict(where))}" if where else "")
+    name = answer.column_names[place]
+    subject = name + (f" of {described(dict(where))}" if where else "")
     expected = None
     rows_named: tuple[Mapping[str, Any], ...] = (where,)
     if isinstance(than, Mapping):
@@ -319,7 +338,6 @@ def measured(
         expected = 0.0
     elif than is not None:
         expected = float(than)
-    name = answer.column_names[place]
     measure = Measure(engine, output, positions, expected, too, name=name, named=rows_named)
     if measure.is_condition and (than is not None or too is not None):
         raise ArgumentError("A condition should hold: than and too are about numbers.")

@@ -221,10 +221,7 @@ def _of_values(measure: Measure, rows: GroupRows, scans: int) -> tuple[Array, Ar
         raise UninterpretableError(str(measure.column))
     name = used[0].column[1]
     assert measure.positions is not None
-    members, owners = rows.grouping.members_of(measure.positions)
-    if rows.members.base_alive is not None:
-        alive = rows.members.base_alive[members]
-        members, owners = members[alive], owners[alive]
+    members, owners = rows.grouping.present_members(measure.positions)
     parts = np.zeros(len(members))
     for group, sign in enumerate([1.0, -1.0][: len(measure.positions)]):
         mine = np.flatnonzero(owners == group)

@@ -174,10 +174,7 @@ def _of_groups(
     positions = measure.positions
     if positions is None:
         positions = np.flatnonzero(rows.base.present)
-    members, owners = rows.grouping.members_of(positions)
-    if rows.members.base_alive is not None:
-        there = rows.members.base_alive[members]
-        members, owners = members[there], owners[there]
+    members, owners = rows.grouping.present_members(positions)
     of_member = source.rows_of(rows.members, scan)[members]
     partial = aggregate(rows, name, members)
     order = np.argsort(owners, kind="stable")
@@ -193,13 +190,11 @@ def _bound(measure: Measure, rows: GroupRows) -> tuple[str, str, float]:
     if not measure.is_check and not measure.is_condition:
         assert measure.expected is not None
         op = {"high": "<=", "low": ">=", None: "="}[measure.direction]
-        scalar = next(o.scalar for o in measure.engine.root.outputs if o.name == measure.column)
         if len(measure.positions if measure.positions is not None else ()) != 1:
             raise UninterpretableError("differences of two values")
-        return op, _call(interpret(scalar), rows), measure.expected
+        return op, _call(interpret(measure.scalar), rows), measure.expected
     if measure.is_condition:
-        scalar = next(o.scalar for o in measure.engine.root.outputs if o.name == measure.column)
-        sides = comparison(scalar)
+        sides = comparison(measure.scalar)
     else:
         if len(rows.block.having) != 1:
             raise UninterpretableError("HAVING of several conditions, or none")

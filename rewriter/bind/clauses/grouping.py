@@ -20,12 +20,11 @@ from rewriter.algebra import (
     Relation,
     Scalar,
     UnionAll,
-    bracketed,
     references,
 )
 from rewriter.bind.clauses.ordering import ordinal
-from rewriter.bind.columns.items import Item, named_items
-from rewriter.bind.columns.scope import Bound, Lookup, Parts, item_name, with_fields
+from rewriter.bind.columns.items import Item, alias_lookup
+from rewriter.bind.columns.scope import Bound, Lookup, Parts, item_name
 from rewriter.bind.context import BindContext
 from rewriter.bind.functions.calls import has_aggregate, is_aggregate
 from rewriter.bind.functions.time_windows import in_sessions
@@ -75,12 +74,8 @@ def key_scalars(
             return [(i.name, i.scalar) for i in items if not has_aggregate(i.scalar)], None
         return [("all", binder.bind(exp.column("all")))], None
 
-    def alias(parts: Parts, inside: bool) -> Scalar | None:
-        aliased = named_items(items, parts[0].name)
-        return with_fields(bracketed(aliased[0].scalar.copy()), parts[1:]) if aliased else None
-
     first, *further = binder.lookups
-    binder = replace(binder, lookups=(first, alias, *further))
+    binder = replace(binder, lookups=(first, alias_lookup(items), *further))
     written = group_by(group)
     return list(_keys(binder, written.expressions, items)), written.sets
 
@@ -88,10 +83,10 @@ def key_scalars(
 def having_lookup(columns: Lookup, items: Sequence[Item]) -> Lookup:
     """Return how HAVING resolves a name: a column of FROM where it is grouped by, else an alias."""
 
+    aliases = alias_lookup(items)
+
     def find(parts: Parts, inside: bool) -> Scalar | None:
-        column = columns(parts, inside)
-        named = named_items(items, parts[0].name)
-        alias = with_fields(bracketed(named[0].scalar.copy()), parts[1:]) if named else None
+        column, alias = columns(parts, inside), aliases(parts, inside)
         if column is None:
             return alias
         if alias is not None and len(parts) == 1 and not inside:

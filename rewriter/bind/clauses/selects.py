@@ -19,7 +19,6 @@ from rewriter.algebra import (
     Scalar,
     SortKey,
     Windows,
-    bracketed,
     column,
     references,
 )
@@ -48,16 +47,14 @@ from rewriter.bind.clauses.ordering import (
     within_tasks,
     without_hidden,
 )
-from rewriter.bind.columns.items import Item, bind_items, named_items
+from rewriter.bind.columns.items import Item, alias_lookup, bind_items
 from rewriter.bind.columns.scope import (
     Bound,
     Entry,
     Lookup,
     Outer,
-    Parts,
     Scope,
     item_name,
-    with_fields,
 )
 from rewriter.bind.context import BindContext, group_span, refuse_query_clauses, refuse_rows_as_keys
 from rewriter.bind.functions.calls import group_without_keys
@@ -467,11 +464,11 @@ def _qualified(rows: BoundRows, items: Sequence[Item]) -> list[Scalar]:
         return []
     columns = rows.scope.lookup(rows.context.source)
 
-    def alias(parts: Parts, inside: bool) -> Scalar | None:
-        aliased = named_items(items, parts[0].name)
-        return with_fields(bracketed(aliased[0].scalar.copy()), parts[1:]) if aliased else None
-
-    return [rows.binder("QUALIFY", None, [columns, alias], windows=True).bind(qualify.this)]
+    return [
+        rows.binder("QUALIFY", None, [columns, alias_lookup(items)], windows=True).bind(
+            qualify.this
+        )
+    ]
 
 
 def _grouped(

@@ -77,6 +77,16 @@ def named_items(items: Sequence[Item], name: str) -> list[Item]:
     return [item for item in items if item.name.lower() == name.lower()]
 
 
+def alias_lookup(items: Sequence[Item]) -> Lookup:
+    """Return how a clause resolves a name that is an alias of an item."""
+
+    def find(parts: Parts, inside: bool) -> Scalar | None:
+        aliased = named_items(items, parts[0].name)
+        return with_fields(bracketed(aliased[0].scalar.copy()), parts[1:]) if aliased else None
+
+    return find
+
+
 def _item(node: exp.Expr, binder: ScalarBinder) -> Item:
     if isinstance(node, exp.Aliases):
         advice = "Give the expression one alias."

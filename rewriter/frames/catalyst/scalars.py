@@ -22,7 +22,14 @@ from rewriter.frames.catalyst.calls import (
 )
 from rewriter.frames.catalyst.tree import PlanNode, tree
 from rewriter.frames.writing.literals import cast, has_required_parts, literal, sql_type, text
-from rewriter.frames.writing.selects import ADVICE, call, identifier, unsupported
+from rewriter.frames.writing.selects import (
+    ADVICE,
+    call,
+    case_when,
+    identifier,
+    negated,
+    unsupported,
+)
 
 Columns = Mapping[int, exp.Expr]
 """The column of an attribute, by its expression id."""
@@ -161,10 +168,7 @@ def _cast(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
 
 
 def _not(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
-    inner = scalars.write(node.child)
-    if type(inner) is exp.EQ:
-        return exp.NEQ(this=inner.this, expression=inner.expression)
-    return exp.Not(this=bracketed(inner))
+    return negated(scalars.write(node.child))
 
 
 def _date_add(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
@@ -188,10 +192,7 @@ def _in(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
 
 
 def _case(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
-    parts = [scalars.write(child) for child in node.children]
-    pairs = zip(parts[::2], parts[1::2], strict=False)
-    branches = [exp.If(this=condition, true=value) for condition, value in pairs]
-    return exp.Case(ifs=branches, default=parts[-1] if len(parts) % 2 else None)
+    return case_when([scalars.write(child) for child in node.children])
 
 
 def _if(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:

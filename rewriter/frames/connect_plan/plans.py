@@ -362,11 +362,11 @@ class ConnectPlans:
 
     def _limit(self, message: Message, relation: Message) -> ConnectFrame:
         frame = self.ready(self.frame(message["input"]), LastClause.OFFSET, plain=False)
-        return frame.over(clauses.limited(frame.rows, _number(message.get("limit", 0))))
+        return frame.over(clauses.limited(frame.rows, exp.Literal.number(message.get("limit", 0))))
 
     def _offset(self, message: Message, relation: Message) -> ConnectFrame:
         frame = self.ready(self.frame(message["input"]), LastClause.ITEMS, plain=False)
-        return frame.over(clauses.offset(frame.rows, _number(message.get("offset", 0))))
+        return frame.over(clauses.offset(frame.rows, exp.Literal.number(message.get("offset", 0))))
 
     def _deduplicate(self, message: Message, relation: Message) -> ConnectFrame:
         frame = self.ready(self.frame(message["input"]), LastClause.WHERE, plain=False)
@@ -400,10 +400,6 @@ class ConnectPlans:
         slices = message.get("num_partitions")
         rows = counted(next(self._ids), start, end, step, slices)
         return self.made(self._beside_around(rows))
-
-
-def _number(count: int) -> exp.Expr:
-    return exp.Literal.number(count)
 
 
 _RULES: Mapping[str, Callable[[ConnectPlans, Message, Message], ConnectFrame]] = {

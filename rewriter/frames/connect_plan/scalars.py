@@ -17,7 +17,14 @@ from rewriter.dialect.nodes import IsNotNull
 from rewriter.frames.connect_plan.frame import ConnectFrame, with_fields
 from rewriter.frames.writing.literals import cast, literal, sql_type
 from rewriter.frames.writing.refusals import NUMBERED
-from rewriter.frames.writing.selects import call, identifier, membership, unsupported
+from rewriter.frames.writing.selects import (
+    call,
+    case_when,
+    identifier,
+    membership,
+    negated,
+    unsupported,
+)
 
 Message = Mapping[str, Any]
 """A message of the protocol, as ``MessageToDict`` makes it."""
@@ -251,21 +258,8 @@ def _type(message: Message) -> exp.DataType:
     return sql_type(kind)
 
 
-def _case(values: list[exp.Expr]) -> exp.Expr:
-    pairs = zip(values[::2], values[1::2], strict=False)
-    branches = [exp.If(this=condition, true=value) for condition, value in pairs]
-    return exp.Case(ifs=branches, default=values[-1] if len(values) % 2 else None)
-
-
 def _is_null(values: list[exp.Expr]) -> exp.Expr:
     return exp.Is(this=bracketed(values[0]), expression=exp.Null())
-
-
-def _not(values: list[exp.Expr]) -> exp.Expr:
-    (value,) = values
-    if type(value) is exp.EQ:
-        return exp.NEQ(this=value.this, expression=value.expression)
-    return exp.Not(this=bracketed(value))
 
 
 _SUBQUERIES: dict[str, Callable[[list[exp.Expr], exp.Query], exp.Expr]] = {
@@ -279,8 +273,8 @@ _FUNCTIONS: dict[str, Callable[[list[exp.Expr]], exp.Expr]] = {
     "isNotNull": lambda values: IsNotNull(this=_is_null(values)),
     "isNull": _is_null,
     "negative": lambda values: exp.Neg(this=bracketed(values[0])),
-    "not": _not,
-    "when": _case,
+    "not": lambda values: negated(*values),
+    "when": case_when,
     "~": lambda values: exp.BitwiseNot(this=bracketed(values[0])),
 }
 

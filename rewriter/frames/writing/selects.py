@@ -8,7 +8,7 @@ a named step, a common table expression, and a new SELECT begins.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -47,6 +47,20 @@ def fresh(name: str, taken: Container[str]) -> str:
     while candidate.lower() in taken:
         candidate, number = f"{name}_{number}", number + 1
     return candidate
+
+
+def negated(value: exp.Expr) -> exp.Expr:
+    """Return the negation of a condition."""
+    if type(value) is exp.EQ:
+        return exp.NEQ(this=value.this, expression=value.expression)
+    return exp.Not(this=bracketed(value))
+
+
+def case_when(parts: Sequence[exp.Expr]) -> exp.Expr:
+    """Return a CASE of conditions and values in turn, and of the default if their number is odd."""
+    pairs = zip(parts[::2], parts[1::2], strict=False)
+    branches = [exp.If(this=condition, true=value) for condition, value in pairs]
+    return exp.Case(ifs=branches, default=parts[-1] if len(parts) % 2 else None)
 
 
 def call(name: str, *arguments: exp.Expr) -> exp.Expr:
