@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -64,32 +64,30 @@ def main(
     write_results(output, results)
 
 
+def _queries(names: Mapping[str, str], rows: int) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the queries of the tables that are generated, and of those derived from them."""
+    return {
+        "customers": "SELECT 10000000 + id AS id, concat('user', id, '@example.org') AS email, "
+        f"concat('city', id % 1000) AS city FROM range({rows // 10})",
+        "orders": f"SELECT id, 10000000 + id * 7 % {rows // 10} AS customer, id % 1000 AS cents, "
+        f"concat('note ', id) AS note FROM range({rows})",
+    }, {
+        "joined": "SELECT o.id, o.customer, c.email, c.city, o.cents, o.note "
+        f"FROM {names['orders']} o JOIN {names['customers']} c ON o.customer = c.id",
+        "totals": "SELECT city, count(*) AS n, sum(cents) AS cents "
+        f"FROM {names['joined']} GROUP BY city",
+    }
+
+
 def measure(
     spark: SparkSession, format: str, rows: int, erased: int, folder: Path, *, show: bool
 ) -> Iterator[Row]:
     """Yield the figures of each step of an erasure from tables of a format."""
     names = {n: _TABLES[format].format(n) for n in ("customers", "orders", "joined", "totals")}
     create = f"CREATE TABLE {{}} USING {format} AS {{}}"
-    spark.sql(
-        create.format(
-            names["customers"],
-            "SELECT 10000000 + id AS id, concat('user', id, '@example.org') AS email, "
-            f"concat('city', id % 1000) AS city FROM range({rows // 10})",
-        )
-    )
-    spark.sql(
-        create.format(
-            names["orders"],
-            f"SELECT id, 10000000 + id * 7 % {rows // 10} AS customer, id % 1000 AS cents, "
-            f"concat('note ', id) AS note FROM range({rows})",
-        )
-    )
-    queries = {
-        "joined": "SELECT o.id, o.customer, c.email, c.city, o.cents, o.note "
-        f"FROM {names['orders']} o JOIN {names['customers']} c ON o.customer = c.id",
-        "totals": "SELECT city, count(*) AS n, sum(cents) AS cents "
-        f"FROM {names['joined']} GROUP BY city",
-    }
+    sources, queries = _queries(names, rows)
+    for name, query in sources.items():
+        spark.sql(create.format(names[name], query))
     started = time.perf_counter()
     for name, query in queries.items():
         spark.sql(create.format(names[name], query))

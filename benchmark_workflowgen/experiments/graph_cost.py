@@ -19,7 +19,7 @@ import resource
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -283,13 +283,12 @@ def plain_deletion(graph: nx.MultiDiGraph, seeds: Iterable[int], joint: list[boo
 
 def table(results: dict[str, Any]) -> Table:
     """Return the results as a table."""
-    shown = Table(
-        title=f"{results['nodes']:,} nodes, {results['edges']:,} edges,"
+    shown = _table(
+        f"{results['nodes']:,} nodes, {results['edges']:,} edges,"
         f" {results['segments']:,} segments; adjacency {_mega(results['bytes_of_adjacency'])},"
-        f" peak memory {_mega(results['peak_resident_bytes'])}"
+        f" peak memory {_mega(results['peak_resident_bytes'])}",
+        ("ms", "processor ms", "nodes concerned", "touched"),
     )
-    for column in ("operation", "ms", "processor ms", "nodes concerned", "touched"):
-        shown.add_column(column, justify="left" if column == "operation" else "right")
     for name, row in results["operations"].items():
         nodes = row.get("nodes")
         touched = row.get("bytes_touched")
@@ -305,12 +304,11 @@ def table(results: dict[str, Any]) -> Table:
 
 def comparison(results: dict[str, Any]) -> Table:
     """Return the comparison with networkx as a table."""
-    shown = Table(
-        title=f"{results['nodes']:,} nodes: networkx {_mega(results['networkx_bytes'])},"
-        f" arrays {_mega(results['arrays_bytes'])}"
+    shown = _table(
+        f"{results['nodes']:,} nodes: networkx {_mega(results['networkx_bytes'])},"
+        f" arrays {_mega(results['arrays_bytes'])}",
+        ("networkx ms", "arrays ms", "ratio"),
     )
-    for column in ("operation", "networkx ms", "arrays ms", "ratio"):
-        shown.add_column(column, justify="left" if column == "operation" else "right")
     for name, row in results["seconds"].items():
         plain, fast = row["networkx"], row["arrays"]
         shown.add_row(name, f"{plain * 1e3:,.1f}", f"{fast * 1e3:,.1f}", f"{plain / fast:,.0f}")
@@ -385,12 +383,11 @@ def spark_questions(
 
 def spark_table(results: dict[str, Any]) -> Table:
     """Return the results as a table."""
-    shown = Table(
-        title=f"On Spark: {results['nodes']:,} nodes, {results['edges']:,} edges,"
-        f" {results['levels']:,} levels; driver {results['driver_memory']}"
+    shown = _table(
+        f"On Spark: {results['nodes']:,} nodes, {results['edges']:,} edges,"
+        f" {results['levels']:,} levels; driver {results['driver_memory']}",
+        ("s", "nodes"),
     )
-    for column in ("operation", "s", "nodes"):
-        shown.add_column(column, justify="left" if column == "operation" else "right")
     for name, row in results["operations"].items():
         nodes = row.get("nodes")
         shown.add_row(name, f"{row['seconds']:,.1f}", "" if nodes is None else f"{nodes:,}")
@@ -408,3 +405,11 @@ def _asked(ask: Callable[[GraphEngine[Any]], int | Sized], graph: GraphEngine[An
 
 def _size(answer: int | Sized) -> int:
     return answer if isinstance(answer, int) else len(answer)
+
+
+def _table(title: str, numbers: Sequence[str]) -> Table:
+    """Return a table without rows, whose columns are an operation and numbers."""
+    table = Table("operation", title=title)
+    for column in numbers:
+        table.add_column(column, justify="right")
+    return table

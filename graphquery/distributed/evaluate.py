@@ -115,54 +115,61 @@ def count_nodes(graph: SparkGraph, given: Mapping[int, int], wanted: NodeSet | N
     """
     check_whole(graph, wanted)
     view = graph.view
-    levels, tables = view.levels, view.tables
-    if levels.cyclic:
+    tables = view.tables
+    if view.levels.cyclic:
         raise GraphError(
             "Counting on Spark goes from segment to segment, and some feed themselves.\nEvaluate"
             " the part that is asked about in memory: subgraph(...).to_memory().evaluate(...)."
         )
-    kinds = {
-        "joint": levels.joint,
-        "sum": frozenset(n for n, s in enumerate(levels.stored) if s.label == "+"),
-        "monus": frozenset(n for n, s in enumerate(levels.stored) if s.label == "⊖"),
-    }
-    kinds["sum"] -= levels.joint
-    kinds["monus"] -= levels.joint
     leaves = tables.numbers(given)
+    counts = _LevelCounts(view, leaves)
     rounds = Rounds(view.limit)
-    by_level: dict[int, set[Link]] = {}
-    for link in view.links:
-        by_level.setdefault(levels.level[link[1]], set()).add(link)
-    counts_by_level: dict[int, Frame] = {}
-    for level in range(levels.count):
-        nodes = view.of(levels.at[level])
+    for level in range(view.levels.count):
+        nodes = view.of(view.levels.at[level])
         if wanted is not None:
             nodes = _among(view, nodes, wanted, level)
-        if not tables.count(nodes):
-            continue
-        rounds.spend()
-        rows = tables.rows(nodes)
-        links = by_level.get(level, set())
-        before = [
-            counts_by_level[at]
-            for at in sorted({levels.level[a] for a, _ in links} & counts_by_level.keys())
-        ]
-        edges = view.between(links)
-        if edges is None or not before:
-            counts_by_level[level] = _stored(tables, tables.leaves(rows, leaves))
-            continue
+        if tables.count(nodes):
+            rounds.spend()
+            counts.add(level, nodes)
+    return (
+        tables.union(list(counts.by_level.values()))
+        if counts.by_level
+        else tables.leaves(tables.rows(NodeSet()), leaves)
+    )
+
+
+class _LevelCounts:
+    """Counts level by level, each from the counts of the levels before it."""
+
+    def __init__(self, view: SparkView, leaves: Frame) -> None:
+        self._view, self._leaves, self._levels = view, leaves, view.levels
+        self.by_level: dict[int, Frame] = {}
+        self._links: dict[int, set[Link]] = {}
+        for link in view.links:
+            self._links.setdefault(self._levels.level[link[1]], set()).add(link)
+        stored, joint = self._levels.stored, self._levels.joint
+        self._kinds = {
+            "joint": joint,
+            "sum": frozenset(n for n, s in enumerate(stored) if s.label == "+") - joint,
+            "monus": frozenset(n for n, s in enumerate(stored) if s.label == "⊖") - joint,
+        }
+
+    def add(self, level: int, nodes: NodeSet) -> None:
+        """Count the nodes of a level."""
+        tables, links = self._view.tables, self._links.get(level, set())
+        rows, edges = tables.rows(nodes), self._view.between(links)
+        behind = sorted({self._levels.level[a] for a, _ in links} & self.by_level.keys())
+        if edges is None or not behind:
+            self.by_level[level] = _stored(tables, tables.leaves(rows, self._leaves))
+            return
         edges = tables.at(edges, "target", nodes, {level})
-        counted = tables.counted(edges, tables.union(before), kinds)
+        before = tables.union([self.by_level[at] for at in behind])
+        counted = tables.counted(edges, before, self._kinds)
         fresh = tables.without(
             rows, NodeSet(parts={level: (counted.select("segment", "id"),)}), {level}
         )
-        counts = tables.union([counted, tables.leaves(fresh, leaves)])
-        counts_by_level[level] = _stored(tables, counts)
-    return (
-        tables.union(list(counts_by_level.values()))
-        if counts_by_level
-        else tables.leaves(tables.rows(NodeSet()), leaves)
-    )
+        counts = tables.union([counted, tables.leaves(fresh, self._leaves)])
+        self.by_level[level] = _stored(tables, counts)
 
 
 def _among(view: SparkView, nodes: NodeSet, wanted: NodeSet, level: int) -> NodeSet:

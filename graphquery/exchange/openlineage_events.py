@@ -111,29 +111,13 @@ def run_events(run: LineageRun, namespace: str, producer: str = PRODUCER) -> lis
     """
     check_installed()
     from openlineage.client import event_v2 as ol
-    from openlineage.client.facet_v2 import error_message_run, sql_job
-    from openlineage.client.generated import lineage
+    from openlineage.client.facet_v2 import error_message_run
 
     if run.start.tzinfo is None or run.end.tzinfo is None:
         raise ExchangeError(f"The times of {run.job} have no time zone.\nGive them in UTC.")
     if run.end < run.start:
         raise ExchangeError(f"{run.job} ended at {run.end}, before it started at {run.start}.")
-    of_job: dict[str, Any] = {}
-    if run.query is not None:
-        of_job["sql"] = sql_job.SQLJobFacet(run.query, "spark", producer=producer)
-    entries: list[lineage.LineageEntry] = [
-        lineage.LineageDatasetEntry(
-            namespace,
-            name,
-            "DATASET",
-            inputs=_dataset_inputs(output, namespace),
-            fields=_fields(output, namespace),
-        )
-        for name, output in run.outputs.items()
-        if output.inputs is not None
-    ]
-    if entries:
-        of_job["lineage"] = lineage.LineageJobFacet(entries, producer=producer)
+    of_job = _job_facets(run, namespace, producer)
     of_run = {} if run.parent is None else {"parent": run.parent}
     ends: Any = ol.RunState.COMPLETE
     at_end: dict[str, Any] = dict(of_run)
@@ -165,6 +149,30 @@ def run_events(run: LineageRun, namespace: str, producer: str = PRODUCER) -> lis
             (ends, run.end, at_end),
         )
     ]
+
+
+def _job_facets(run: LineageRun, namespace: str, producer: str) -> dict[str, Any]:
+    """Return the text of a job, and where each of its outputs comes from."""
+    from openlineage.client.facet_v2 import sql_job
+    from openlineage.client.generated import lineage
+
+    facets: dict[str, Any] = {}
+    if run.query is not None:
+        facets["sql"] = sql_job.SQLJobFacet(run.query, "spark", producer=producer)
+    entries: list[lineage.LineageEntry] = [
+        lineage.LineageDatasetEntry(
+            namespace,
+            name,
+            "DATASET",
+            inputs=_dataset_inputs(output, namespace),
+            fields=_fields(output, namespace),
+        )
+        for name, output in run.outputs.items()
+        if output.inputs is not None
+    ]
+    if entries:
+        facets["lineage"] = lineage.LineageJobFacet(entries, producer=producer)
+    return facets
 
 
 def dataset_event(

@@ -19,7 +19,7 @@ from graphquery.reduction.edges import Edges, joined, no_edges, without_loops
 from graphquery.reduction.errors import ReductionCycleError
 from graphquery.reduction.hubs import eliminate
 from graphquery.reduction.partial import Partial, encoded
-from graphquery.reduction.vertices import VertexRole, has, unknown
+from graphquery.reduction.vertices import VertexRole, Vertices, has, unknown
 from semiring.base import Array, Semiring
 
 
@@ -45,8 +45,7 @@ def repair(
         terminals declared in `raw`: with hubs among them, the repair takes fewer edges.
     still_open
         Keys of vertices that a reducer has not closed yet; None once the stream is sealed. Before,
-        an entity that only late edges have is open as well, and an activity is gone: it is its end
-        that made its edges late.
+        entities that only late edges have are open too; activities have ended, so edges were late.
 
     Returns
     -------
@@ -61,9 +60,7 @@ def repair(
     ReductionCycleError
         When late edges close a cycle, and cycles are not broken as by `reduce`.
 
-    Notes
-    -----
-    O(edges of `raw`) time, with labels for every late edge, since each path counts once.
+    Takes O(edges of `raw`) time, with labels for every late edge, since each path counts once.
     """
     nothing = pa.array([], raw.keys.type)
     keys, (known, around, reduced, opened) = encoded(
@@ -75,37 +72,54 @@ def repair(
     activities = _are_activities(roles)
     is_open = np.zeros(size, dtype=np.bool_)
     if still_open is not None:
-        is_open[len(raw.keys) :] = ~activities[len(raw.keys) :]
-        is_open[reduced] = False
-        is_open[opened] = True
+        is_open = _are_open(activities, len(raw.keys), reduced, opened)
     stays = is_open | _ends(joined([before, after], semiring), size, activities)
     stays[reduced] = True
     stays[known[has(raw.vertices.roles, VertexRole.KEPT)]] = True
     stays[around[has(late.vertices.roles, VertexRole.KEPT)]] = True
     try:
-        if semiring is None:
-            edges = _through(joined([before, after], None), after, stays, not break_cycles)
-        else:
-            edges = no_edges(semiring)
-            for number in range(len(after)):
-                edge = after.take(np.array([number]))
-                crossed = _through(before, edge, stays, not break_cycles)
-                edges = joined([edges, crossed], semiring)
-                before = joined([before, edge], semiring)
-            edges = edges.merged()
+        edges = _crossing(before, after, stays, semiring, strict=not break_cycles)
     except ReductionCycleError as error:
         names = ", ".join(str(keys[int(v) % size].as_py()) for v in error.args[1])
         raise ReductionCycleError(f"Late edges close a cycle through {names}.") from None
-    vertices = replace(
+    return _compacted(Partial(keys, edges, _counted(after, is_open, roles)), is_open)
+
+
+def _are_open(activities: Array, early: int, reduced: Array, opened: Array) -> Array:
+    """Return a mask of the vertices that are open, of which entities that only late edges have."""
+    is_open = ~activities
+    is_open[:early] = False
+    is_open[reduced] = False
+    is_open[opened] = True
+    return is_open
+
+
+def _crossing(
+    before: Edges, late: Edges, stays: Array, semiring: Semiring[Any] | None, *, strict: bool
+) -> Edges:
+    """Return edges for the paths with a late edge; with labels one by one, each path once."""
+    if semiring is None:
+        return _through(joined([before, late], None), late, stays, strict)
+    edges = no_edges(semiring)
+    for number in range(len(late)):
+        edge = late.take(np.array([number]))
+        edges = joined([edges, _through(before, edge, stays, strict)], semiring)
+        before = joined([before, edge], semiring)
+    return edges.merged()
+
+
+def _counted(late: Edges, is_open: Array, roles: Array) -> Vertices:
+    """Return vertices that count late edges where they are open, and are complete elsewhere."""
+    size = len(is_open)
+    return replace(
         unknown(size),
-        entering=np.where(is_open, np.bincount(after.dest, minlength=size), 0),
-        leaving=np.where(is_open, np.bincount(after.source, minlength=size), 0),
+        entering=np.where(is_open, np.bincount(late.dest, minlength=size), 0),
+        leaving=np.where(is_open, np.bincount(late.source, minlength=size), 0),
         due_entering=np.where(is_open, -1, 0),
         due_leaving=np.where(is_open, -1, 0),
         # A vertex that is not open may have other counted edges, so it gets no counts here.
         roles=np.where(is_open, roles, VertexRole.KEPT | VertexRole.EXCESS).astype(np.uint8),
     )
-    return _compacted(Partial(keys, edges, vertices), is_open)
 
 
 def _roles(raw: Partial, late: Partial, known: Array, around: Array, size: int) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -37,6 +37,21 @@ class EdgeLimits:
     edges: EdgeSet
     source: int
     target: int
+
+
+def _check_values(segment: Segment, rows: int, names: Collection[str]) -> None:
+    """Refuse values of another number of nodes, and keys that are not among their columns."""
+    if rows != segment.count:
+        raise StoreError(
+            f"Segment {segment.name} has {segment.count} nodes, but values for {rows}.\n"
+            "Give one row for every node."
+        )
+    for column in segment.key:
+        if column not in names:
+            raise StoreError(
+                f"Segment {segment.name} has {column!r} in its key, but its values have only "
+                f"{', '.join(names) or 'no columns'}."
+            )
 
 
 def integers(edges: EdgeSet, column: str, given: IntArray) -> npt.NDArray[Any]:
@@ -183,17 +198,7 @@ class Transaction:
             rows = min(max(0, rows - segment.offset), segment.count) if segment.offset >= 0 else 0
         else:
             rows, names = segment.count, []
-        if rows != segment.count:
-            raise StoreError(
-                f"Segment {segment.name} has {segment.count} nodes, but values for {rows}.\n"
-                "Give one row for every node."
-            )
-        for column in segment.key:
-            if column not in names:
-                raise StoreError(
-                    f"Segment {segment.name} has {column!r} in its key, but its values have only "
-                    f"{', '.join(names) or 'no columns'}."
-                )
+        _check_values(segment, rows, names)
         self._segments[segment.name] = segment
         return segment
 

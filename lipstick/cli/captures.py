@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lipstick.cli.errors import Failure, reported
-from lipstick.cli.output import CSV, JSON, TABLE, answer, answer_options, counted, working
+from lipstick.cli.output import CSV, JSON, TABLE, Answer, answer, answer_options, counted, working
 from lipstick.cli.why import columns_of, named_values
 
 if TYPE_CHECKING:
@@ -81,61 +81,65 @@ def rows(
     --by orders.o_orderdate:month.
     """
     with reported():
-        from lipstick.display.number_text import percent
-        from lipstick.explorer.captures.contributions import STATES
-
         source = _source(capture)
         shown = answer(format, output, limit, _FORMATS)
         found = _chosen(source, condition)
-        if column is None:
-            if by is not None:
-                raise Failure("--by groups the inputs of a value: name its column by --of.")
-            answered = found.slice(0, shown.rows).drop_columns(["row"])
-            if shown.format == CSV:
-                shown.send_csv(answered)
-                return
-            listed = answered.to_pylist()
-            if shown.format == JSON:
-                shown.send_json(listed)
-                return
-            shown.table(listed, found.num_rows)
-            shown.send_table()
-            return
-        if found.num_rows != 1:
-            raise Failure(f"The condition selects {found.num_rows:,} rows: select one of them.")
-        question: dict[str, Any] = {"row": found.column("row")[0].as_py(), "column": column}
-        value = _asked(source, "value", question)
-        if by is not None:
-            question["by"] = _grouping(by, value["axes"])
-            value = _asked(source, "value", question)
-        if value.get("refused"):
-            raise Failure(value["refused"])
-        table = _asked(source, "listed", question)
-        if shown.format == JSON:
-            shown.send_json({**value, "listed": table})
-            return
-        shown.say(value["sentence"])
-        shown.say(f"{value['call']}: {value['measure']}.")
-        if value["known"] < value["groups"] and value["reason"]:
-            shown.say(f"Unknown: {value['reason']}")
-        names = [each["name"] for each in table["columns"]]
-        lines = [
-            {
-                "brings": "unknown" if bar["state"] == "unknown" else bar["text"],
-                "share": None if bar["share"] is None else percent(bar["share"]),
-                "inputs": bar["count"] if value["by"]["column"] else None,
-                "without": STATES.get(bar["state"], bar["without"]),
-                **dict(zip(names, texts, strict=True)),
-            }
-            for bar, texts in zip(value["bars"], table["rows"], strict=True)
-        ]
-        if shown.format == CSV:
-            import pyarrow as pa
+        if column is not None:
+            _send_inputs(shown, source, found, column, by)
+        elif by is not None:
+            raise Failure("--by groups the inputs of a value: name its column by --of.")
+        else:
+            _send_rows(shown, found)
 
-            shown.send_csv(pa.Table.from_pylist(lines[: shown.rows]))
-            return
-        shown.table(lines[: shown.rows], value["groups"])
-        shown.send_table()
+
+def _send_rows(shown: Answer, found: pa.Table) -> None:
+    answered = found.slice(0, shown.rows).drop_columns(["row"])
+    listed = answered.to_pylist()
+    shown.table(listed, found.num_rows)
+    shown.finish(listed, answered)
+
+
+def _send_inputs(
+    shown: Answer, source: CaptureSource, found: pa.Table, column: str, by: str | None
+) -> None:
+    """Send the inputs of a value of the only row that was found."""
+    import pyarrow as pa
+
+    if found.num_rows != 1:
+        raise Failure(f"The condition selects {found.num_rows:,} rows: select one of them.")
+    question: dict[str, Any] = {"row": found.column("row")[0].as_py(), "column": column}
+    value = _asked(source, "value", question)
+    if by is not None:
+        question["by"] = _grouping(by, value["axes"])
+        value = _asked(source, "value", question)
+    if value.get("refused"):
+        raise Failure(value["refused"])
+    table = _asked(source, "listed", question)
+    lines = _input_lines(value, table)
+    shown.say(value["sentence"])
+    shown.say(f"{value['call']}: {value['measure']}.")
+    if value["known"] < value["groups"] and value["reason"]:
+        shown.say(f"Unknown: {value['reason']}")
+    shown.table(lines[: shown.rows], value["groups"])
+    shown.finish({**value, "listed": table}, pa.Table.from_pylist(lines[: shown.rows]))
+
+
+def _input_lines(value: dict[str, Any], table: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a line for each input of a value, or group of them."""
+    from lipstick.display.number_text import percent
+    from lipstick.explorer.captures.contributions import STATES
+
+    names = [each["name"] for each in table["columns"]]
+    return [
+        {
+            "brings": "unknown" if bar["state"] == "unknown" else bar["text"],
+            "share": None if bar["share"] is None else percent(bar["share"]),
+            "inputs": bar["count"] if value["by"]["column"] else None,
+            "without": STATES.get(bar["state"], bar["without"]),
+            **dict(zip(names, texts, strict=True)),
+        }
+        for bar, texts in zip(value["bars"], table["rows"], strict=True)
+    ]
 
 
 def _grouping(text: str, axes: list[dict[str, Any]]) -> dict[str, Any]:
@@ -198,13 +202,6 @@ def what_if(
             found = source.scenarios.of({"where": where, "update": dict(change)})
         shown = answer(format, output, limit, _FORMATS)
         counts, changes = found.counts(), found.changes(shown.rows)
-        if shown.format == JSON:
-            rows_by = {"removed": found.removed, "unused": found.unused, "updated": found.updated}
-            shown.send_json({"counts": counts, **rows_by, "rows": changes})
-            return
-        if shown.format == CSV:
-            shown.send_csv(_flat(changes))
-            return
         parts = [f"{counts[kind]:,} {kind}" for kind in _STYLES if counts[kind]]
         if change:
             said = f"With new values of {counted(sum(found.updated.values()), 'row')}"
@@ -216,7 +213,8 @@ def what_if(
         lines = [_line(change) for change in changes]
         styles = [_STYLES[change["change"]] for change in changes]
         shown.table(lines, len(found.differing), styles=styles)
-        shown.send_table()
+        rows_by = {"removed": found.removed, "unused": found.unused, "updated": found.updated}
+        shown.finish({"counts": counts, **rows_by, "rows": changes}, _flat(changes))
 
 
 def _flat(changes: list[dict[str, Any]]) -> pa.Table:
@@ -307,19 +305,14 @@ def diff(
             parts = words.inputs(shown.rows)
             inputs = [row.document() | {"part": float(part)} for row, part in parts]
             more = [f"{row.sentence} ({signed(part)})" for row, part in parts[:5]]
-        if shown.format == CSV:
-            shown.send_csv(found)
-            return
         lines = found.to_pylist()
-        if shown.format == JSON:
-            not_held = {"not held": difference.not_held} if difference.not_held else {}
-            shown.send_json({"sentence": str(words), "rows": lines, "inputs": inputs} | not_held)
-            return
+        not_held = {"not held": difference.not_held} if difference.not_held else {}
         for text in (*str(words).splitlines(), *more):
             shown.say(text)
         if column is None:
             shown.table(lines, total)
-        shown.send_table()
+        document = {"sentence": str(words), "rows": lines, "inputs": inputs} | not_held
+        shown.finish(document, found)
 
 
 @click.command()
@@ -359,15 +352,9 @@ def where(
             shown.send_json(opened.column_lineage_facet(openlineage))
         elif found is None:
             lineage = opened.column_lineage()
-            if shown.format == CSV:
-                shown.send_csv(lineage.slice(0, shown.rows))
-                return
             lines = lineage.to_pylist()
-            if shown.format == JSON:
-                shown.send_json(lines)
-                return
             shown.table(lines[: shown.rows], len(lines))
-            shown.send_table()
+            shown.finish(lines, lineage.slice(0, shown.rows))
         elif shown.format == CSV:
             raise Failure("The cells behind a cell are of several tables: ask for --json.")
         elif shown.format == JSON:

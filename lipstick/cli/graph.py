@@ -236,12 +236,9 @@ def _changes(
 def depends(opened: Opened, answer: Answer, node: str, others: tuple[str, ...]) -> None:
     """Check if NODE would be gone without the OTHERs, taken together."""
     verdict = opened.graph.depends(node, others)
-    if answer.format == JSON:
-        answer.send_json({"node": node, "on": list(others), "depends": verdict})
-        return
     without = f"without {' and '.join(others)}"
     answer.say(f"yes: {without}, {node} is gone" if verdict else f"no: {node} is there {without}")
-    answer.send_table()
+    answer.finish({"node": node, "on": list(others), "depends": verdict})
 
 
 @graph.command()
@@ -263,13 +260,10 @@ def path(opened: Opened, answer: Answer, source: str, target: str, longest: int 
     limit = 10 if answer.limit is None else answer.limit
     paths = opened.graph.paths(source, target, limit, longest)
     names = [opened.graph.names(each) for each in paths]
-    if answer.format == JSON:
-        answer.send_json(names)
-        return
     answer.table([{"edges": len(each) - 1, "path": " → ".join(each)} for each in names])
     if not names:
         answer.say(f"There is no path from {source} to {target}.")
-    answer.send_table()
+    answer.finish(names)
 
 
 @graph.command()
@@ -298,12 +292,9 @@ def difference(opened: Opened, answer: Answer, left: int, right: int) -> None:
 
 def _send_rows(answer: Answer, rows: list[dict[str, Any]]) -> None:
     shown = rows[: answer.rows]
-    if answer.format == JSON:
-        answer.send_json(shown)
-        return
     answer.table(shown, len(rows))
     answer.say(counted(len(rows), "row"))
-    answer.send_table()
+    answer.finish(shown)
 
 
 @click.command()
@@ -324,14 +315,11 @@ def stats(opened: Opened, answer: Answer) -> None:
         "outside_modules": modules[None],
         "kinds": dict(sorted(kinds.items())),
     }
-    if answer.format == JSON:
-        answer.send_json(document)
-        return
 
     answer.say(f"{summary(shown)}; executions: {document['executions']:,}")
     answer.table(document["modules"])
     answer.table([{"kind": kind, "nodes": nodes} for kind, nodes in document["kinds"].items()])
-    answer.send_table()
+    answer.finish(document)
 
 
 def _counted(
@@ -398,16 +386,13 @@ def show(
     if nodes:
         for row, node in zip(rows, shown, strict=True):
             row.update(_neighbourhood(opened, int(node), answer.rows))
-    if answer.format == JSON:
-        answer.send_json(rows)
-        return
     if nodes:
         for row in rows:
             answer.table(_details(row))
     else:
         answer.table(told(rows), len(selection))
         answer.say(counted(len(selection), "node"))
-    answer.send_table()
+    answer.finish(rows)
 
 
 def _neighbourhood(opened: Opened, node: int, limit: int | None) -> dict[str, Any]:

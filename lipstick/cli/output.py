@@ -84,6 +84,8 @@ class Answer:
     ) -> None:
         """Add rows under the names of their values; columns without any value are left out.
 
+        Other forms than tables have them from elsewhere: then nothing is added.
+
         Parameters
         ----------
         total
@@ -95,6 +97,8 @@ class Answer:
         from rich.table import Table
         from rich.text import Text
 
+        if self.format in (JSON, CSV):
+            return
         names = list(dict.fromkeys(name for row in rows for name in row))
         names = [name for name in names if any(row.get(name) is not None for row in rows)]
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -123,6 +127,23 @@ class Answer:
     def _print(self, console: Console) -> None:
         for part in self._parts:
             console.print(part, markup=False)
+
+    def finish(self, document: Any, rows: pa.Table | None = None) -> None:
+        """Send the answer in the form that is asked for.
+
+        Parameters
+        ----------
+        document
+            What JSON has in place of the lines and tables.
+        rows
+            What CSV has.
+        """
+        if self.format == JSON:
+            self.send_json(document)
+        elif self.format == CSV:
+            self.send_csv(rows)
+        else:
+            self.send_table()
 
     # -- other forms -----------------------------------------------------------------------
 

@@ -64,17 +64,14 @@ def fsck(path: Path, format: str | None, output: Path | None, limit: int | None)
     ]
     absent = sum(each.absent for each in damages)
     damaged = sum(not (each.garbage or each.absent) for each in damages)
-    if told.format == JSON:
-        told.send_json(rows[: told.rows])
-    else:
-        told.table(rows[: told.rows], len(rows))
-        told.say(
-            f"{damaged} damaged, {len(damages) - damaged - absent} left over"
-            + (f", {absent} not here" if absent else "")
-            if damages
-            else "sound"
-        )
-        told.send_table()
+    told.table(rows[: told.rows], len(rows))
+    told.say(
+        f"{damaged} damaged, {len(damages) - damaged - absent} left over"
+        + (f", {absent} not here" if absent else "")
+        if damages
+        else "sound"
+    )
+    told.finish(rows[: told.rows])
     if damaged or absent:
         sys.exit(DAMAGED)
 

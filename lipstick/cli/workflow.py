@@ -166,15 +166,12 @@ def _send_outputs(told: Answer, done: Run, executions: range) -> None:
         for node in shape.outputs
         for relation in shape.nodes[node].outputs
     ]
-    if told.format == JSON:
-        told.send_json({"store": str(done.path), "tracked": done.tracked, "outputs": rows})
-        return
     told.table(rows[: told.rows], len(rows))
     kind = "with provenance" if done.tracked else "plain"
     told.say(
         f"{counted(done.executions, 'execution')} of {done.workflow.name} in {done.path}, {kind}"
     )
-    told.send_table()
+    told.finish({"store": str(done.path), "tracked": done.tracked, "outputs": rows})
 
 
 @workflow.command(name="output")
@@ -231,9 +228,6 @@ def show_state(
 
 def _send_rows(told: Answer, table: pa.Table) -> None:
     rows: list[dict[str, Any]] = table.slice(0, told.rows).to_pylist()
-    if told.format == JSON:
-        told.send_json(rows)
-        return
     told.table(rows, table.num_rows)
     told.say(counted(table.num_rows, "tuple"))
-    told.send_table()
+    told.finish(rows)

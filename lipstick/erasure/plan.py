@@ -36,7 +36,7 @@ from lipstick.erasure.value_search import ErasedValues
 from lipstick.errors import ErasureError, SourceError
 from lipstick.histories.hypothetical import paired_changes
 from lipstick.histories.steps import ExecutedStatement
-from lipstick.tracking.states import local_path, local_state
+from lipstick.tracking.states import FileState, local_path, local_state
 from lipstick.tracking.tracker import Naming, Tracked
 from rewriter.dialect import name_parts
 from rewriter.statements import Bags
@@ -237,11 +237,8 @@ def make_plan(
     )
     for path in drop:
         check_holder(Path(path))
-    plain = [table.table for table in tables if table.format == PARQUET]
-    if plain and not in_place:
-        raise ErasureError(
-            f"{plain[0]} is plain Parquet, which has no branches.\nErase in place: in_place=True."
-        )
+    if not in_place:
+        _check_branches(tables)
     erased = ErasedTables(host, tables, on_step)
     erased.check()
     differences = erased.differences()
@@ -250,16 +247,10 @@ def make_plan(
     made, entries = secrets.token_hex(4), []
     for table in tables:
         on_step(f"counting {table.name}")
-        pinned = tracked[table.name].source.versions if table.name in tracked else ()
-        states = list(pinned[0].files) if pinned else []
-        if not states:
-            files = erased.opened[table.name].files(table.version)
-            states = [state for file in files if (state := local_state(file)) is not None]
+        states = _states(table, tracked.get(table.name), erased)
         effect = effect_of(host, table, differences[table.name], states, made, in_place=in_place)
-        entries.append(
-            {"name": table.name, "table": table.table, "definition": table.to_json()}
-            | {"effect": effect}
-        )
+        entry = {"name": table.name, "table": table.table, "definition": table.to_json()}
+        entries.append({**entry, "effect": effect})
     on_step("collecting the values to search for")
     values, skipped = values_to_search(host.spark, tables, differences, identify)
     named = [str(Path(path).absolute()) if "://" not in path else path for path in search]
@@ -282,6 +273,26 @@ def make_plan(
     )
     plan._differences = erased, differences
     return plan
+
+
+def _check_branches(tables: Sequence[PlannedTable]) -> None:
+    for table in tables:
+        if table.format == PARQUET:
+            raise ErasureError(
+                f"{table.table} is plain Parquet, which has no branches.\n"
+                "Erase in place: in_place=True."
+            )
+
+
+def _states(
+    table: PlannedTable, tracked: Tracked | None, erased: ErasedTables
+) -> Sequence[FileState]:
+    """Return the states of the files of a table, as they were when it was tracked."""
+    pinned = tracked.source.versions if tracked is not None else ()
+    if pinned and pinned[0].files:
+        return pinned[0].files
+    files = erased.opened[table.name].files(table.version)
+    return [state for file in files if (state := local_state(file)) is not None]
 
 
 def _sources(

@@ -65,11 +65,7 @@ def verify_plan(
     }
     checks = _checks(host, document, now, on_step)
     places = list(_places(document, now, values))
-    roots = [place.location for place in places]
-    for place in places:
-        if isinstance(place.opened, ParquetFolder):  # what a stopped run has not removed yet
-            roots += map(str, place.opened.beside())
-    roots += [*document["search"], *document["drop"], *search]
+    roots = [*_folders(places), *document["search"], *document["drop"], *search]
     on_step(f"searching {len(roots)} folders")
     # What the plan saw and is gone has nothing left; other paths may be misspelt.
     seen = [*document["drop"], *document.get("seen", ())]
@@ -85,20 +81,13 @@ def verify_plan(
     ]
     findings = list(_with_visible(findings, places, values))
     findings += _stale_captures(document, now, roots, mask)
-    unpublished = [
-        statement
-        for entry in document["tables"]
-        if (known := now[entry["name"]]) is not None and not known.published
-        for statement in entry["effect"]["publish"]
-    ]
-    complete = not found.unsearched
     return ErasureReceipt.sign(
         {
             "id": document["id"],
             "planned": document["made"],
             "verified": datetime.now(UTC).isoformat(timespec="seconds"),
             "plan": hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest(),
-            "verdict": verdict_of(checks, findings, complete=complete),
+            "verdict": verdict_of(checks, findings, complete=not found.unsearched),
             "tables": [mask.entry(check) for check in checks],
             "searched_for": [
                 {"relation": each.relation, "column": each.column}
@@ -111,7 +100,7 @@ def verify_plan(
             "files": found.files,
             "bytes": found.bytes,
             "findings": findings,
-            "to_do": list(dict.fromkeys([*unpublished, *_to_do(findings, places)])),
+            "to_do": list(dict.fromkeys([*_unpublished(document, now), *_to_do(findings, places)])),
             "unsearched": [
                 {"path": mask.text(each.path), "reason": mask.text(each.reason)}
                 for each in found.unsearched
@@ -119,6 +108,23 @@ def verify_plan(
         },
         key,
     )
+
+
+def _folders(places: Sequence[_Place]) -> Iterator[str]:
+    """Yield the folders of tables, and those that a stopped run has not removed yet."""
+    for place in places:
+        yield place.location
+    for place in places:
+        if isinstance(place.opened, ParquetFolder):
+            yield from map(str, place.opened.beside())
+
+
+def _unpublished(document: Mapping[str, Any], now: _Now) -> Iterator[str]:
+    """Yield the statements that publish tables which readers do not see yet."""
+    for entry in document["tables"]:
+        known = now[entry["name"]]
+        if known is not None and not known.published:
+            yield from entry["effect"]["publish"]
 
 
 def verdict_of(

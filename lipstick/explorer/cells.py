@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from lipstick.explorer.errors import ExploreError
+from semiring.arrays.arrow import decoded
 from semiring.base import Array
 
 LONGEST = 400
@@ -111,8 +112,7 @@ def csv_bytes(table: pa.Table) -> bytes:
 
 
 def _safe(texts: pa.ChunkedArray) -> pa.ChunkedArray:
-    if isinstance(texts.type, pa.DictionaryType):
-        texts = texts.cast(texts.type.value_type)
+    texts = decoded(texts)
     computed = pc.match_substring_regex(texts, _FORMULA)
     computed = pc.and_(computed, pc.invert(pc.match_substring_regex(texts, _NUMBER)))
     return pc.if_else(computed, pc.binary_join_element_wise("'", texts, ""), texts)
@@ -196,8 +196,7 @@ def text_ranks(column: pa.ChunkedArray, text: str) -> Array:
 
     The text is in lower case; the case of values does not matter. Nested values have rank 9.
     """
-    if isinstance(column.type, pa.DictionaryType):
-        column = column.cast(column.type.value_type)
+    column = decoded(column)
     if kind(column.type) == "other":
         return np.full(len(column), 9, dtype=np.int64)
     if kind(column.type) != "text":

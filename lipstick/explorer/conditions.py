@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from lipstick.explorer.cells import kind, parsed, sql_type
 from lipstick.explorer.errors import ExploreError
 from rewriter.emit.conditions import comparison_sql, equality_sql
+from semiring.arrays.arrow import decoded
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<name>`(?:[^`]|``)+`)|(?P<op><=|>=|<>|!=|=|<|>)"
@@ -73,8 +74,7 @@ class TypedCondition:
         if self.op == "not":
             return pc.invert(self.parts[0].mask(column))
         values = column(self.column)
-        if isinstance(values.type, pa.DictionaryType):
-            values = values.cast(values.type.value_type)
+        values = decoded(values)
         if self.op == "null":
             return pc.is_null(values)
         own = values.type
@@ -380,8 +380,7 @@ class TypedChange:
         ExploreError
             Where the value is none of the column's type.
         """
-        if isinstance(old.type, pa.DictionaryType):
-            old = old.cast(old.type.value_type)
+        old = decoded(old)
         if not self.op and self.value.lower() == "null":
             return pa.nulls(len(old), old.type)
         if not self.op:
@@ -467,8 +466,7 @@ def column_mask(column: pa.Array, text: str, name: str) -> pa.Array:
         except ExploreError as error:
             if "is not a condition on" not in str(error) or plain[:1] in ("=", "<", ">", "!"):
                 raise
-    if isinstance(column.type, pa.DictionaryType):
-        column = column.cast(column.type.value_type)
+    column = decoded(column)
     if kind(column.type) == "other":
         raise ExploreError(f"{name} is {sql_type(column.type)}, which is not compared.")
     if kind(column.type) != "text":

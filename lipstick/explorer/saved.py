@@ -196,18 +196,14 @@ def saved_page(
     for number, source in enumerate(explorer.sources):
         if held.hold(number, "about", {}, asked=True) is None and source.kind != "fault":
             raise ExploreError(f"{source.name} is too much for one page: serve it instead.")
-    latest: dict[int, None] = {}
-    for question in questions:
-        given = Params(question)
-        params = given.mapping("params")
-        place_asked = None if given.flag("everywhere") else given.integer("source", 0)
-        if place_asked is not None:
-            latest.setdefault(place_asked)
-        held.hold(place_asked, given.text("view"), params, asked=True)
+    latest: list[int | None] = []
+    for question in map(Params, questions):
+        latest.append(None if question.flag("everywhere") else question.integer("source", 0))
+        held.hold(latest[-1], question.text("view"), question.mapping("params"), asked=True)
     # Circuits come after what was looked at, those of the sources looked at last first.
     viewed = _viewed(explorer, place)
-    order = [each for each in (viewed, *latest) if each is not None]
-    order = list(dict.fromkeys([*order, *range(len(explorer.sources))]))
+    places = (viewed, *latest, *range(len(explorer.sources)))
+    order = list(dict.fromkeys(each for each in places if each is not None))
     for number in order:
         held.hold_circuit(number, explorer.sources[number], viewed=number == viewed)
     for number in order:

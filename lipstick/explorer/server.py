@@ -136,83 +136,104 @@ def application(
     """
     try:
         from starlette.applications import Starlette
-        from starlette.responses import HTMLResponse, JSONResponse, Response
         from starlette.routing import Route
     except ImportError as error:
         raise missing(error) from error
 
-    page = assembled({"mode": "server"})
-    headers = {
-        "Content-Security-Policy": policy(page, served=True),
-        "Referrer-Policy": "no-referrer",
-        "X-Content-Type-Options": "nosniff",
-        "X-Frame-Options": "DENY",
-        "Cross-Origin-Opener-Policy": "same-origin",
-        "Cross-Origin-Resource-Policy": "same-origin",
-        "Cache-Control": "no-store",
-    }
-    pool = ThreadPoolExecutor(WORKERS, "explore")
-
-    def refused(request: Request, given: str) -> Response | None:
-        host = request.headers.get("host", "")
-        origin = request.headers.get("origin")
-        if host not in hosts or (origin is not None and origin != f"http://{host}"):
-            return JSONResponse(_refusal("This host or origin may not ask."), 403, headers)
-        if not hmac.compare_digest(given.encode(), token.encode()):
-            told = "The token is missing or another: open the address that was printed."
-            return JSONResponse(_refusal(told), 401, headers)
-        return None
-
-    async def opened() -> Explorer:
-        return explorer if isinstance(explorer, Explorer) else await asyncio.wrap_future(explorer)
-
-    async def show(request: Request) -> Response:
-        no = refused(request, request.query_params.get("token", ""))
-        return no or HTMLResponse(page, headers=headers)
-
-    async def question_of(request: Request) -> Any:
-        no = refused(request, request.headers.get(TOKEN, ""))
-        if no is not None:
-            return no
-        question, problem = await _question(request)
-        return question if problem is None else JSONResponse(_refusal(problem), 400, headers)
-
-    async def ask(request: Request) -> Response:
-        question = await question_of(request)
-        if isinstance(question, Response):
-            return question
-        asked = await opened()
-        reply = await _answered(
-            pool,
-            request,
-            asked.budget(question),
-            lambda budget: asked.ask_json(question, budget),
-        )
-        pool.submit(asked.warm, question)
-        return Response(reply, media_type="application/json", headers=headers)
-
-    async def download(request: Request) -> Response:
-        question = await question_of(request)
-        if isinstance(question, Response):
-            return question
-        loop = asyncio.get_running_loop()
-        try:
-            data = await loop.run_in_executor(pool, export, await opened(), question)
-        except ExploreError as error:
-            return JSONResponse(_refusal(str(error)), 400, headers)
-        return Response(data, media_type="application/octet-stream", headers=headers)
-
+    door = _Door(explorer, token, hosts)
     return Starlette(
         routes=[
-            Route("/", show, methods=["GET"]),
-            Route("/ask", ask, methods=["POST"]),
-            Route("/export", download, methods=["POST"]),
+            Route("/", door.show, methods=["GET"]),
+            Route("/ask", door.ask, methods=["POST"]),
+            Route("/export", door.download, methods=["POST"]),
         ]
     )
 
 
-def _refusal(message: str) -> dict[str, Any]:
-    return {"error": {"kind": "refused", "message": message}}
+class _Door:
+    """Answers requests that have the token, and name a host that the server goes by."""
+
+    def __init__(
+        self, explorer: Explorer | Future[Explorer], token: str, hosts: frozenset[str]
+    ) -> None:
+        self._explorer, self._token, self._hosts = explorer, token, hosts
+        self._page = assembled({"mode": "server"})
+        self._headers = {
+            "Content-Security-Policy": policy(self._page, served=True),
+            "Referrer-Policy": "no-referrer",
+            "X-Content-Type-Options": "nosniff",
+            "X-Frame-Options": "DENY",
+            "Cross-Origin-Opener-Policy": "same-origin",
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "Cache-Control": "no-store",
+        }
+        self._pool = ThreadPoolExecutor(WORKERS, "explore")
+
+    async def show(self, request: Request) -> Response:
+        """Answer with the page."""
+        from starlette.responses import HTMLResponse
+
+        no = self._refused(request, request.query_params.get("token", ""))
+        return no or HTMLResponse(self._page, headers=self._headers)
+
+    async def ask(self, request: Request) -> Response:
+        """Answer a question."""
+        from starlette.responses import Response
+
+        question = await self._question_of(request)
+        if isinstance(question, Response):
+            return question
+        explorer = await self._opened()
+        reply = await _answered(
+            self._pool,
+            request,
+            explorer.budget(question),
+            lambda budget: explorer.ask_json(question, budget),
+        )
+        self._pool.submit(explorer.warm, question)
+        return Response(reply, media_type="application/json", headers=self._headers)
+
+    async def download(self, request: Request) -> Response:
+        """Answer a question with a file."""
+        from starlette.responses import Response
+
+        question = await self._question_of(request)
+        if isinstance(question, Response):
+            return question
+        loop = asyncio.get_running_loop()
+        try:
+            data = await loop.run_in_executor(self._pool, export, await self._opened(), question)
+        except ExploreError as error:
+            return self._refusal(str(error), 400)
+        return Response(data, media_type="application/octet-stream", headers=self._headers)
+
+    async def _opened(self) -> Explorer:
+        explorer = self._explorer
+        return explorer if isinstance(explorer, Explorer) else await asyncio.wrap_future(explorer)
+
+    async def _question_of(self, request: Request) -> Any:
+        """Return the question of a request, or the response that refuses it."""
+        no = self._refused(request, request.headers.get(TOKEN, ""))
+        if no is not None:
+            return no
+        question, problem = await _question(request)
+        return question if problem is None else self._refusal(problem, 400)
+
+    def _refused(self, request: Request, given: str) -> Response | None:
+        host = request.headers.get("host", "")
+        origin = request.headers.get("origin")
+        if host not in self._hosts or (origin is not None and origin != f"http://{host}"):
+            return self._refusal("This host or origin may not ask.", 403)
+        if not hmac.compare_digest(given.encode(), self._token.encode()):
+            told = "The token is missing or another: open the address that was printed."
+            return self._refusal(told, 401)
+        return None
+
+    def _refusal(self, message: str, status: int) -> Response:
+        from starlette.responses import JSONResponse
+
+        document = {"error": {"kind": "refused", "message": message}}
+        return JSONResponse(document, status, self._headers)
 
 
 async def _question(request: Request) -> tuple[Any, str | None]:

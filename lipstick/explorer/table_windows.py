@@ -13,6 +13,7 @@ from lipstick.explorer.cells import cells, columns, kind, sql_type
 from lipstick.explorer.conditions import column_mask
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.params import Params
+from semiring.arrays.arrow import decoded
 from semiring.base import Array
 
 WINDOW = 200
@@ -90,8 +91,7 @@ class TableWindows:
                 raise ExploreError(
                     f"Values of the type {sql_type(column.type)} have no order to sort by."
                 )
-            if isinstance(column.type, pa.DictionaryType):
-                column = column.cast(column.type.value_type)
+            column = decoded(column)
             order = "descending" if descending else "ascending"
             sorted_values = column.take(pa.array(places))
             ranks = pc.sort_indices(pa.table({"c": sorted_values}), sort_keys=[("c", order)])

@@ -115,9 +115,8 @@ class ReenactingSession(Session):
     ) -> ErasurePlan:
         """Plan the erasure of rows from tables of Delta and Iceberg, and from what rests on them.
 
-        What rests on them may be in plain Parquet too.
-
-        Nothing is changed: see :class:`lipstick.ErasurePlan` for what can be done with a plan.
+        That may be in plain Parquet too. Nothing is changed: :class:`lipstick.ErasurePlan` has what
+        can be done with a plan.
 
         Parameters
         ----------
@@ -128,8 +127,8 @@ class ReenactingSession(Session):
             query that a table is the answer of, or the statements that made it from its first
             version on.
         key
-            By derived table, the columns that name its rows: these are then changed one by one,
-            and shown as changed. Tables without a key are rewritten.
+            By derived table, the columns that name its rows, which are then changed one by one and
+            shown as changed. Tables without a key are rewritten.
         identify
             By relation, the columns whose values are searched for; by default its key, the columns
             of the condition, and all texts.

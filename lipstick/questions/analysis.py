@@ -119,8 +119,7 @@ class Analyses(ABC):
         given: Annotation | Analyses | Iterable[Annotation | Analyses] | None = None,
         blocks: Mapping[str, Any] | Callable[[Token], Any] | None = None,
     ) -> list[tuple[Row, Estimate]]:
-        """Return the probability of each row, of independent input tuples: of all worlds in which
-        it is in the answer, together.
+        """Return the probability of each row to be in the answer, of independent input tuples.
 
         Parameters
         ----------
@@ -130,12 +129,11 @@ class Analyses(ABC):
         default
             That of tuples which a mapping or table leaves out; 1 if None.
         method
-            ``"exact"`` (an error where it is too hard), ``"sample"``, or ``"auto"``: exact where
-            that is not too hard.
+            ``"exact"`` (an error if too hard), ``"sample"``, or ``"auto"``: exact if not too hard.
         budget
-            Seconds for the questions about all rows, once their annotations are made; None: as
-            many as they take. Where an exact answer takes more than half of them, or fewer worlds
-            are drawn than the error asks for, the estimate states its own larger error.
+            Seconds for the questions about all rows, once their annotations are made; None: no
+            limit. Where an exact answer takes more than half of them, or fewer worlds are drawn
+            than the error asks for, the estimate states its own larger error.
         potential
             Also of rows that are in the answer of some world and not in this one; see
             :meth:`lipstick.Capture.polynomials`.

@@ -18,7 +18,11 @@ def whole(chunked: pa.ChunkedArray) -> pa.Array:
 
 def decoded(column: pa.Array) -> pa.Array:
     """Return a column with dictionary encoding undone."""
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    if not pa.types.is_dictionary(column.type):
+        return column
+    if isinstance(column, pa.ChunkedArray):
+        return pa.chunked_array(map(decoded, column.chunks), column.type.value_type)
+    return column.dictionary_decode()
 
 
 def normal(column: pa.Array) -> pa.Array:

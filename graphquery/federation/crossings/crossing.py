@@ -62,8 +62,7 @@ def export(
     checksums: Mapping[str, str] | None = None,
     summaries: Summaries | None = None,
 ) -> str:
-    """Export the nodes of a segment, as a commit of their store, so that other stores can import
-    them.
+    """Export the nodes of a segment, as a commit of their store; return the channel's identity.
 
     From then on, no edges into these nodes or their ancestors can be added. Exporting the same
     segment again under the same name and version changes nothing.
@@ -73,40 +72,25 @@ def export(
     segment
         Its nodes are the rows of the channel, in their order.
     name, version
-        The name and version of the dataset.
+        Of the dataset.
     key
         The key of the federation, if it has one.
     checksums
         The checksums of the data files, by name.
-
-    Returns
-    -------
-    str
-        The identity of the channel.
 
     Raises
     ------
     CrossingError
         The store has no such segment, or exported a different one under this name and version.
 
-    Notes
-    -----
-    The time is that of building the graph behind the segment, back to what was exported or
-    imported before.
+    Takes the time of building the graph back to what was exported or imported before.
     """
     wanted = summaries or Summaries()
     check_blocks(wanted.blocks)
-    store = check_format(writer.root).store
-    channel = channel_id(store, name, version, key)
+    channel = channel_id(check_format(writer.root).store, name, version, key)
     with writer.exclusive() as snapshot:
-        known = exports_of(snapshot.records).get(channel)
-        if known is not None and known.segment == segment:
+        if _is_exported(snapshot, channel, segment, f"{name} {version}"):
             return channel
-        if known is not None:
-            raise CrossingError(
-                f"{name} {version} was exported as {known.segment}.\n"
-                f"Give {segment} another version."
-            )
         if segment not in snapshot.segments:
             raise CrossingError(f"The store {writer.root} has no segment {segment!r} to export.")
         relation = relation_of(snapshot, segment, channel)
@@ -121,17 +105,45 @@ def export(
             channels=ancestor_channels(snapshot, relation),
         )
         with writer.transaction() as transaction:
-            if wanted.boundary:
-                file = _add_boundary(transaction, relation)
-                record = replace(record, boundary=file, sources=relation.channels)
-            if wanted.sketches:
-                known_before = stored_sketches(snapshot, relation.channels)
-                column = sketches_of(relation, known_before, wanted.blocks)
-                file = transaction.add_table(column.to_arrow(), "sketches")
-                record = replace(record, sketches=file, blocks=wanted.blocks)
+            record = _with_summaries(transaction, snapshot, relation, record, wanted)
             transaction.put(EXPORT + channel, record.to_json())
             transaction.commit()
     return channel
+
+
+def _is_exported(snapshot: Snapshot, channel: str, segment: str, label: str) -> bool:
+    """Return True if a channel has a segment already.
+
+    Raises
+    ------
+    CrossingError
+        It has another one.
+    """
+    known = exports_of(snapshot.records).get(channel)
+    if known is not None and known.segment != segment:
+        raise CrossingError(
+            f"{label} was exported as {known.segment}.\nGive {segment} another version."
+        )
+    return known is not None
+
+
+def _with_summaries(
+    transaction: Transaction,
+    snapshot: Snapshot,
+    relation: BoundaryRelation,
+    record: Export,
+    wanted: Summaries,
+) -> Export:
+    """Add the summaries of an export, and return its record with their files."""
+    if wanted.boundary:
+        file = _add_boundary(transaction, relation)
+        record = replace(record, boundary=file, sources=relation.channels)
+    if wanted.sketches:
+        known = stored_sketches(snapshot, relation.channels)
+        column = sketches_of(relation, known, wanted.blocks)
+        file = transaction.add_table(column.to_arrow(), "sketches")
+        record = replace(record, sketches=file, blocks=wanted.blocks)
+    return record
 
 
 def import_rows(

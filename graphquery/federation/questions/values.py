@@ -82,20 +82,20 @@ def _by_values(
         [(alias, own_names)] = question.by_alias([name]).items()
         tokens.setdefault(alias, {})[own_names[0]] = semiring.unpack(semiring.array([value]))[0]
     values: dict[str, tuple[Array, pa.Array]] = {}
+
+    def message(alias: str, own_names: Collection[str], exits: Rows) -> WireMessage:
+        return requests.evaluate(
+            question.version(alias),
+            semiring.name,
+            _plain(semiring, tokens.get(alias, {})),
+            own_names,
+            exits,
+            _known(semiring, reached.crossed.get(alias, {}), values),
+            question.zoom(alias),
+        )
+
     for batch in _levels(question, reached):
-        messages = {
-            alias: requests.evaluate(
-                question.version(alias),
-                semiring.name,
-                _plain(semiring, tokens.get(alias, {})),
-                (),
-                exits,
-                _known(semiring, reached.crossed.get(alias, {}), values),
-                question.zoom(alias),
-            )
-            for alias, exits in batch.items()
-        }
-        replies = question.ask(messages)
+        replies = question.ask({alias: message(alias, (), exits) for alias, exits in batch.items()})
         for alias, exits in batch.items():
             if alias not in replies:
                 return {}
@@ -110,19 +110,7 @@ def _by_values(
     _check_names(
         question, {a: own_names for a, own_names in tokens.items() if a not in {**reached.asked}}
     )
-    messages = {
-        alias: requests.evaluate(
-            question.version(alias),
-            semiring.name,
-            _plain(semiring, tokens.get(alias, {})),
-            own_names,
-            {},
-            _known(semiring, reached.crossed.get(alias, {}), values),
-            question.zoom(alias),
-        )
-        for alias, own_names in named.items()
-    }
-    replies = question.ask(messages)
+    replies = question.ask({alias: message(alias, own, {}) for alias, own in named.items()})
     result: dict[str, Any] = {}
     for alias, own_names in named.items():
         if alias not in replies:

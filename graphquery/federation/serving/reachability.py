@@ -18,7 +18,7 @@ from graphquery.federation.serving.site import Site
 from graphquery.federation.wire.messages import WireMessage
 from graphquery.federation.wire.requests import NODES, ROWS
 from graphquery.graph import ProvenanceGraph
-from graphquery.model import Kind
+from graphquery.model import Kind, Segment
 from graphquery.operations.reach import reached, unseen
 from semiring.arrays.segments import ascending, union
 from semiring.base import Array
@@ -168,17 +168,7 @@ def _fragment(
     leaving = graph.outgoing(ids)
     reply["segments"], nodes = to_message(parts, names_of(graph))
     for number, _ in parts:
-        segment = storage.segments[number]
-        reply["attributes"][number] = [
-            segment.kind.value,
-            segment.label,
-            segment.module,
-            segment.invocation,
-            segment.execution,
-            segment.relation,
-            list(segment.key),
-            segment.count,
-        ]
+        reply["attributes"][number] = _attributes(storage.segments[number])
     reply_tables = {"nodes": nodes, "edges": pa.table({k: pa.array(v) for k, v in edges.items()})}
     for name, near, crossings in (
         ("entries", entering, site.incoming),
@@ -201,6 +191,19 @@ def _fragment(
                 columns = {n: storage.column(segment, n).take(numbers) for n in segment.key}
                 reply_tables[f"keys {number}"] = pa.table(columns)
     return WireMessage(reply, reply_tables)
+
+
+def _attributes(segment: Segment) -> list[Any]:
+    return [
+        segment.kind.value,
+        segment.label,
+        segment.module,
+        segment.invocation,
+        segment.execution,
+        segment.relation,
+        list(segment.key),
+        segment.count,
+    ]
 
 
 def _crossed(crossings: Any, ends: Array, owners: Array, wanted: Array) -> tuple[list[str], Any]:

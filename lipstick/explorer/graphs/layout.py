@@ -311,76 +311,132 @@ def _layered(
     """
     count = len(width)
     forward = acyclic(count, pairs)
-    layer = layers_of(count, forward)
-    layers = list(layer)
-    heights = height.tolist()
-    chains: list[list[int]] = []
-    spanned = sum(layer[b] - layer[a] - 1 for a, b in forward)
-    for source, target in forward:
-        chain: list[int] = []
-        if spanned <= _BENDS:
-            for at in range(layer[source] + 1, layer[target]):
-                chain.append(len(layers))
-                layers.append(at)
-                heights.append(2.0)
-        chains.append(chain)
+    layers, chains = _bent(count, forward)
     links = [list(pairwise([a, *c, b])) for (a, b), c in zip(forward, chains, strict=True)]
-    all_links = [link for each in links for link in each]
-    order = ordered(np.array(layers), all_links)
-    x, starts, left = np.zeros(len(layers)), 0.0, []
-    for at, members in enumerate(order):
-        real = [node for node in members if node < count]
-        breadth = float(width[real].max()) if real else 0.0
-        left.append(starts)
-        x[members] = starts + breadth / 2
-        x[real] -= width[real] / 2
-        starts += breadth + ACROSS + min(60.0, 1.5 * _crossing(layers, all_links, at))
-    of_node, tall = np.array(layers, dtype=np.int64), np.array(heights)
-    wide = np.concatenate([width, np.zeros(len(layers) - count)])
-    ends = np.array(forward, dtype=np.int64).reshape(-1, 2)
-    across = float((x + wide).max(initial=0.0))
-    best: tuple[float, Array, Array, Array, Array] | None = None
-    for number in range(1, BANDS + 1 if across > WIDEST else 2):
-        middles = across * np.arange(1, number) / number
-        cuts = ascending(np.abs(np.array(left) - middles[:, None]).argmin(axis=1))
-        band = np.searchsorted(cuts, of_node, side="right")
+    order = ordered(np.array(layers), [link for each in links for link in each])
+    bends = len(layers) - count
+    wide, tall = np.append(width, np.zeros(bends)), np.append(height, np.full(bends, 2.0))
+    picture = _Layers(count, np.array(layers, dtype=np.int64), order, chains, links, wide, tall)
+    banded = picture.in_bands()
+    center = banded.y + tall / 2
+    via: list[Points] = []
+    for edge, (given, used, chain) in enumerate(zip(pairs, forward, chains, strict=True)):
+        points = [(float(banded.x[node]), float(center[node])) for node in chain]
+        # An edge that was turned around to have no cycles is drawn as it was.
+        via.append([] if banded.over[edge] else points if given == used else points[::-1])
+    # Between the bands each edge has a height of its own.
+    bottoms = banded.bottoms[picture.ends[:, 0]]
+    heights_of_turns = bottoms + BAND * (0.5 + np.arange(len(forward)) % 5 / 4)
+    turns = [float(at) if o else None for at, o in zip(heights_of_turns, banded.over, strict=True)]
+    return banded.x[:count], banded.y[:count], list(zip(via, turns, strict=True))
+
+
+def _bent(count: int, forward: list[tuple[int, int]]) -> tuple[list[int], list[list[int]]]:
+    """Return the layers of boxes and of bends behind them, and the bends of each edge."""
+    layers = layers_of(count, forward)
+    chains: list[list[int]] = [[] for _ in forward]
+    spans = [range(layers[source] + 1, layers[target]) for source, target in forward]
+    if sum(map(len, spans)) <= _BENDS:
+        for chain, span in zip(chains, spans, strict=True):
+            chain.extend(range(len(layers), len(layers) + len(span)))
+            layers += span
+    return layers, chains
+
+
+@dataclass(frozen=True, slots=True)
+class _Bands:
+    """A picture in bands.
+
+    Attributes
+    ----------
+    size
+        Its height, or what that would be in its shape, if that is more.
+    over
+        Boolean array: the edges that cross to the next band.
+    bottoms
+        By box or bend, the lower end of its band.
+    """
+
+    size: float
+    x: Array
+    y: Array
+    over: Array
+    bottoms: Array
+
+
+@dataclass(frozen=True, slots=True)
+class _Layers:
+    """Boxes, and behind them the bends of edges, in layers.
+
+    Attributes
+    ----------
+    count
+        The number of boxes.
+    order
+        By layer its boxes and bends, from top to bottom.
+    chains, links
+        By edge its bends, and the pairs of boxes and bends next to each other on its way.
+    """
+
+    count: int
+    layers: Array
+    order: list[list[int]]
+    chains: list[list[int]]
+    links: list[list[tuple[int, int]]]
+    wide: Array
+    tall: Array
+
+    @property
+    def ends(self) -> Array:
+        """The boxes of each edge."""
+        ends = [(link[0][0], link[-1][1]) for link in self.links]
+        return np.array(ends, dtype=np.int64).reshape(-1, 2)
+
+    def in_bands(self) -> _Bands:
+        """Return the picture in as many bands as suit its shape."""
+        x, left = self._columns()
+        across = float((x + self.wide).max(initial=0.0))
+        cut = []
+        for number in range(1, BANDS + 1 if across > WIDEST else 2):
+            middles = across * np.arange(1, number) / number
+            cuts = ascending(np.abs(np.array(left) - middles[:, None]).argmin(axis=1))
+            cut.append(self._cut(x, cuts))
+        return min((bands for bands in cut if bands is not None), key=lambda bands: bands.size)
+
+    def _columns(self) -> tuple[Array, list[float]]:
+        """Return the left side of every box and bend, and of every layer."""
+        x, starts, left = np.zeros(len(self.layers)), 0.0, []
+        leaving = [int(self.layers[a]) for each in self.links for a, _ in each]
+        for at, members in enumerate(self.order):
+            real = [node for node in members if node < self.count]
+            breadth = float(self.wide[real].max()) if real else 0.0
+            left.append(starts)
+            x[members] = starts + breadth / 2
+            x[real] -= self.wide[real] / 2
+            starts += breadth + ACROSS + min(60.0, 1.5 * leaving.count(at))
+        return x, left
+
+    def _cut(self, x: Array, cuts: Array) -> _Bands | None:
+        """Return the picture cut before some layers; None: too many edges would cross, or far."""
+        ends, band = self.ends, np.searchsorted(cuts, self.layers, side="right")
         apart = band[ends[:, 1]] - band[ends[:, 0]]
         over = apart > 0
-        if (apart > 1).any() or over.sum() > len(cuts) * max(CROSSING, len(pairs) // 4):
-            continue
+        if (apart > 1).any() or over.sum() > len(cuts) * max(CROSSING, len(ends) // 4):
+            return None
         # What crosses to the next band turns around its end, and needs no room within the bands.
-        bent = {node for edge in np.flatnonzero(over).tolist() for node in chains[edge]}
-        inside = [link for edge, each in enumerate(links) if not over[edge] for link in each]
-        kept = [[node for node in members if node not in bent] for members in order]
-        y = levels(kept, tall, inside, len(layers), DOWN)
-        placed, top, ends_at = x.copy(), 0.0, np.zeros(len(layers))
+        bent = {node for edge in np.flatnonzero(over).tolist() for node in self.chains[edge]}
+        inside = [link for edge, each in enumerate(self.links) if not over[edge] for link in each]
+        kept = [[node for node in members if node not in bent] for members in self.order]
+        y = levels(kept, self.tall, inside, len(self.layers), DOWN)
+        placed, top, bottoms = x.copy(), 0.0, np.zeros(len(self.layers))
         for at in range(len(cuts) + 1):
             here = np.array([node for row in kept for node in row if band[node] == at], np.int64)
             placed[here] -= placed[here].min(initial=np.inf)
             y[here] += top - y[here].min(initial=np.inf)
-            ends_at[here] = float((y + tall)[here].max(initial=top))
-            top = float(ends_at[here].max(initial=top)) + 2 * BAND
-        size = max(float((placed + wide).max(initial=0.0)) / SHAPE, top)
-        if best is None or size < best[0]:
-            best = size, placed, y, over, ends_at
-        elif top > size * SHAPE:
-            break
-    assert best is not None
-    _, x, y, over, bottoms = best
-    center = y + tall / 2
-    via: list[Points] = []
-    for edge, (given, used, chain) in enumerate(zip(pairs, forward, chains, strict=True)):
-        points = [(float(x[node]), float(center[node])) for node in chain]
-        # An edge that was turned around to have no cycles is drawn as it was.
-        via.append([] if over[edge] else points if given == used else points[::-1])
-    # Between the bands each edge has a height of its own.
-    heights_of_turns = bottoms[ends[:, 0]] + BAND * (0.5 + np.arange(len(ends)) % 5 / 4)
-    turns = [float(at) if o else None for at, o in zip(heights_of_turns, over, strict=True)]
-    return x[:count], y[:count], list(zip(via, turns, strict=True))
-
-
-def _crossing(layers: list[int], links: list[tuple[int, int]], at: int) -> int:
-    return sum(1 for a, _ in links if layers[a] == at)
+            bottoms[here] = float((y + self.tall)[here].max(initial=top))
+            top = float(bottoms[here].max(initial=top)) + 2 * BAND
+        size = max(float((placed + self.wide).max(initial=0.0)) / SHAPE, top)
+        return _Bands(size, placed, y, over, bottoms)
 
 
 def _paths(

@@ -66,13 +66,10 @@ def check(project: Path, conf: tuple[str, ...], **form: Any) -> None:
         ]
         followed = sum(1 for each in reports if each.reason is None)
         shown = answer(**form, formats=_FORMATS)
-        if shown.format == JSON:
-            shown.send_json({"datasets": rows, "sources": opened.sources})
-        else:
-            shown.say(f"{followed} of {counted(len(rows), 'dataset')} followed to the sources.")
-            shown.table([{**row, "sources": ", ".join(row["sources"])} for row in rows])
-            shown.table([{"source": n, "reason": r} for n, r in opened.sources.items()])
-            shown.send_table()
+        shown.say(f"{followed} of {counted(len(rows), 'dataset')} followed to the sources.")
+        shown.table([{**row, "sources": ", ".join(row["sources"])} for row in rows])
+        shown.table([{"source": n, "reason": r} for n, r in opened.sources.items()])
+        shown.finish({"datasets": rows, "sources": opened.sources})
     if followed < len(reports):
         raise SystemExit(1)
 

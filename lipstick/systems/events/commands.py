@@ -247,11 +247,8 @@ def stats(store: Path, format: str | None, output: Path | None, limit: int | Non
                 "batch": topic["batch"],
             }
         )
-    if told.format == JSON:
-        told.send_json(rows)
-    else:
-        told.table(rows)
-        told.send_table()
+    told.table(rows)
+    told.finish(rows)
     if any(row["exact"] is False for row in rows):
         raise SystemExit(1)
 

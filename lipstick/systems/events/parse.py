@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -75,6 +76,26 @@ class Parsed:
         return cls(SCHEMA.empty_table(), [letter], np.empty(0, dtype=np.int64))
 
 
+def _bisected(lines: Sequence[bytes], dead: list[tuple[int, str]]) -> tuple[pa.Table, list[int]]:
+    """Return the messages of lines that are not dead, and their places; add others to the dead."""
+    tables: list[pa.Table] = []
+    places: list[int] = []
+    bounds = [-1, *sorted({place for place, _ in dead}), len(lines)]
+    waiting = [(a + 1, b) for a, b in pairwise(bounds) if b > a + 1][::-1]
+    while waiting:
+        start, stop = waiting.pop()
+        table, reason = _read(b"\n".join(lines[start:stop]), stop - start)
+        if table is not None:
+            tables.append(table)
+            places += range(start, stop)
+        elif stop - start == 1:
+            dead.append((start, reason))
+        else:
+            middle = (start + stop) // 2
+            waiting += [(middle, stop), (start, middle)]
+    return pa.concat_tables(tables) if tables else SCHEMA.empty_table(), places
+
+
 def parse(
     block: bytes, origin: str, first: int = 1, semiring: Semiring[Any] | None = None
 ) -> Parsed:
@@ -110,23 +131,7 @@ def parse(
         if len(line) > MAX_LINE:
             dead.append((place, f"the line has more than {MAX_LINE >> 20} MiB"))
             kept[place] = line[:MAX_TEXT]
-    long = {place for place, _ in dead}
-    tables: list[pa.Table] = []
-    places: list[int] = []
-    bounds = [-1, *sorted(long), len(kept)]
-    waiting = [(a + 1, b) for a, b in pairwise(bounds) if b > a + 1][::-1]
-    while waiting:
-        start, stop = waiting.pop()
-        table, reason = _read(b"\n".join(kept[start:stop]), stop - start)
-        if table is not None:
-            tables.append(table)
-            places += range(start, stop)
-        elif stop - start == 1:
-            dead.append((start, reason))
-        else:
-            middle = (start + stop) // 2
-            waiting += [(middle, stop), (start, middle)]
-    messages = pa.concat_tables(tables) if tables else SCHEMA.empty_table()
+    messages, places = _bisected(kept, dead)
     good, reasons = checked(messages, semiring)
     for position, reason in reasons:
         dead.append((places[position], reason))

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from lipstick.cli.errors import Failure
 from lipstick.cli.output import counted
+
+if TYPE_CHECKING:
+    from lipstick.systems.events.stream.settings import BatchProgress
 
 C = TypeVar("C", bound=Callable[..., Any])
 
@@ -98,6 +101,11 @@ def chosen(given: dict[str, Any]) -> SparkOptions | None:
     return SparkOptions(**options) if options["master"] is not None else None
 
 
+def _tell(done: BatchProgress) -> None:
+    lag = "" if done.lag is None else f", lag {done.lag:.1f} s"
+    tell_topics(done.topics, f"batch {done.batch}{lag}")
+
+
 def reduce_folder(
     folder: Path,
     store: Path,
@@ -107,7 +115,7 @@ def reduce_folder(
     close: bool = True,
     **settings: Any,
 ) -> tuple[dict[str, Any], int]:
-    """Reduce a folder of events by a streaming job.
+    """Reduce a folder by a streaming job; return each topic's progress, and the lines refused.
 
     Parameters
     ----------
@@ -117,22 +125,13 @@ def reduce_folder(
         Whether nothing more is to come then.
     settings
         Of `StreamSettings`.
-
-    Returns
-    -------
-    tuple
-        The progress of every topic, and how many lines were refused.
     """
     from pyspark.sql import SparkSession
 
     from lipstick.systems.events.stream.openlineage_runs import unfinished
-    from lipstick.systems.events.stream.settings import BatchProgress, StreamSettings
+    from lipstick.systems.events.stream.settings import StreamSettings
     from lipstick.systems.events.stream.spark import StreamReduction, job_builder
     from lipstick.systems.events.stream.streaming_frames import files_of
-
-    def tell(done: BatchProgress) -> None:
-        lag = "" if done.lag is None else f", lag {done.lag:.1f} s"
-        tell_topics(done.topics, f"batch {done.batch}{lag}")
 
     if not folder.is_dir():
         raise Failure(f"There is no folder {folder}: with --spark, a folder of events is reduced.")
@@ -149,7 +148,7 @@ def reduce_folder(
     try:
         with StreamReduction(store, given) as reduction:
             frame = files_of(spark, folder, files_per_batch=options.files_per_batch)
-            query = reduction.start(frame, interval=interval, tell=tell)
+            query = reduction.start(frame, interval=interval, tell=_tell)
             try:
                 reduction.wait(query)
             except KeyboardInterrupt:

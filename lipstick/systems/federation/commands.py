@@ -116,11 +116,8 @@ def members(opened: Federation, told: Answer) -> None:
                 "imports": len(head.imports),
             }
         )
-    if told.format == JSON:
-        told.send_json(rows)
-        return
     told.table(rows)
-    told.send_table()
+    told.finish(rows)
 
 
 @federation.command()
@@ -256,25 +253,22 @@ def _send(
         for each in answered.missing
     ]
     cost = answered.cost
-    if told.format == JSON:
-        told.send_json(
-            document
-            | {
-                "complete": answered.complete,
-                "missing": missing,
-                "versions": dict(answered.versions),
-                "cost": {"requests": cost.requests, "rounds": cost.rounds, "bytes": cost.bytes},
-            }
-        )
-    else:
-        for line in lines:
-            told.say(line)
-        if missing:
-            told.say("Missing:")
-            told.table([{"why": opened.directory.explain(part)} for part in answered.missing])
-        rounds = counted(cost.rounds, "round")
-        told.say(f"{counted(cost.requests, 'request')} in {rounds}, {cost.bytes:,} bytes")
-        told.send_table()
+    for line in lines:
+        told.say(line)
+    if missing:
+        told.say("Missing:")
+        told.table([{"why": opened.directory.explain(part)} for part in answered.missing])
+    rounds = counted(cost.rounds, "round")
+    told.say(f"{counted(cost.requests, 'request')} in {rounds}, {cost.bytes:,} bytes")
+    told.finish(
+        document
+        | {
+            "complete": answered.complete,
+            "missing": missing,
+            "versions": dict(answered.versions),
+            "cost": {"requests": cost.requests, "rounds": cost.rounds, "bytes": cost.bytes},
+        }
+    )
     if isinstance(answered, VerdictAnswer) and answered.verdict is Verdict.UNKNOWN:
         raise SystemExit(UNKNOWN)
 

@@ -142,9 +142,6 @@ def graph(
         "missing_facts": missing,
         "not_followed": [line_row(item.line) | {"why": item.why} for item in provenance.opaque],
     }
-    if answer.format == JSON:
-        answer.send_json(document)
-        return
     for name in ("inputs", "outputs", "variables", "modules", "missing_facts"):
         if document[name]:
             answer.say(f"{name.replace('_', ' ')}: {', '.join(document[name])}")
@@ -156,7 +153,7 @@ def graph(
     if document["not_followed"]:
         answer.say("Not followed:")
         answer.table(document["not_followed"])
-    answer.send_table()
+    answer.finish(document)
 
 
 def _export(shown: Any, kind: str, answer: Answer) -> None:
@@ -195,9 +192,6 @@ def _send(dependence: Dependence, answer: Answer, files: str) -> None:
         "assumed": [line_row(item.line) | {"why": item.why} for item in dependence.assumptions],
         "not_followed": [line_row(item.line) | {"why": item.why} for item in dependence.opaque],
     }
-    if answer.format == JSON:
-        answer.send_json(document)
-        return
     if dependence.files:
         answer.say(f"{files}: {', '.join(dependence.files)}")
     if dependence.variables:
@@ -211,7 +205,7 @@ def _send(dependence: Dependence, answer: Answer, files: str) -> None:
     if dependence.opaque:
         answer.say("Not followed:")
         answer.table(document["not_followed"])  # type: ignore[arg-type]
-    answer.send_table()
+    answer.finish(document)
 
 
 @script.command(name="slice")
@@ -254,9 +248,6 @@ def diff(
         "removed": [line_row(line) for line in difference.removed],
         "added": [line_row(line) for line in difference.added],
     }
-    if sent.format == JSON:
-        sent.send_json(document)
-        return
     for name in ("changed", "unchanged", "gone", "new"):
         if document[name]:
             sent.say(f"{name}: {', '.join(document[name])}")
@@ -264,7 +255,7 @@ def diff(
         if document[name]:
             sent.say(f"{name}:")
             sent.table(document[name])
-    sent.send_table()
+    sent.finish(document)
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -317,12 +308,9 @@ def run(
         }
         for event in done.events
     ]
-    if sent.format == JSON:
-        sent.send_json({"record": str(done.directory), "events": rows})
-        return
     sent.say(f"record: {done.directory}")
     sent.table(rows[: sent.rows], len(rows))
-    sent.send_table()
+    sent.finish({"record": str(done.directory), "events": rows})
 
 
 @click.command()
@@ -373,15 +361,12 @@ def _send_trace(traced_row: Trace, sent: Answer) -> None:
         "lines": [line_row(line) for line in traced_row.lines],
         "assumed": [line_row(item.line) | {"why": item.why} for item in traced_row.assumptions],
     }
-    if sent.format == JSON:
-        sent.send_json(document)
-        return
     sent.table(inputs)
     sent.table(document["lines"])
     if document["assumed"]:
         sent.say("Assumed:")
         sent.table(document["assumed"])
-    sent.send_table()
+    sent.finish(document)
 
 
 for each in (run, trace):

@@ -113,13 +113,8 @@ def read_checkpoint(checkpoint: str | os.PathLike[str]) -> list[MicroBatch]:
     """
     folder = Path(checkpoint)
     kept = read_kept(folder)
-    offsets = {
-        **kept.offsets,
-        **{
-            number: file.read_text(encoding="utf-8")
-            for number, file in numbered(folder / "offsets").items()
-        },
-    }
+    written = numbered(folder / "offsets").items()
+    offsets = dict(kept.offsets) | {n: file.read_text(encoding="utf-8") for n, file in written}
     if not offsets:
         raise CheckpointError(
             f"{folder} is not a checkpoint of a streaming query that has begun.\n"

@@ -403,10 +403,7 @@ def _send(
     notes: tuple[str, ...] | list[str],
     total: int | None = None,
 ) -> None:
-    if told.format == JSON:
-        told.send_json({**more, "rows": rows, "notes": list(notes)})
-        return
     told.table(rows, total)
     for note in notes:
         told.say(note)
-    told.send_table()
+    told.finish({**more, "rows": rows, "notes": list(notes)})

@@ -233,8 +233,6 @@ def replay(
     UnknownStreamError
         There are no such events, or a change is of an unknown event.
 
-    Notes
-    -----
     It takes two or three times the time and memory of a run over the sources from the first event
     that the results asked about can look back at, up to the last of these results: unchanged data
     is replayed as well, to know what is not deterministic. Where there are changes, windows of a
@@ -244,12 +242,8 @@ def replay(
     if events is not None and period is not None:
         raise ReplayError("A replay is of events or of a period: give one of them.")
     keys_asked = _keys_of(recording, events, period)
-    until = max((int(keys.t.max()) for keys in keys_asked.values() if len(keys)), default=INFINITE)
-    if period is not None:
-        until = period[1]
-    elif events is None:
-        until = INFINITE
-    span = ReplayedSpan(_prefix(recording, keys_asked, period, events, changes), until)
+    prefix = _prefix(recording, keys_asked, period, events, changes)
+    span = ReplayedSpan(prefix, _until(keys_asked, period, events))
     read = read_sources(graph, recording, span)
     before = run(graph, recording, span, None, read)
     again = recording if _has_all(recording) else run(graph, recording, span, None, read)
@@ -259,10 +253,9 @@ def replay(
         sid: _compare(before, after, sid, keys, _rank(keys, span.keys(recording, sid)))
         for sid, keys in keys_asked.items()
     }
+    appeared = {}
     if events is None:  # else other results of the stream were not asked about
         appeared = {sid: _appeared(recording, after, sid, span, period) for sid in keys_asked}
-    else:
-        appeared = {}
     same, changed, gone = ({sid: each[i] for sid, each in compared.items()} for i in range(3))
     return ReplayOutcome(
         Found(recording, same),
@@ -282,6 +275,17 @@ def _keys_of(
     graph = recording.graph
     ends = [sid for sid in graph.recorded if not graph.consumers(sid)]
     return {sid: resolve(recording, Events(sid, t=period)) for sid in ends}
+
+
+def _until(
+    keys_asked: Mapping[str, Keys], period: tuple[int, int] | None, events: Events | None
+) -> int:
+    """Return the time of the last result that is asked about."""
+    if period is not None:
+        return period[1]
+    if events is None:
+        return INFINITE
+    return max((int(keys.t.max()) for keys in keys_asked.values() if len(keys)), default=INFINITE)
 
 
 def _prefix(

@@ -204,8 +204,7 @@ class Workflow:
             ``{relation: rows}`` where only one input node has the relation. Rows are a data
             frame, an Arrow table, a list of tuples or of dicts, or the path of a file.
         store
-            The directory of the run. Stored invocations are not repeated; their inputs must be
-            the same.
+            The directory of the run. What it has is not repeated, and must have the same inputs.
         state
             The initial state, ``{module: {relation: rows}}``; omitted relations are empty.
         first
@@ -215,8 +214,8 @@ class Workflow:
         parallelism
             The limit on simultaneous invocations. The outcome does not depend on it.
         exports
-            By output, ``node/relation``, a folder: what each execution gives is written to
-            ``folder/number``, where other stores import it from.
+            By output, ``node/relation``, a folder for what each execution gives: other stores
+            import it from ``folder/number``.
 
         Raises
         ------
@@ -225,8 +224,7 @@ class Workflow:
         InputError
             For inputs or an initial state that do not fit.
         RunError
-            When the store holds a run of another workflow, or with other inputs; for exports that
-            are not outputs.
+            For a store of another workflow or other inputs, and exports that are not outputs.
         """
         from lipstick.workflow.execution.run import export_outputs, parsed_exports, run
 

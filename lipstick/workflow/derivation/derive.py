@@ -328,6 +328,25 @@ def _changeable(reading: QueryReading, rows: Rows, scalars: Sequence[Scalar]) ->
     )
 
 
+def _add_conditions(
+    trace: InvocationTrace,
+    target: TupleTarget,
+    conditions: Sequence[tuple[str, Sequence[Nodes]]],
+    group: int | None,
+    pool: int,
+) -> None:
+    """Add a node for each condition of HAVING between the groups and the tuples that pass."""
+    for number, (label, inputs) in enumerate(conditions, start=1):
+        condition = tuple_pool(trace, target, f".condition{number}", label, final=False)
+        if group is None:
+            trace.from_invocation(condition, len(target.ranks))
+        else:
+            trace.edges(Nodes.of(group, target.ranks), condition, target.ranks)
+        for values_of in inputs:
+            trace.edges(values_of, condition, target.ranks)
+        trace.edges(Nodes.of(condition, target.ranks), pool, target.ranks)
+
+
 def group_tuples(
     trace: InvocationTrace,
     reading: QueryReading,
@@ -380,15 +399,7 @@ def group_tuples(
         functions,
         lambda columns: reading.scalars(block, columns, len(target.ranks)),
     )
-    for number, (label, inputs) in enumerate(values.conditions, start=1):
-        condition = tuple_pool(trace, target, f".condition{number}", label, final=False)
-        if group is None:
-            trace.from_invocation(condition, len(target.ranks))
-        else:
-            trace.edges(Nodes.of(group, target.ranks), condition, target.ranks)
-        for values_of in inputs:
-            trace.edges(values_of, condition, target.ranks)
-        trace.edges(Nodes.of(condition, target.ranks), pool, target.ranks)
+    _add_conditions(trace, target, values.conditions, group, pool)
     return BlockTuples(TupleNodes(Nodes.of(pool, target.ranks), values.columns), values.order)
 
 

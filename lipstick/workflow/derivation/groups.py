@@ -85,6 +85,22 @@ class GroupValues:
     order: Sequence[Nodes]
 
 
+def _aggregates(
+    trace: InvocationTrace,
+    names: Mapping[str, str],
+    groups: GroupedNodes,
+    functions: Collection[str],
+) -> dict[str, Nodes]:
+    """Add the v-nodes of those aggregates that have names."""
+    nodes: dict[str, Nodes] = {}
+    for aggregate, call in groups.rows.calls.items():
+        if aggregate in names:
+            call_name = call.text.partition("(")[0].lower()
+            label = call.function or called(call.text, functions) or call_name
+            nodes[aggregate] = _aggregate(trace, names[aggregate], label, aggregate, call, groups)
+    return nodes
+
+
 def aggregate_nodes(
     trace: InvocationTrace,
     name: str,
@@ -113,7 +129,6 @@ def aggregate_nodes(
     """
     rows, block = groups.rows, groups.rows.block
     nodes_by_column: dict[str, Nodes] = {}
-    aggregates: dict[str, Nodes] = {}
     scalars = [(output, interpret(output.scalar)) for output in block.outputs]
     named = {
         s.column[1]: columns.get(o.name, o.name)
@@ -128,12 +143,8 @@ def aggregate_nodes(
         for alias, column in scalar.columns
         if alias == GROUP
     }
-    for aggregate, call in rows.calls.items():
-        if aggregate in used:
-            suffix = f"{name}.{named.get(aggregate, aggregate)}"
-            call_name = call.text.partition("(")[0].lower()
-            label = call.function or called(call.text, functions) or call_name
-            aggregates[aggregate] = _aggregate(trace, suffix, label, aggregate, call, groups)
+    names = {aggregate: f"{name}.{named.get(aggregate, aggregate)}" for aggregate in used}
+    aggregates = _aggregates(trace, names, groups, functions)
 
     def inputs(scalar: Interpreted) -> list[Nodes]:
         of_aggregates = [aggregates[c] for a, c in scalar.columns if a == GROUP and c in aggregates]

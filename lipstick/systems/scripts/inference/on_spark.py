@@ -24,6 +24,22 @@ if TYPE_CHECKING:
     from lipstick.systems.scripts.inference.offset import Offset
 
 
+def _products(inputs: DataFrame, width: Column, time: str, sequence: str) -> DataFrame:
+    """Return the first and the last input of each time, in buckets of times."""
+    from pyspark.sql import functions as F
+
+    at = F.col(time).cast("long")
+    cut = inputs.select(
+        at.alias("_time"), _bucket(at, width).alias("_bucket"), F.col(sequence).alias("_sequence")
+    )
+    of_each_time = cut.repartition("_bucket").groupBy("_bucket", "_time")
+    return of_each_time.agg(
+        F.min("_sequence").alias("_first"),
+        F.max("_sequence").alias("_last"),
+        F.count(F.lit(1)).alias("_count"),
+    )
+
+
 def infer_ranges(
     element: ProcessingElement,
     inputs: DataFrame,
@@ -63,19 +79,7 @@ def infer_ranges(
                 f"The input view has no column {name!r}; it has {', '.join(inputs.columns)}."
             )
     width = F.lit(element.window)
-    at = F.col(time).cast("long")
-    cut_inputs = inputs.select(
-        at.alias("_time"), _bucket(at, width).alias("_bucket"), F.col(sequence).alias("_sequence")
-    )
-    products = (
-        cut_inputs.repartition("_bucket")
-        .groupBy("_bucket", "_time")
-        .agg(
-            F.min("_sequence").alias("_first"),
-            F.max("_sequence").alias("_last"),
-            F.count(F.lit(1)).alias("_count"),
-        )
-    )
+    products = _products(inputs, width, time, sequence)
     buckets = F.sequence(
         _bucket(F.col("_lower"), width), _bucket(F.col("_upper") - F.lit(1), width)
     )

@@ -64,7 +64,7 @@ def bind(context: Context, variable: str, value: PyValue, process: ScriptNode) -
     """Let a variable hold a value that a PE makes a version of; return the version."""
     key = key_for_writing(context, variable)
     version = context.view(process, variable)
-    bound = PyValue(version.refs, value.regions, value.kind, value.target, value.cls, value.const)
+    bound = value.at(version.refs)
     context.write(key, bound)
     for region in value.regions:
         # Called after a variable rather than after what made it.

@@ -69,4 +69,4 @@ def condition(context: Context, test: ast.expr, name: str) -> PyValue:
     if not isinstance(test, ast.Name):
         return value
     tested = context.operate(name, "test", [value])
-    return PyValue(tested.refs, value.regions, value.kind, value.target, value.cls, value.const)
+    return value.at(tested.refs)

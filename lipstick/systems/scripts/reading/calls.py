@@ -45,9 +45,7 @@ def attribute_of(context: Context, base: PyValue, name: str) -> PyValue:
             if held is not None:
                 filled = context.filled(held)
                 refs = (*base.refs, *filled.refs)
-                return PyValue(
-                    refs, filled.regions, filled.kind, filled.target, filled.cls, filled.const
-                )
+                return filled.at(refs)
         case Class():
             member = class_member(context, base.target, name)
             if member is not None:

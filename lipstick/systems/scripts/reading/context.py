@@ -306,9 +306,7 @@ class Context(Regions):
                 kind = entry.kind if entry and entry.kind != "none" else ""
                 value = PyValue(refs, regions, kind)
             else:
-                value = PyValue(
-                    refs, entry.regions, entry.kind, entry.target, entry.cls, entry.const
-                )
+                value = entry.at(refs)
         loop.heads[key] = value
         return value
 
@@ -338,7 +336,7 @@ class Context(Regions):
                     refs[ref] = None
         if len(refs) == len(value.refs):
             return value
-        return PyValue(tuple(refs), value.regions, value.kind, value.target, value.cls, value.const)
+        return value.at(tuple(refs))
 
     def change(self, regions: Iterable[int], version: PyValue) -> None:
         """Let objects be in the state of a version from here on."""
@@ -348,7 +346,7 @@ class Context(Regions):
     def assume(self, value: PyValue, why: str) -> PyValue:
         """Return a value with the reason why its use is assumed."""
         refs = tuple((node, variable, reason or why) for node, variable, reason in value.refs)
-        return PyValue(refs, value.regions, value.kind, value.target, value.cls, value.const)
+        return value.at(refs)
 
     # -- what the text leaves open -------------------------------------------------------------
 
@@ -389,7 +387,7 @@ class Context(Regions):
             refs = ()
         self.write(
             key,
-            PyValue((*refs, doubt), held.regions, held.kind, held.target, held.cls, held.const),
+            held.at((*refs, doubt)),
         )
 
     def leave_all_open(self, why: str) -> None:

@@ -16,7 +16,14 @@ from lipstick.systems.scripts.reading.frames import Frame
 from lipstick.systems.scripts.reading.invoke import instantiate, invoke
 from lipstick.systems.scripts.reading.names import assigned_names
 from lipstick.systems.scripts.reading.special_names import OPERATORS
-from lipstick.systems.scripts.reading.values import Class, Library, ModuleFile, PyFunction, PyValue
+from lipstick.systems.scripts.reading.values import (
+    Class,
+    Library,
+    ModuleFile,
+    PyFunction,
+    PyValue,
+    regions_of,
+)
 from lipstick.systems.scripts.script_text import SourceFile, read_module
 
 _PLAIN_DECORATORS = frozenset(
@@ -52,7 +59,7 @@ def define_function(
     if owner is not None:
         # Names of a class are not looked up from its methods.
         scopes = scopes[1:]
-    regions = frozenset().union(*(value.regions for value in inputs)) if inputs else frozenset()
+    regions = regions_of(inputs)
     function = PyFunction(
         node,
         node.name,
@@ -262,7 +269,7 @@ def _import_all(context: Context, own_module: ModuleFile | None, name: str) -> N
         held = context.lookup(key)
         if held is not None and not str(key[1]).startswith("_"):
             process = context.process("import", "import", [held])
-            bound = PyValue((), held.regions, held.kind, held.target, held.cls, held.const)
+            bound = held.at(())
             bind(context, str(key[1]), bound, process)
 
 

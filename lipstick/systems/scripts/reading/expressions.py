@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from lipstick.systems.scripts.model import NodeKind
@@ -34,6 +35,7 @@ from lipstick.systems.scripts.reading.values import (
     Lazy,
     PyFunction,
     PyValue,
+    regions_of,
 )
 
 _SIGNS = {
@@ -110,65 +112,81 @@ _FORMS: dict[type[ast.expr], tuple[str, str]] = {
 }
 
 
-def comprehension(context: Context, node: Comprehension) -> PyValue:
-    """Add a comprehension: a PE that depends on what it goes over, its conditions and results."""
-    name, kind = _FORMS[type(node)]
-    scope = context.fresh()
-    outer = context.frame
-    targets = assigned_names(generator.target for generator in node.generators)
-    inner = Frame((scope, *outer.scopes), outer.file, targets, outer.function)
-    inner.exits, inner.yields, inner.around = outer.exits, outer.yields, outer
-    inner.loop_base, inner.path_base, inner.mark = outer.loop_base, outer.path_base, outer.mark
-    inputs: list[PyValue] = []
-    results: list[PyValue] = []
-    used_up: list[PyValue] = []
+@dataclass(slots=True)
+class _Read:
+    """What the body of a comprehension reads.
 
-    def body() -> None:
+    Attributes
+    ----------
+    inputs
+        What it goes over, and its conditions.
+    used_up
+        The iterators that it goes over.
+    """
+
+    context: Context
+    node: Comprehension
+    name: str
+    inputs: list[PyValue] = field(default_factory=list)
+    results: list[PyValue] = field(default_factory=list)
+    used_up: list[PyValue] = field(default_factory=list)
+
+    def body(self) -> None:
+        """Read the body once."""
+        context, node = self.context, self.node
         depth = len(context.guards)
         for generator in node.generators:
             over = iterated(context, context.evaluate(context, generator.iter))
-            inputs.append(over)
+            self.inputs.append(over)
             if is_used_up(context, over):
-                inputs.append(advance(context, over, name))
-                used_up.append(over)
+                self.inputs.append(advance(context, over, self.name))
+                self.used_up.append(over)
             item = next_of(context, over)
             if item is None:
                 item = element_of(context, over)
             else:
-                inputs.append(item)
+                self.inputs.append(item)
             assign(context, generator.target, item, "for")
             for condition in generator.ifs:
                 test = context.evaluate(context, condition)
-                inputs.append(test)
+                self.inputs.append(test)
                 context.guards.append(test)
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         values = [context.evaluate(context, part) for part in parts]
         if isinstance(node, ast.DictComp | ast.SetComp):
-            inputs.extend(hashed(context, values[:1]))
-        results.extend(values)
+            self.inputs.extend(hashed(context, values[:1]))
+        self.results.extend(values)
         del context.guards[depth:]
 
-    context.frames.append(inner)
+
+def _inner_frame(context: Context, node: Comprehension) -> Frame:
+    """Return the frame of a comprehension, which has its targets and is left as the one around."""
+    outer = context.frame
+    targets = assigned_names(generator.target for generator in node.generators)
+    inner = Frame((context.fresh(), *outer.scopes), outer.file, targets, outer.function)
+    inner.exits, inner.yields, inner.around = outer.exits, outer.yields, outer
+    inner.loop_base, inner.path_base, inner.mark = outer.loop_base, outer.path_base, outer.mark
+    return inner
+
+
+def comprehension(context: Context, node: Comprehension) -> PyValue:
+    """Add a comprehension: a PE that depends on what it goes over, its conditions and results."""
+    name, kind = _FORMS[type(node)]
+    outer = context.frame
+    read = _Read(context, node, name)
+    context.frames.append(_inner_frame(context, node))
     if _may_change(context, node):
-        repeated(context, name, body, assigned_names([node]))
+        repeated(context, name, read.body, assigned_names([node]))
     else:
-        body()
-    context.frames.pop()
-    context.closed_scopes.add(scope)
-    for value in results:
-        context.escape(value)
-    results = [context.as_object(value) for value in results]
-    region = context.region(name)
-    context.divide(region)
-    inside = frozenset().union(*(value.regions for value in results)) if results else NO_REGIONS
-    context.keep([region], inside)
-    if all(value.kind in PLAIN_KINDS for value in results) and inside <= context.plain:
-        context.plain.add(region)
+        read.body()
+    context.closed_scopes.add(context.frames.pop().scopes[0])
+    results = _as_objects(context, read.results)
+    region = _holder(context, name, results)
     result = context.operate(
-        name, "comprehension", [*inputs, *results], kind, frozenset([region]), ratio="n:n"
+        name, "comprehension", [*read.inputs, *results], kind, frozenset([region]), ratio="n:n"
     )
     if not isinstance(node, ast.GeneratorExp):
-        for over in used_up:
+        for over in read.used_up:
             context.change(over.regions, PyValue(result.refs))
         return result
     nothing = ast.arguments([], [], None, [], [], None, [])
@@ -211,8 +229,7 @@ def gathered(values: Iterable[PyValue]) -> PyValue:
     """One value that depends on several, and may be any of them or hold them."""
     values = list(values)
     refs = dict.fromkeys(ref for value in values for ref in value.refs)
-    regions = frozenset().union(*(value.regions for value in values)) if values else NO_REGIONS
-    return PyValue(tuple(refs), regions)
+    return PyValue(tuple(refs), regions_of(values))
 
 
 def _constant(context: Context, node: ast.Constant) -> PyValue:
@@ -284,9 +301,7 @@ def _conditional(context: Context, node: ast.IfExp) -> PyValue:
     context.guards.append(test)
     values = [evaluate(context, node.body), evaluate(context, node.orelse)]
     context.guards.pop()
-    for value in values:
-        context.escape(value)
-    values = [context.as_object(value) for value in values]
+    values = _as_objects(context, values)
     kind = values[0].kind if values[0].kind == values[1].kind else ""
     regions = values[0].regions | values[1].regions
     return context.operate("if else", "conditional", [test, *values], kind, regions, ratio="1:1")
@@ -335,18 +350,28 @@ def _constant_kind(node: ast.expr) -> str | None:
 
 def held(context: Context, name: str, values: list[PyValue], kind: str) -> PyValue:
     """Add a new object that holds some values."""
+    values = _as_objects(context, values)
+    if kind == "tuple" and not regions_of(values):
+        return context.operate(name, "display", values, kind)
+    regions = frozenset([_holder(context, name, values)])
+    return context.operate(name, "display", values, kind, regions)
+
+
+def _as_objects(context: Context, values: list[PyValue]) -> list[PyValue]:
+    """Return values as objects that others may hold."""
     for value in values:
         context.escape(value)
-    values = [context.as_object(value) for value in values]
-    inside = frozenset().union(*(value.regions for value in values)) if values else NO_REGIONS
-    if kind == "tuple" and not inside:
-        return context.operate(name, "display", values, kind)
-    region = context.region(name)
+    return [context.as_object(value) for value in values]
+
+
+def _holder(context: Context, name: str, values: list[PyValue]) -> int:
+    """Return the region of a new object that holds some values."""
+    region, inside = context.region(name), regions_of(values)
     context.divide(region)
     context.keep([region], inside)
     if all(value.kind in PLAIN_KINDS for value in values) and inside <= context.plain:
         context.plain.add(region)
-    return context.operate(name, "display", values, kind, frozenset([region]))
+    return region
 
 
 def _dict(context: Context, node: ast.Dict) -> PyValue:

@@ -22,6 +22,7 @@ from lipstick.systems.scripts.reading.values import (
     Lazy,
     PyFunction,
     PyValue,
+    regions_of,
 )
 
 _ABSENT = PyValue()
@@ -153,14 +154,14 @@ def _bind(
         version = context.view(process, parameter.arg)
         context.write(
             key,
-            PyValue(version.refs, value.regions, value.kind, value.target, value.cls, value.const),
+            value.at(version.refs),
         )
 
 
 def _collected(context: Context, values: list[PyValue], kind: str) -> PyValue:
     refs = tuple(dict.fromkeys(ref for value in values for ref in value.refs))
     values = [context.as_object(value) for value in values]
-    inside = frozenset().union(*(value.regions for value in values)) if values else NO_REGIONS
+    inside = regions_of(values)
     if not inside and kind != "dict":
         return PyValue(refs, kind=kind)
     region = context.region(kind or "argument")
@@ -175,15 +176,12 @@ def _returned(
     ratio = "n:n" if yields else None
     process = context.process("return", "return", [callee, value, *yields], ratio=ratio)
     returned = context.view(process, function.name, intermediate=True)
-    regions = value.regions.union(*(item.regions for item in yields))
-    if isinstance(function.node, ast.AsyncFunctionDef) and not yields:
+    regions = regions_of([value, *yields])
+    if yields or isinstance(function.node, ast.AsyncFunctionDef):
         region = context.region(function.name)
         context.generators[region] = function
         regions |= {region}
     if yields:
-        region = context.region(function.name)
-        context.generators[region] = function
-        regions |= {region}
         return context.filled(PyValue(returned.refs, regions, target=Lazy(function)))
     return context.filled(
         PyValue(returned.refs, regions, value.kind, value.target, value.cls, value.const)
@@ -265,7 +263,7 @@ def black_box(
     inputs = [context.assume(value, why) for value in inputs]
     process = context.process(functions[0].name, "call", inputs, unknown=why, lines=ran.lines)
     view = context.view(process, functions[0].name, intermediate=True)
-    shared = frozenset().union(*(value.regions for value in (*given, *ran.inputs)))
+    shared = regions_of([*given, *ran.inputs])
     reached = context.reach(r for value in given for r in value.regions)
     changed = set(reached if ran.changes_arguments else ()) | ran.changed
     if changed:
@@ -311,6 +309,5 @@ def _object(context: Context, cls: Class, callee: PyValue, given: list[PyValue])
     version = context.view(process, cls.name, intermediate=True)
     region = context.region(cls.name)
     context.made[region] = cls
-    inside = frozenset().union(*(value.regions for value in given)) if given else NO_REGIONS
-    context.keep([region], inside)
+    context.keep([region], regions_of(given))
     return PyValue(version.refs, frozenset([region]), cls=cls)

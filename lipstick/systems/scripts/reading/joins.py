@@ -10,7 +10,13 @@ from lipstick.systems.scripts.graph import ScriptEdge
 from lipstick.systems.scripts.model import Key, Role, ScriptNode
 from lipstick.systems.scripts.reading.context import Context
 from lipstick.systems.scripts.reading.frames import Changes
-from lipstick.systems.scripts.reading.values import MISSING, PyValue, Reference, joined_kind
+from lipstick.systems.scripts.reading.values import (
+    MISSING,
+    PyValue,
+    Reference,
+    joined_kind,
+    regions_of,
+)
 
 Candidates: TypeAlias = list[tuple[ScriptNode, PyValue | None]]
 """By branch what a key holds at its end; None: it is not there."""
@@ -79,7 +85,7 @@ def _versions(candidates: Iterable[tuple[ScriptNode, PyValue | None]]) -> tuple[
 def joined(context: Context, block: ScriptNode, key: Key, candidates: Candidates) -> PyValue:
     """Return the value that a block makes of one key, from the values in its branches."""
     values = [value for _, value in candidates if value is not None]
-    regions = frozenset().union(*(value.regions for value in values))
+    regions = regions_of(values)
     same = len({id(v.target) for v in values}) == 1 and len(values) == len(candidates)
     doubts: tuple[Reference, ...] = ()
     if context.graph.doubts:

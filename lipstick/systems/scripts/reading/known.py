@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 
 from lipstick.systems.scripts.facts import PLAIN, Fact, Parameter
 from lipstick.systems.scripts.model import NodeKind, ScriptNode, Window
@@ -38,6 +39,7 @@ from lipstick.systems.scripts.reading.values import (
     BoundMethod,
     PyFunction,
     PyValue,
+    regions_of,
 )
 
 _CONTAINERS = ("list", "dict", "tuple", "set")
@@ -64,37 +66,15 @@ def apply(
     why
         Why the fact is assumed to be about this call.
     """
+    call = _KnownCall(context, node, fact, arguments, owner)
     assumed = fact.unknown or why
-    given = arguments.all()
     if fact.unknown is not None or fact.stores:
-        for value in given:
+        for value in arguments.all():
             context.escape(value)
     if assumed is not None or fact.changes or fact.shares:
         arguments.replace(context.as_object)
-        given = arguments.all()
-    functions = [f for value in given if (f := _called(context, value)) is not None]
-    held = given if owner is None else [*given, owner]
-    special = called_by(context, fact.name, held, owner)
-    called = [*functions, *(candidates or []), *special, *advanced(context, held)]
-    ran = effects(context, called)
-    if fact.unknown is not None:
-        add_owners(context, ran)
-    inputs = [callee, *given, *context.guards, *ran.inputs]
-    if owner is not None:
-        inputs.insert(0, owner)
-    inputs = [context.filled(value) for value in inputs]
-    states = [context.named_region(name) for name in (*fact.state, *fact.observes)]
-    library = f"<{fact.name.split('.')[0]}>"
-    if fact.unknown is not None and "." in fact.name and owner is None:
-        # What a library keeps to itself nobody has told.
-        states.append(context.named_region(library))
-    elif library in context.named:
-        states.append(context.named[library])
-    read = files_read(context, fact, arguments, owner)
-    if (states or read.regions) and fact.unknown is None:
-        states.append(context.world)
-    inputs += [context.filled(PyValue(regions=frozenset([r]))) for r in (*states, *read.regions)]
-    inputs += read.opened
+    ran = call.effects(candidates or [])
+    inputs, read = call.inputs(callee, ran)
     if assumed is not None:
         inputs = [context.assume(value, assumed) for value in inputs]
     process = context.process(
@@ -110,11 +90,170 @@ def apply(
     )
     if fact.unknown is not None:
         context.not_followed(fact.unknown)
-    result = _result(context, node, fact, arguments, owner, process, ran, read)
+    result = call.result(process, ran, read)
     if assumed is not None:
-        _leave_open(context, fact, assumed, held)
+        _leave_open(context, fact, assumed, call.held)
     close_unnamed(context, node, arguments, owner)
     return result
+
+
+@dataclass(frozen=True, slots=True)
+class _KnownCall:
+    """A call, and the fact that describes it; the owner is what a method is called on."""
+
+    context: Context
+    node: ast.Call
+    fact: Fact
+    arguments: Arguments
+    owner: PyValue | None
+
+    @property
+    def held(self) -> list[PyValue]:
+        """The arguments, and the owner."""
+        given = self.arguments.all()
+        return given if self.owner is None else [*given, self.owner]
+
+    def effects(self, candidates: list[PyFunction]) -> Effects:
+        """Return the effects of the functions that the call may run."""
+        context, held = self.context, self.held
+        functions = [f for v in self.arguments.all() if (f := _called(context, v)) is not None]
+        special = called_by(context, self.fact.name, held, self.owner)
+        called = [*functions, *candidates, *special, *advanced(context, held)]
+        ran = effects(context, called)
+        if self.fact.unknown is not None:
+            add_owners(context, ran)
+        return ran
+
+    def inputs(self, callee: PyValue, ran: Effects) -> tuple[list[PyValue], FilesRead]:
+        """Return what the result depends on, and the files that are read."""
+        context, fact = self.context, self.fact
+        inputs = [callee, *self.arguments.all(), *context.guards, *ran.inputs]
+        if self.owner is not None:
+            inputs.insert(0, self.owner)
+        inputs = [context.filled(value) for value in inputs]
+        states = [context.named_region(name) for name in (*fact.state, *fact.observes)]
+        library = f"<{fact.name.split('.')[0]}>"
+        if fact.unknown is not None and "." in fact.name and self.owner is None:
+            # What a library keeps to itself nobody has told.
+            states.append(context.named_region(library))
+        elif library in context.named:
+            states.append(context.named[library])
+        read = files_read(context, fact, self.arguments, self.owner)
+        if (states or read.regions) and fact.unknown is None:
+            states.append(context.world)
+        for region in (*states, *read.regions):
+            inputs.append(context.filled(PyValue(regions=frozenset([region]))))
+        return inputs + read.opened, read
+
+    def result(self, process: ScriptNode, ran: Effects, read: FilesRead) -> PyValue:
+        """Change what the call changes, and return its result."""
+        context, fact = self.context, self.fact
+        written = self._written(process)
+        regions = NO_REGIONS
+        if fact.opens is not None:
+            regions = frozenset(written or read.regions)
+            if not process.writes:
+                # Reading moves the place in the file that is open, and nothing in the file.
+                regions = frozenset([context.region("file")])
+        _write(context, fact, process, written)
+        _change_states(context, fact, process)
+        self._change_objects(process)
+        self._change_reached(process, ran)
+        leave_effects(context, ran, process)
+        if fact.returns == "none" and not fact.unknown:
+            if not context.graph.outgoing[process.id]:
+                context.view(process, process.name, intermediate=True)
+            return PyValue(((process.id, None, None),), kind="none")
+        view = context.view(
+            process, process.name, intermediate=True, persistent=process.kind is NodeKind.SOURCE
+        )
+        kind = fact.returns
+        if not regions and kind not in IMMUTABLE:
+            regions = self._regions(process)
+        if kind == "defaultdict":
+            context.inserting |= regions
+        if kind == PLAIN or (kind in PLAIN_KINDS and not fact.shares and fact.unknown is None):
+            context.plain |= regions
+        regions |= _stored_regions(fact, self.arguments, self.owner)
+        return PyValue(view.refs, regions, kind, const=_const(fact, self.arguments))
+
+    def _written(self, process: ScriptNode) -> tuple[int, ...]:
+        """Return the files that the call writes or touches, and note the former in its PE."""
+        context, fact, arguments = self.context, self.fact, self.arguments
+        written: tuple[int, ...] = ()
+        if fact.writes is not None:
+            process.writes, written = files(context, fact.writes, arguments, self.owner)
+        elif fact.opens is not None and set(mode_of(fact, arguments)) & set("wax+"):
+            process.writes, written = files(context, fact.opens, arguments, self.owner)
+            leave_file_open(context, written)
+        if fact.touches is not None:
+            _, touched = files(context, fact.touches, arguments, self.owner)
+            written = (*written, *touched)
+        return written
+
+    def _change_reached(self, process: ScriptNode, ran: Effects) -> None:
+        """Change what functions reach from the arguments, and iterators that are used up."""
+        context, fact = self.context, self.fact
+        if ran.changes_arguments or fact.unknown is not None:
+            reached = context.reach(r for value in self.held for r in value.regions)
+            if reached:
+                version = context.view(process, _name_of(context, self.node, process))
+                context.change(reached, version)
+                if fact.unknown is not None:
+                    context.connect(reached)
+        used_up = [value for value in self.arguments.all() if is_used_up(context, value)]
+        if used_up and fact.returns not in ITERATORS:
+            version = context.view(process, process.name, intermediate=True)
+            context.change({region for value in used_up for region in value.regions}, version)
+
+    def _regions(self, process: ScriptNode) -> frozenset[int]:
+        """Return the regions of a result that is an object of its own, or shares others."""
+        context, fact = self.context, self.fact
+        held = [v for v in (self.owner, *self.arguments.all()) if v is not None]
+        shared = regions_of(held)
+        region = context.region(process.name)
+        if fact.unknown is not None:
+            functions = [f for value in held if (f := _called(context, value)) is not None]
+            context.holds[region] = functions
+            return frozenset([region]) | shared
+        if fact.shares:
+            context.keep([region], shared | context.inside(shared))
+            # What wraps its arguments, such as a writer of a file, changes them when it is changed.
+            if fact.returns not in _CONTAINERS or fact.mutates:
+                return frozenset([region]) | shared | context.inside(shared)
+        return frozenset([region])
+
+    def _change_objects(self, process: ScriptNode) -> None:
+        """Change the arguments that the fact says are changed in place."""
+        context, node, fact = self.context, self.node, self.fact
+        arguments, owner = self.arguments, self.owner
+        mutates = list(fact.mutates) if fact.unknown is None else []
+        inplace = arguments.named.get("inplace")
+        spread = bool(arguments.spread)
+        if fact.inplace and (spread or (inplace is not None and inplace.const is not False)):
+            mutates.append(Parameter("self"))
+        if _is_in_place(fact, arguments) and fact.copy is not None:
+            mutates.append(fact.copy)
+        if fact.out is not None:
+            mutates.append(fact.out)
+        for parameter in mutates:
+            value = argument(parameter, arguments, owner)
+            text = argument_text(parameter, node, arguments)
+            if value is None and spread and parameter.fixed is None:
+                # It is one of those that `*` and `**` give, which nobody names.
+                reached = context.reach(r for v in arguments.spread for r in v.regions)
+                context.change(reached, context.view(process, process.name, intermediate=True))
+                continue
+            if value is None or not (value.regions or text is not None):
+                continue
+            if fact.stores and value.kind not in COPIED:
+                other_values = [
+                    v for v in (*arguments.all(), *([owner] if owner else [])) if v is not value
+                ]
+                kept = [region for other in other_values for region in other.regions]
+                context.keep(context.alike(value.regions), kept)
+            if isinstance(text, ast.expr) and value.regions:
+                changed(context, text, value, process)
 
 
 def _leave_open(context: Context, fact: Fact, why: str, held: list[PyValue]) -> None:
@@ -144,91 +283,6 @@ def _called(context: Context, value: PyValue) -> PyFunction | None:
     return member.target if member and isinstance(member.target, PyFunction) else None
 
 
-def _result(
-    context: Context,
-    node: ast.Call,
-    fact: Fact,
-    arguments: Arguments,
-    owner: PyValue | None,
-    process: ScriptNode,
-    ran: Effects,
-    read: FilesRead,
-) -> PyValue:
-    given = arguments.all()
-    everything = [value for value in (owner, *given) if value is not None]
-    written: tuple[int, ...] = ()
-    if fact.writes is not None:
-        process.writes, written = files(context, fact.writes, arguments, owner)
-    elif fact.opens is not None and set(mode_of(fact, arguments)) & set("wax+"):
-        process.writes, written = files(context, fact.opens, arguments, owner)
-        leave_file_open(context, written)
-    if fact.touches is not None:
-        _, touched = files(context, fact.touches, arguments, owner)
-        written = (*written, *touched)
-    reads_only = fact.opens is not None and not process.writes
-    regions = NO_REGIONS
-    if fact.opens is not None:
-        regions = frozenset(written or read.regions)
-        if reads_only:
-            # Reading moves the place in the file that is open, and nothing in the file.
-            handle = context.region("file")
-            regions = frozenset([handle])
-    _write(context, fact, process, written)
-    _change_states(context, fact, process)
-    _change_objects(context, node, fact, arguments, owner, process)
-    if ran.changes_arguments or fact.unknown is not None:
-        reached = context.reach(r for value in everything for r in value.regions)
-        if reached:
-            version = context.view(process, _name_of(context, node, process))
-            context.change(reached, version)
-            if fact.unknown is not None:
-                context.connect(reached)
-    used_up = [value for value in given if is_used_up(context, value)]
-    if used_up and fact.returns not in ITERATORS:
-        version = context.view(process, process.name, intermediate=True)
-        context.change({region for value in used_up for region in value.regions}, version)
-    leave_effects(context, ran, process)
-    if fact.returns == "none" and not fact.unknown:
-        if not context.graph.outgoing[process.id]:
-            context.view(process, process.name, intermediate=True)
-        return PyValue(((process.id, None, None),), kind="none")
-    view = context.view(
-        process, process.name, intermediate=True, persistent=process.kind is NodeKind.SOURCE
-    )
-    kind = fact.returns
-    if not regions and kind not in IMMUTABLE:
-        functions = [f for value in everything if (f := _called(context, value)) is not None]
-        regions = _regions(context, fact, everything, process, functions)
-    if kind == "defaultdict":
-        context.inserting |= regions
-    if kind == PLAIN or (kind in PLAIN_KINDS and not fact.shares and fact.unknown is None):
-        context.plain |= regions
-    regions |= _stored_regions(fact, arguments, owner)
-    return PyValue(view.refs, regions, kind, const=_const(fact, arguments))
-
-
-def _regions(
-    context: Context,
-    fact: Fact,
-    everything: list[PyValue],
-    process: ScriptNode,
-    functions: list[PyFunction],
-) -> frozenset[int]:
-    shared = (
-        frozenset().union(*(value.regions for value in everything)) if everything else NO_REGIONS
-    )
-    region = context.region(process.name)
-    if fact.unknown is not None:
-        context.holds[region] = functions
-        return frozenset([region]) | shared
-    if fact.shares:
-        context.keep([region], shared | context.inside(shared))
-        # What wraps its arguments, such as a writer of a file, changes them when it is changed.
-        if fact.returns not in _CONTAINERS or fact.mutates:
-            return frozenset([region]) | shared | context.inside(shared)
-    return frozenset([region])
-
-
 def _write(context: Context, fact: Fact, process: ScriptNode, written: tuple[int, ...]) -> None:
     known = [r for r in written if not context.graph.names[r].startswith("<")]
     # All are read before any is written: one may be another by another name.
@@ -251,43 +305,6 @@ def _change_states(context: Context, fact: Fact, process: ScriptNode) -> None:
     for name in names:
         version = context.view(process, name, persistent=name in ("<stdout>", "<stdin>"))
         context.change([context.named_region(name)], version)
-
-
-def _change_objects(
-    context: Context,
-    node: ast.Call,
-    fact: Fact,
-    arguments: Arguments,
-    owner: PyValue | None,
-    process: ScriptNode,
-) -> None:
-    mutates = list(fact.mutates) if fact.unknown is None else []
-    inplace = arguments.named.get("inplace")
-    spread = bool(arguments.spread)
-    if fact.inplace and (spread or (inplace is not None and inplace.const is not False)):
-        mutates.append(Parameter("self"))
-    if _is_in_place(fact, arguments) and fact.copy is not None:
-        mutates.append(fact.copy)
-    if fact.out is not None:
-        mutates.append(fact.out)
-    for parameter in mutates:
-        value = argument(parameter, arguments, owner)
-        text = argument_text(parameter, node, arguments)
-        if value is None and spread and parameter.fixed is None:
-            # It is one of those that `*` and `**` give, which nobody names.
-            reached = context.reach(r for v in arguments.spread for r in v.regions)
-            context.change(reached, context.view(process, process.name, intermediate=True))
-            continue
-        if value is None or not (value.regions or text is not None):
-            continue
-        if fact.stores and value.kind not in COPIED:
-            other_values = [
-                v for v in (*arguments.all(), *([owner] if owner else [])) if v is not value
-            ]
-            kept = [region for other in other_values for region in other.regions]
-            context.keep(context.alike(value.regions), kept)
-        if isinstance(text, ast.expr) and value.regions:
-            changed(context, text, value, process)
 
 
 def _stored_regions(fact: Fact, arguments: Arguments, owner: PyValue | None) -> frozenset[int]:

@@ -228,7 +228,7 @@ def _return(context: Context, node: ast.Return) -> None:
         context.escape(value)
     changes = context.state.changes(frame.mark)
     returned = context.operate("returns", "returns", [value])
-    value = PyValue(returned.refs, value.regions, value.kind, value.target, value.cls, value.const)
+    value = value.at(returned.refs)
     path = context.path[frame.path_base :]
     jump = context.jumped("return")
     body = frame.function.node.body if frame.function is not None else []

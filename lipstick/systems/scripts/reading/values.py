@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from lipstick.systems.scripts.model import Key
@@ -147,9 +148,18 @@ class PyValue:
     cls: Class | None = None
     const: Any = MISSING
 
+    def at(self, refs: tuple[Reference, ...]) -> PyValue:
+        """Return the same value where a reader depends on other nodes."""
+        return replace(self, refs=refs)
+
 
 NOTHING = PyValue(kind="none", const=None)
 """None, where no text makes it."""
+
+
+def regions_of(values: Iterable[PyValue]) -> frozenset[int]:
+    """Return all objects that some values may be."""
+    return NO_REGIONS.union(*(value.regions for value in values))
 
 
 def joined_kind(values: list[PyValue]) -> str:

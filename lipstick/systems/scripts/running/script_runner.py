@@ -167,6 +167,19 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
     current.opened(path, writes=writes)
 
 
+def _make(directory: Path, overwrite: bool) -> None:
+    """Make the directory of a record, in place of one that is there already if that may be."""
+    if directory.exists():
+        if not overwrite:
+            raise RunScriptError(
+                f"{directory} exists already: a record is of one run.\n"
+                "Give another directory (--record), or replace it (--overwrite)."
+            )
+        open_run(directory)  # only a record is removed
+        shutil.rmtree(directory)
+    directory.mkdir(parents=True)
+
+
 def run_script(
     path: str | Path,
     arguments: Sequence[str] = (),
@@ -208,15 +221,7 @@ def run_script(
     directory = directory.absolute()  # Spark may have been started in another folder
     given = tuple(str(fact) for fact in facts)
     provenance = script_provenance(path, facts=given, order=order)
-    if directory.exists():
-        if not overwrite:
-            raise RunScriptError(
-                f"{directory} exists already: a record is of one run.\n"
-                "Give another directory (--record), or replace it (--overwrite)."
-            )
-        open_run(directory)  # only a record is removed
-        shutil.rmtree(directory)
-    directory.mkdir(parents=True)
+    _make(directory, overwrite)
     text = provenance.script.main.text
     (directory / "script.py").write_text(text, encoding="utf-8")
     recorder = RunRecorder(directory, provenance, _names(provenance, path))

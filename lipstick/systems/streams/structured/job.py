@@ -188,6 +188,16 @@ def _offsets(checkpoint: str, number: int) -> str | None:
         return None
 
 
+def _check_options(graph: Graph, results: Mapping[str, Result], trigger: Mapping[str, Any]) -> None:
+    for sid in results:
+        graph.node(sid)
+    for name in ("continuous", "realTime"):
+        if name in trigger:
+            raise StreamError(
+                f"trigger={name}: a graph runs batch by batch.\nUse processingTime or availableNow."
+            )
+
+
 @checked
 def start(
     graph: Graph,
@@ -211,8 +221,7 @@ def start(
     store
         The folder of a store, made if it is not there. With `partitions` all workers see it.
     checkpoint
-        Spark's checkpoint of the query: a restart goes on by it and the store, which belong
-        together.
+        Spark's checkpoint of the query: a restart goes on by it together with the store.
     partitions
         The number of partitions of the keys, each with its state and a task of its own, if all
         streams have a key; None: one process runs the graph.
@@ -225,8 +234,7 @@ def start(
     results
         By stream, a function that gets the new events of each batch as a table after the batch was
         stored, so at most once; an error of it stops the query. The columns are content, ``_key``
-        (of streams with one), ``_n``, ``_t``, ``_d``, and a column with ``_`` before its name for
-        each property.
+        (if there is one), ``_n``, ``_t``, ``_d``, and each property with ``_`` before its name.
     trigger
         As for ``writeStream.trigger``, such as ``{"availableNow": True}``.
 
@@ -237,26 +245,18 @@ def start(
     StreamError
         Before it starts: a graph that cannot run there, or a store or checkpoint of something else.
     """
-    for sid in results or {}:
-        graph.node(sid)
-    for name in ("continuous", "realTime"):
-        if name in (trigger or {}):
-            raise StreamError(
-                f"trigger={name}: a graph runs batch by batch.\nUse processingTime or availableNow."
-            )
+    _check_options(graph, results or {}, trigger or {})
     check(graph, frames, partitions)
     frame = one_frame(graph, frames, partitions)
-    with_delays = delays or Fixed()
+    asked = (properties, delays or Fixed(), results or {})
     recorder = (RecordedQuery if partitions else Assertions)(store, full=full)
     recorder.__enter__()
     try:
-        work: InProcess | Partitioned
         if isinstance(recorder, Assertions):
-            work = InProcess(graph, recorder, properties, with_delays, results or {})
+            work: InProcess | Partitioned = InProcess(graph, recorder, *asked)
         else:
             assert partitions is not None
-            slots = slots_of(frame.sparkSession, partitions)
-            work = Partitioned(graph, recorder, slots, properties, with_delays, results or {})
+            work = Partitioned(graph, recorder, slots_of(frame.sparkSession, partitions), *asked)
         running = RunningGraph(graph.name, recorder, work, frame, str(checkpoint))
         running.begin(trigger)
     except BaseException:
