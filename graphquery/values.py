@@ -18,7 +18,7 @@ from graphquery.model import Kind, Port, Segment
 from graphquery.storage import COPIES
 from graphquery.view import Operation
 from semiring.arrays.aggregates import aggregate
-from semiring.arrays.segments import ascending
+from semiring.arrays.segments import ascending, index_of
 from semiring.base import Array
 from semiring.support.door import checked
 
@@ -238,8 +238,7 @@ def _values(graph: ProvenanceGraph, ids: Array) -> pa.Array:
             f"The values are of types {' and '.join(sorted(map(str, types)))}.\nAsk for the"
             " values of one type at a time."
         )
-    back = np.empty(len(ids), dtype=np.int64)
-    back[order] = np.arange(len(ids))
+    back = index_of(order, len(ids))
     return pa.concat_arrays(parts).take(pa.array(back))
 
 

@@ -22,7 +22,7 @@ from graphquery.storage import Columns
 from graphquery.values import DeletionEffects, is_opaque
 from graphquery.values import values as local_values
 from graphquery.view import NO_IDS, GraphView, Operation, Overlay
-from semiring.arrays.segments import ascending
+from semiring.arrays.segments import ascending, mask_of
 from semiring.base import Array
 
 if TYPE_CHECKING:
@@ -83,8 +83,7 @@ def brought(view: SparkView, nodes: NodeSet, columns: Columns, limit: int) -> Pr
         return columns(file, column)
 
     graph = ProvenanceGraph.build(segments, sets, read)
-    visible = np.zeros(graph.storage.size, dtype=np.bool_)
-    visible[here(ids)] = True
+    visible = mask_of(here(ids), graph.storage.size)
     overlay = Overlay(here(edges[~plain][:, :2])) if len(view.zoomed) else None
     zoomed = MappingProxyType(dict.fromkeys(sorted(view.zoomed), NO_IDS))
     return ProvenanceGraph(graph.storage, GraphView(visible, zoomed, overlay))

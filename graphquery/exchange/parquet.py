@@ -26,6 +26,7 @@ from graphquery.graph import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Segment
 from graphquery.values import VALUE_COLUMN, current
 from graphquery.view import GraphView
+from semiring.arrays.segments import index_of, mask_of
 from semiring.base import Array
 
 _SEGMENTS = pa.schema(
@@ -119,8 +120,7 @@ def read_parquet(path: str | os.PathLike[str]) -> ProvenanceGraph:
         return ends[column] if file == _EDGES else _read(folder, file, [column])[column]
 
     graph = ProvenanceGraph.build(segments, sets, read)
-    visible = np.zeros(graph.storage.size, dtype=np.bool_)
-    visible[graph.storage.bases[segment_numbers] + ordinals] = True
+    visible = mask_of(graph.storage.bases[segment_numbers] + ordinals, graph.storage.size)
     if bool(visible[: graph.storage.count].all()):
         return graph
     return ProvenanceGraph(graph.storage, GraphView(visible))
@@ -158,8 +158,7 @@ def _values(
     graph: ProvenanceGraph, segment: Segment, shown: Array, columns: Sequence[str]
 ) -> pa.Table:
     """Return the values of a segment's nodes, one row each; NULL for hidden nodes."""
-    indices_of = np.full(segment.count, -1, dtype=np.int64)
-    indices_of[shown] = np.arange(len(shown))
+    indices_of = index_of(shown, segment.count)
     indices = pa.array(indices_of, mask=indices_of < 0)
     ids = shown + graph.storage.bases[graph.storage.position[segment.name]]
     arrays = {}

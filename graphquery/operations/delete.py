@@ -10,7 +10,7 @@ import numpy as np
 from graphquery.model import Port
 from graphquery.reduced_nodes import check_whole, is_reduced
 from graphquery.view import GraphStep, GraphView, Neighbours, Operation
-from semiring.arrays.segments import ascending
+from semiring.arrays.segments import ascending, mask_of
 from semiring.base import Array
 from semiring.support.door import checked
 
@@ -98,8 +98,7 @@ def removed(graph: ProvenanceGraph, seeds: Array) -> Array:
     ReducedError
         The answer depends on operations that a reduction has dropped.
     """
-    gone = np.zeros(graph.storage.size, dtype=np.bool_)
-    gone[seeds] = True
+    gone = mask_of(seeds, graph.storage.size)
     fragile = graph.storage.fragile
     parts = [seeds]
     frontier = seeds

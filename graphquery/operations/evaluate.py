@@ -15,7 +15,7 @@ from graphquery.operations.reach import reached
 from graphquery.reduced_nodes import check_whole, is_reduced
 from graphquery.storage import GraphStorage, layers
 from graphquery.view import Neighbours
-from semiring.arrays.segments import ascending
+from semiring.arrays.segments import ascending, mask_of
 from semiring.base import Array, Semiring, TokenValuation
 from semiring.encodings.valuation import Valuation
 from semiring.support.door import checked
@@ -120,8 +120,7 @@ def evaluate(
 
 def _with_ancestors(graph: ProvenanceGraph, ids: Array) -> Array:
     """Return a Boolean array over all ids: some nodes and their ancestors."""
-    wanted = np.zeros(graph.storage.size, dtype=np.bool_)
-    wanted[ids] = True
+    wanted = mask_of(ids, graph.storage.size)
     wanted[reached(graph, ids, forwards=False)] = True
     return wanted
 

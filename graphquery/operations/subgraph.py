@@ -8,6 +8,7 @@ import numpy as np
 
 from graphquery.operations.reach import reached
 from graphquery.view import GraphStep, GraphView, Operation
+from semiring.arrays.segments import mask_of
 from semiring.base import Array
 from semiring.support.door import checked
 
@@ -42,8 +43,7 @@ def subgraph(graph: ProvenanceGraph, nodes: Nodes) -> ProvenanceGraph:
 def subgraph_ids(graph: ProvenanceGraph, seeds: Array) -> ProvenanceGraph:
     """Take the subgraph of nodes by their ascending ids; see `subgraph`."""
     below = reached(graph, seeds, forwards=True)
-    visible = np.zeros(graph.storage.size, dtype=np.bool_)
-    visible[graph.incoming(below).nodes] = True
+    visible = mask_of(graph.incoming(below).nodes, graph.storage.size)
     siblings = graph.outgoing(np.flatnonzero(visible)).nodes
     visible[:] = False
     for part in (seeds, reached(graph, seeds, forwards=False), below, siblings):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphquery.reduction.edges import Edges
+from semiring.arrays.segments import mask_of
 from semiring.base import Array
 
 _PASSES = 20
@@ -58,8 +59,7 @@ def condensed(edges: Edges, chosen: Array) -> tuple[Edges, Array]:
         Boolean array: the vertices that any cycle leads through.
     """
     size = len(chosen)
-    cyclic = np.zeros(size, dtype=np.bool_)
-    cyclic[edges.source[in_cycles(edges, size)]] = True
+    cyclic = mask_of(edges.source[in_cycles(edges, size)], size)
     component = components_of(edges.take(chosen[edges.source] & chosen[edges.dest]), size)
     merged = edges.renumbered(component)
     return merged.take(merged.source != merged.dest), cyclic

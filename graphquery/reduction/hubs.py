@@ -12,6 +12,7 @@ import numpy as np
 
 from graphquery.reduction.contract import eliminate_apart
 from graphquery.reduction.edges import Edges, cycle, joined
+from semiring.arrays.segments import mask_of
 from semiring.base import Array
 
 ROOM = 8
@@ -219,8 +220,7 @@ def _merged(edges: Edges, marks: Array) -> tuple[Edges, Array]:
 
 def _last(edges: Edges, left: Array) -> Array:
     """Return the vertices of `left` without edges to vertices in `left`."""
-    leads = np.zeros(len(left), dtype=np.bool_)
-    leads[edges.source[left[edges.dest]]] = True
+    leads = mask_of(edges.source[left[edges.dest]], len(left))
     last: Array = left & ~leads
     if not last.any():
         raise cycle(np.flatnonzero(left))

@@ -20,6 +20,7 @@ from graphquery.reduction.errors import ReductionCycleError
 from graphquery.reduction.hubs import eliminate
 from graphquery.reduction.partial import Partial, encoded
 from graphquery.reduction.vertices import VertexRole, Vertices, has, unknown
+from semiring.arrays.segments import mask_of
 from semiring.base import Array, Semiring
 
 
@@ -176,8 +177,7 @@ def _through(edges: Edges, late: Edges, stays: Array, strict: bool) -> Edges:
 
 def _behind(edges: Edges, start: Array, stays: Array) -> Array:
     """Return a mask of the edges on paths from some vertices to the first staying vertex."""
-    reached = np.zeros(len(stays), dtype=np.bool_)
-    reached[start] = True
+    reached = mask_of(start, len(stays))
     reached &= ~stays
     while True:
         on_path = reached[edges.source]

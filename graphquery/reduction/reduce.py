@@ -20,6 +20,7 @@ from graphquery.reduction.errors import ReductionCycleError
 from graphquery.reduction.hubs import decide, eliminate
 from graphquery.reduction.partial import Partial
 from graphquery.reduction.vertices import VertexRole, Vertices, has
+from semiring.arrays.segments import mask_of
 from semiring.base import Array
 
 
@@ -170,8 +171,7 @@ def _compact(partial: Partial, edges: Edges, vertices: Vertices, sides: Closed) 
 
 
 def _final(keys: pa.Array, edges: Edges, roles: Array) -> Final:
-    present = np.zeros(len(keys), dtype=np.bool_)
-    present[edges.source] = True
+    present = mask_of(edges.source, len(keys))
     present[edges.dest] = True
     numbers = np.cumsum(present) - 1
     return Final(keys.filter(pa.array(present)), edges.renumbered(numbers), roles[present])

@@ -25,7 +25,7 @@ from graphquery.reduction.partial import Partial
 from graphquery.reduction.reduce import Final
 from graphquery.reduction.shares import Share, joined_shares
 from graphquery.reduction.vertices import VertexRole, Vertices, has, unknown
-from semiring.arrays.segments import ascending
+from semiring.arrays.segments import ascending, mask_of
 from semiring.base import Array, Semiring
 
 
@@ -148,8 +148,7 @@ class _Step:
         """Replace edges to answered vertices by edges to the causes in their answers."""
         if not (len(answers) or len(empty)):
             return
-        answered = np.zeros(self.size, dtype=np.bool_)
-        answered[answers.source] = True
+        answered = mask_of(answers.source, self.size)
         answered[empty] = True
         hit = ~self.settled & answered[self.leaving.dest]
         requested = self.leaving.take(hit)
@@ -250,9 +249,7 @@ class _Step:
         return here
 
     def _marked(self, places: Array) -> Array:
-        marked = np.zeros(self.size, dtype=np.bool_)
-        marked[places] = True
-        return marked
+        return mask_of(places, self.size)
 
     def _merge_settled(self) -> None:
         """Merge parallel settled edges."""

@@ -28,6 +28,7 @@ from semiring.arrays.segments import (
     list_layout,
     lists_of,
     maps_of,
+    mask_of,
     owners_of,
     places_of,
 )
@@ -255,8 +256,7 @@ def array_distinct(arguments: Sequence[Vector]) -> Vector:
     ranks = np.where(known, ranked(lists.members), 0)
     keys = np.stack([lists.owners, known.astype(np.int64), ranks])
     _, first = np.unique(keys, axis=1, return_index=True)
-    chosen = np.zeros(len(lists.members), dtype=np.bool_)
-    chosen[first] = True
+    chosen = mask_of(first, len(lists.members))
     return lists.kept(chosen)
 
 

@@ -46,11 +46,23 @@ def outside(values: Array, other: Array) -> Array:
     return values[~np.isin(values, other, assume_unique=True)]
 
 
+def mask_of(positions: Array | Sequence[int], length: int) -> Array:
+    """Return a mask that is true at some positions, or where another mask is."""
+    mask = np.zeros(length, dtype=np.bool_)
+    mask[positions] = True
+    return mask
+
+
+def index_of(numbers: Array | Sequence[int], length: int) -> Array:
+    """Return by number, below a length, its index in an array without duplicates; -1 for others."""
+    index = np.full(length, -1, dtype=np.int64)
+    index[numbers] = np.arange(len(numbers))
+    return index
+
+
 def others(count: int, numbers: Array) -> Array:
     """Return the numbers below a count that are not in an array, ascending."""
-    rest = np.ones(count, dtype=np.bool_)
-    rest[numbers] = False
-    return np.flatnonzero(rest)
+    return np.flatnonzero(~mask_of(numbers, count))
 
 
 def renumbered(values: Array, count: int) -> tuple[Array, Array]:
@@ -58,8 +70,7 @@ def renumbered(values: Array, count: int) -> tuple[Array, Array]:
 
     The numbers are below `count`, the length of a table.
     """
-    there = np.zeros(count, dtype=np.bool_)
-    there[values] = True
+    there = mask_of(values, count)
     places: Array = there.cumsum() - 1
     return np.flatnonzero(there), places[values]
 

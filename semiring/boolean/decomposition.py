@@ -14,7 +14,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from semiring.arrays.segments import ascending, bounds, common, others, renumbered, stable_order
+from semiring.arrays.segments import (
+    ascending,
+    bounds,
+    common,
+    index_of,
+    mask_of,
+    others,
+    renumbered,
+    stable_order,
+)
 from semiring.base import Array
 from semiring.boolean.columns import GateColumns, gate_columns
 from semiring.boolean.events import Annotation
@@ -118,8 +127,7 @@ class _Splitting:
         item_sizes = np.bincount(groups.item, minlength=len(groups.group))
         # The first literal of every group, where it has one conjunction of one.
         single = (sizes == 1) & ~true
-        alone = np.zeros(count, dtype=np.bool_)
-        alone[groups.group[item_sizes == 1]] = True
+        alone = mask_of(groups.group[item_sizes == 1], count)
         alone &= single
         literal_group = groups.group[groups.item]
         only = np.zeros(count, dtype=np.int64)
@@ -181,8 +189,7 @@ class _Splitting:
             if not (constant.any() or len(monus) or products.any() or sums.any()):
                 break
             # Conjunctions with a false literal are gone; true literals, too.
-            dropped = np.zeros(len(group), dtype=np.bool_)
-            dropped[item[constant & ~holds]] = True
+            dropped = mask_of(item[constant & ~holds], len(group))
             dropped[item[sums]] = True
             kept = ~(constant | products | sums)
             kept[monus] = False
@@ -208,8 +215,7 @@ class _Splitting:
         kept_groups = ~true[group]
         group, item, literal = compacted(group, item, literal, kept_groups)
         order = stable_order(group)
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
+        place = index_of(order, len(order))
         keys = ascending(place[item] << 32 | literal)
         return Conjunctions(count, group[order], keys >> 32, keys & 0xFFFFFFFF), true
 
@@ -228,8 +234,7 @@ class _Splitting:
         times = np.bincount(places, minlength=len(keys))
         in_all = times == own_sizes[keys >> 32]
         is_common = in_all[places]
-        factored = np.zeros(len(chosen), dtype=np.bool_)
-        factored[owner[is_common]] = True
+        factored = mask_of(owner[is_common], len(chosen))
         children: list[tuple[Array, Conjunctions]] = []
         if factored.any():
             apart = self._share_nothing(owner, some.literal, is_common, len(chosen))
@@ -286,9 +291,7 @@ class _Splitting:
         )
         keys = [owners << 32 | tokens for owners, tokens in (found, beside)]
         shared = common(*map(ascending, keys))
-        apart = np.ones(count, dtype=np.bool_)
-        apart[shared >> 32] = False
-        return apart
+        return ~mask_of(shared >> 32, count)
 
 
 def _without(groups: Conjunctions, factored: Array, is_common: Array) -> tuple[Array, Conjunctions]:
@@ -300,8 +303,7 @@ def _without(groups: Conjunctions, factored: Array, is_common: Array) -> tuple[A
     left = factored[groups.group[groups.item]] & ~is_common
     group = number[groups.group[inside]]
     item, literal = (np.cumsum(inside) - 1)[groups.item[left]], groups.literal[left]
-    kept = np.ones(int(factored.sum()), dtype=np.bool_)
-    kept[group[others(len(group), item)]] = False
+    kept = ~mask_of(group[others(len(group), item)], int(factored.sum()))
     group, item, literal = compacted(group, item, literal, kept[group])
     return kept, Conjunctions(int(kept.sum()), (np.cumsum(kept) - 1)[group], item, literal)
 
@@ -309,8 +311,7 @@ def _without(groups: Conjunctions, factored: Array, is_common: Array) -> tuple[A
 def _sorted(count: int, group: Array, groups: Conjunctions) -> Conjunctions:
     """Return conjunctions assigned to new groups, in the order of the groups."""
     order = stable_order(group)
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
+    place = index_of(order, len(order))
     item = place[groups.item]
     by_item = stable_order(item)
     return Conjunctions(count, group[order], item[by_item], groups.literal[by_item])
@@ -331,8 +332,7 @@ def _joined(children: list[tuple[Array, Conjunctions]]) -> tuple[Array, Conjunct
     )
     literal = np.concatenate([part.literal for _, part in children])
     order = stable_order(owners)
-    number = np.empty(len(order), dtype=np.int64)
-    number[order] = np.arange(len(order))
+    number = index_of(order, len(order))
     return owners[order], _sorted(
         len(owners), number[group], Conjunctions(len(owners), group, item, literal)
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from semiring.arrays.exact import reduce_segments
-from semiring.arrays.segments import ascending, bounds, owners_of
+from semiring.arrays.segments import ascending, bounds, index_of, owners_of
 from semiring.base import Array
 from semiring.boolean.columns import GateColumns
 from semiring.circuit.gates import COMPARE, CONDITION, PLAIN, SEEDS, TOKEN, mixed
@@ -221,8 +221,7 @@ def compacted(group: Array, item: Array, literal: Array, kept: Array) -> tuple[A
 
 def chosen_groups(groups: Conjunctions, chosen: Array) -> Conjunctions:
     """Return the chosen groups, in ascending order, renumbered."""
-    number = np.full(groups.count, -1, dtype=np.int64)
-    number[chosen] = np.arange(len(chosen))
+    number = index_of(chosen, groups.count)
     of_items = number[groups.group]
     group, item, literal = compacted(of_items, groups.item, groups.literal, of_items >= 0)
     return Conjunctions(len(chosen), group, item, literal)

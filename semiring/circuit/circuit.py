@@ -17,7 +17,7 @@ from semiring.arrays.arrow import decoded, normal
 from semiring.arrays.decimals import decimal_to_integers
 from semiring.arrays.exact import reduce_segments
 from semiring.arrays.ranks import ranked
-from semiring.arrays.segments import bounds, owners_of
+from semiring.arrays.segments import bounds, mask_of, owners_of
 from semiring.base import Array
 from semiring.circuit.gates import (
     CANONICAL,
@@ -197,8 +197,7 @@ class AnnotationCircuit:
         numbers = np.flatnonzero((np.diff(own) == 1) & (child[own[:-1]] == ONE))
         if len(numbers):
             result[chosen[numbers]] = self.constants(times[own[numbers]])
-            rest = np.ones(len(chosen), dtype=np.bool_)
-            rest[numbers] = False
+            rest = ~mask_of(numbers, len(chosen))
             edges = np.repeat(rest, np.diff(own))
             chosen, own = chosen[rest], bounds(np.diff(own)[rest])
             child, times = child[edges], times[edges]
@@ -480,8 +479,7 @@ def _merged(owners: Array, child: Array, label: Array) -> tuple[Array, Array, Ar
 
 def _among(owners: Array, chosen: Array, count: int) -> Array:
     """Return a Boolean array of the chosen ones among owners below a count."""
-    wanted = np.zeros(count, dtype=np.bool_)
-    wanted[chosen] = True
+    wanted = mask_of(chosen, count)
     among: Array = wanted[owners]
     return among
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from semiring.arrays.comparison import UFUNCS
 from semiring.arrays.exact import reduce_segments
-from semiring.arrays.segments import ascending, bounds
+from semiring.arrays.segments import ascending, bounds, index_of
 from semiring.base import Array, Semiring
 from semiring.circuit.circuit import AnnotationCircuit
 from semiring.circuit.gates import (
@@ -240,8 +240,7 @@ class _Evaluation(Generic[V]):
             stop = start + int(counts[number])
             taken.append(self.columns.take(self._parts[number], place[order[start:stop]]))
             start = stop
-        back = np.empty(len(order), dtype=np.int64)
-        back[order] = np.arange(len(order))
+        back = index_of(order, len(order))
         return self.columns.take(self.columns.concatenate(taken), back)
 
     def _layer(self, kind: int, layer: Array) -> V:

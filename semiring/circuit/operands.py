@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from semiring.arrays.segments import ascending, bounds, owners_of, places_of
+from semiring.arrays.segments import ascending, bounds, mask_of, owners_of, places_of
 from semiring.base import Array
 from semiring.circuit.gates import (
     AGGREGATED,
@@ -228,8 +228,7 @@ class OperandGates:
         first = own[:-1][sole]
         held = ~gates.has(annotations[places[first]], OPEN)
         result[sole[held]] = operands[first[held]]
-        rest = np.zeros(len(last), dtype=np.bool_)
-        rest[sole[~held]] = True
+        rest = mask_of(sole[~held], len(last))
         chosen = np.repeat(rest, sizes)
         child = np.stack([annotations[places[chosen]], operands[chosen]], axis=1).ravel()
         none = np.zeros(int(rest.sum()), dtype=np.int64)

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from semiring.arrays.segments import mask_of
 from semiring.base import Array
 from semiring.columns.derivations import DerivationColumns
 from semiring.columns.token_sources import ValuedScan
@@ -181,8 +182,7 @@ class FormulaColumns(DerivationColumns):
 def _constant(values: Derivations) -> Array:
     """Return a Boolean array of the elements without factors."""
     variable = np.flatnonzero(values.degrees)
-    constant: Array = np.ones(len(values), dtype=np.bool_)
-    constant[values.owners[variable]] = False
+    constant: Array = ~mask_of(values.owners[variable], len(values))
     return constant
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from semiring.arrays.segments import index_of
 from semiring.base import Array
 from semiring.columns.objects import pickled, unpickled
 from semiring.encodings.vocabulary import TokenPart, TokenScan, Vocabulary
@@ -106,6 +107,5 @@ class Transport:
         if not kinds:
             columns = [pa.array(np.ones(len(numbers), dtype=np.bool_))]
         keys = pa.StructArray.from_arrays(columns, [f"k{n}" for n in range(len(columns))])
-        places = np.full(size, -1, dtype=np.int64)
-        places[numbers] = np.arange(len(numbers))
+        places = index_of(numbers, size)
         return keys.take(pa.array(places, mask=places < 0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring.arrays.segments import bounds
+from semiring.arrays.segments import bounds, mask_of
 from semiring.base import Array
 from semiring.encodings.derivations import Derivations, exponents_of, ordered
 from semiring.encodings.vocabulary import ABSENT
@@ -36,9 +36,7 @@ def contained(rows: Derivations, among: Derivations) -> Array:
     repeated = np.append(~first[1:], False)
     # The order is stable: the first of two equal rows comes from `rows`.
     places = np.flatnonzero(repeated) if order is None else order[repeated]
-    repeated_rows = np.zeros(len(rows.tokens), dtype=np.bool_)
-    repeated_rows[places] = True
-    return repeated_rows
+    return mask_of(places, len(rows.tokens))
 
 
 def divided(rows: Derivations, divisors: Derivations, *, strictly: bool = False) -> Array:
@@ -52,8 +50,7 @@ def divided(rows: Derivations, divisors: Derivations, *, strictly: bool = False)
     Cost: every divisor is compared with the rows that have its rarest token.
     """
     sizes, degrees = rows.degrees, divisors.degrees
-    everywhere = np.zeros(len(rows), dtype=np.bool_)
-    everywhere[divisors.owners[degrees == 0]] = True
+    everywhere = mask_of(divisors.owners[degrees == 0], len(rows))
     divided_rows: Array = everywhere[rows.owners]
     if strictly:
         divided_rows &= sizes > 0

@@ -32,7 +32,7 @@ from graphquery.federation.crossings.relation import BoundaryRelation
 from graphquery.federation.crossings.sketches import Sketches, union
 from graphquery.federation.errors import WireError
 from graphquery.operations.reach import unseen
-from semiring.arrays.segments import ascending
+from semiring.arrays.segments import ascending, index_of, mask_of
 from semiring.base import Array
 
 _GAPS_HEAD = struct.Struct("<IB")
@@ -54,8 +54,7 @@ def encode_gaps(gaps: Array) -> bytes:
     """
     width = _width(gaps)
     quotients = gaps >> width
-    unary = np.zeros(int(quotients.sum()) + len(gaps), dtype=np.bool_)
-    unary[np.cumsum(quotients + 1) - 1] = True
+    unary = mask_of(np.cumsum(quotients + 1) - 1, int(quotients.sum()) + len(gaps))
     if len(unary) >= 1 << 32:
         raise OverflowError("too many integers for one code")
     low = ((gaps[:, None] >> np.arange(width, dtype=np.int64)) & 1).astype(np.bool_)
@@ -304,8 +303,7 @@ def sketches_of(relation: BoundaryRelation, known: Mapping[str, Sketches], block
         ready = np.flatnonzero(~done & (waiting == 0))
         if len(ready) == 0:
             raise WireError("The hubs of a boundary graph form a cycle.")
-        rank = np.full(size, -1, dtype=np.int64)
-        rank[ready] = np.arange(len(ready))
+        rank = index_of(ready, size)
         edges = np.flatnonzero(rank[relation.targets] >= 0)
         sources = np.where(
             is_hub[edges], place_of[relation.sources[edges] * is_hub[edges]], places[edges]

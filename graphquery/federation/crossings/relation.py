@@ -18,7 +18,7 @@ from graphquery.graph import ProvenanceGraph
 from graphquery.operations.reach import reached
 from graphquery.store.crossing import Import, ImportPart, exports, imports
 from graphquery.store.snapshot import Snapshot
-from semiring.arrays.segments import ascending
+from semiring.arrays.segments import ascending, index_of, mask_of
 from semiring.base import Array
 
 _MIXED = np.uint64(0x9E3779B97F4A7C15)
@@ -63,8 +63,7 @@ def contract(count: int, kept: Array, sources: Array, targets: Array) -> tuple[A
 def _independent(candidates: Array, cost: Array, sources: Array, targets: Array) -> Array:
     """Return a mask of an independent set of the candidates, preferring low costs."""
     ids = np.arange(len(cost), dtype=np.uint64)
-    order = np.empty(len(cost), dtype=np.int64)
-    order[np.lexsort((ids * _MIXED, cost))] = np.arange(len(cost))
+    order = index_of(np.lexsort((ids * _MIXED, cost)), len(cost))
     both = candidates[sources] & candidates[targets]
     first, other = sources[both], targets[both]
     chosen: Array = candidates.copy()
@@ -199,19 +198,16 @@ def _contracted(
         By node id, the number of its hub.
     """
     count = graph.storage.count
-    back = np.zeros(count, dtype=np.bool_)
-    back[reached(graph, exported_ids, forwards=False)] = True
+    back = mask_of(reached(graph, exported_ids, forwards=False), count)
     back[exported_ids] = True
-    seen = np.zeros(count, dtype=np.bool_)
-    seen[reached(graph, starts[back[starts]], forwards=True)] = True
+    seen = mask_of(reached(graph, starts[back[starts]], forwards=True), count)
     seen[starts] = True
     between = np.flatnonzero(back & seen)
     adjacent = graph.outgoing(between)
     sources = np.repeat(between, adjacent.degrees)
     inside = (back & seen)[adjacent.nodes]
     ends = np.flatnonzero(seen[exported_ids])
-    kept = np.zeros(count + len(exported_ids), dtype=np.bool_)
-    kept[starts] = True
+    kept = mask_of(starts, count + len(exported_ids))
     kept[count:] = True
     sources, targets = contract(
         count + len(exported_ids),

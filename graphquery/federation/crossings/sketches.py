@@ -17,6 +17,7 @@ import pyarrow as pa
 from graphquery.federation.crossings import filters
 from graphquery.federation.crossings.hashing import Hashes
 from graphquery.federation.errors import WireError
+from semiring.arrays.segments import index_of
 from semiring.base import Array
 
 EXACT, BLOOM, TOP = range(3)
@@ -126,8 +127,7 @@ class Sketches:
 
     def may_contain(self, hashes: Hashes) -> Array:
         """Return a Boolean array: the sketches that may contain at least one of some hashes."""
-        possible = np.zeros(len(self), dtype=np.bool_)
-        possible[self.kinds == TOP] = True
+        possible: Array = self.kinds == TOP
         if len(hashes) == 0:
             return np.zeros(len(self), dtype=np.bool_)
         owners = np.repeat(np.arange(len(self)), np.diff(self.offsets))
@@ -244,8 +244,7 @@ def _union(count: int, owners: Array, members: Sketches, own_hashes: Hashes) -> 
     lengths = np.bincount(expanded, minlength=count)
     kinds[(kinds == EXACT) & (lengths > LARGEST_EXACT)] = BLOOM
     large = np.flatnonzero(kinds == BLOOM)
-    filter_of = np.full(count, -1, dtype=np.int64)
-    filter_of[large] = np.arange(len(large))
+    filter_of = index_of(large, count)
     chosen = filter_of[expanded] >= 0
     filters_made = filters.filters_of(
         filter_of[expanded[chosen]], hashes[chosen], len(large), members.blocks

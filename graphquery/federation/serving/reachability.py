@@ -20,7 +20,7 @@ from graphquery.federation.wire.requests import NODES, ROWS
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import Kind, Segment
 from graphquery.operations.reach import reached, unseen
-from semiring.arrays.segments import ascending, union
+from semiring.arrays.segments import ascending, mask_of, union
 from semiring.base import Array
 
 
@@ -128,13 +128,11 @@ def between(
     targets = site.resolve(graph, names_in(header, "targets"))
     sources = site.resolve(graph, names_in(header, "sources"))
     ends = ascending(np.concatenate([targets, site.outgoing.nodes(exits)[0]]))
-    wanted = np.zeros(graph.storage.size, dtype=np.bool_)
-    wanted[ends] = True
+    wanted = mask_of(ends, graph.storage.size)
     wanted[reached(graph, ends, forwards=False)] = True
     if header.get("sources") is not None:
         starts = ascending(np.concatenate([sources, site.incoming.nodes(entries)[0]]))
-        after = np.zeros(graph.storage.size, dtype=np.bool_)
-        after[starts] = True
+        after = mask_of(starts, graph.storage.size)
         after[reached(graph, starts, forwards=True)] = True
         wanted &= after
     return _fragment(site, graph, wanted, (sources, targets), header)

@@ -34,7 +34,7 @@ from graphquery.operations.evaluate import evaluate as annotations_of
 from graphquery.store import Store, StoreDamagedError, StoreError
 from graphquery.store.format import FORMAT_FILE, LOG
 from semiring import semirings
-from semiring.arrays.segments import ascending
+from semiring.arrays.segments import ascending, index_of, mask_of
 from semiring.base import Array, Semiring
 from semiring.errors import ExactnessError, LipstickError
 
@@ -108,9 +108,8 @@ def evaluate(
         _without(site, graph, entering), semiring, valuation, np.concatenate([targets, leaving])
     )
     out = packed(semiring, evaluated.annotations[leaving])
-    sequence = np.empty(len(leaving), dtype=np.int64)
-    sequence[np.concatenate([*order.values(), np.empty(0, np.int64)])[of_exit]] = np.arange(
-        len(leaving)
+    sequence = index_of(
+        np.concatenate([*order.values(), np.empty(0, np.int64)])[of_exit], len(leaving)
     )
     nodes = packed(semiring, evaluated.annotations[targets])
     reply_tables = {
@@ -155,8 +154,7 @@ def _without(site: Site, graph: ProvenanceGraph, entering: Array) -> ProvenanceG
     ids = site.incoming.ids[~np.isin(site.incoming.ids, entering)]
     if len(ids) == 0:
         return graph
-    visible = np.zeros(graph.storage.size, dtype=np.bool_)
-    visible[graph.ids] = True
+    visible = mask_of(graph.ids, graph.storage.size)
     visible[ids] = False
     return graph.viewed(replace(graph.view, visible=visible))
 

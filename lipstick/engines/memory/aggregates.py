@@ -39,7 +39,7 @@ from semiring.arrays.arrow import decoded, normal
 from semiring.arrays.decimals import decimal_to_integers
 from semiring.arrays.exact import magnitude
 from semiring.arrays.ranks import ranked
-from semiring.arrays.segments import bounds, lists_of, owners_of
+from semiring.arrays.segments import bounds, lists_of, mask_of, owners_of
 from semiring.base import Array
 from semiring.errors import AnnotationError
 
@@ -285,8 +285,7 @@ class Touched:
 
     def _involved(self, lost: Array, gained: Array) -> Array:
         """The places of the groups of some lost and gained members, given by Boolean arrays."""
-        groups = np.zeros(self.count, dtype=np.bool_)
-        groups[self._lost.groups[lost]] = True
+        groups = mask_of(self._lost.groups[lost], self.count)
         groups[self._gained.groups[gained]] = True
         return np.flatnonzero(groups)
 
@@ -441,8 +440,7 @@ def _bits(call: Anew, values: pa.Array, owners: Array, groups: int) -> pa.Array:
     known = values.take(pa.array(rows)).to_numpy(zero_copy_only=False)
     there, starts = np.unique(owners[rows], return_index=True)
     bits = np.zeros(groups, dtype=known.dtype)
-    mask = np.ones(groups, dtype=np.bool_)
-    mask[there] = False
+    mask = ~mask_of(there, groups)
     if len(rows):
         bits[there] = _BITS[call.name].reduceat(known, starts)
     return pa.array(bits, values.type, mask=mask)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from lipstick.engines.memory.keys import KeyTable, distinct
 from lipstick.errors import CaptureError
-from semiring.arrays.segments import ascending, expand
+from semiring.arrays.segments import ascending, expand, mask_of
 from semiring.base import Array
 
 _LARGEST = 2**62
@@ -192,8 +192,7 @@ class TokenIndex:
             return owners
         codes = self._codes(tokens)
         if self._is_ascending and self.absent is None and _ascends(codes):
-            there = np.zeros(width + 1, dtype=np.bool_)
-            there[packed] = True
+            there = mask_of(packed, width + 1)
             rows = np.flatnonzero(there[codes])
             if len(rows) == len(packed):
                 return rows

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from semiring.arrays.segments import mask_of
 from semiring.base import Array
 
 _BITS = 32
@@ -57,6 +58,4 @@ def matches(places: Array, among: Array) -> tuple[Array, Array]:
 
 def contains(among: Array, places: Array) -> Array:
     """Return a Boolean array: the places that are among some sorted ones."""
-    result = np.zeros(len(places), dtype=np.bool_)
-    result[matches(places, among)[0]] = True
-    return result
+    return mask_of(matches(places, among)[0], len(places))

@@ -22,7 +22,7 @@ from lipstick.engines.memory.unions import UnionRows
 from lipstick.engines.memory.window_rows import WindowRows
 from rewriter.blocks import Block
 from semiring.arrays.arrow import decoded
-from semiring.arrays.segments import ascending
+from semiring.arrays.segments import ascending, mask_of
 from semiring.base import Array
 
 
@@ -288,8 +288,7 @@ def dependents(engine: Engine, relation: str, keys: Sequence[pa.Array]) -> Array
                 marked[by_number[of_block.positions] == number] |= flags
         hit = marked
         if members is not None:
-            hit = np.zeros(len(of_block.positions), dtype=np.bool_)
-            hit[of_block.owners[marked]] = True
+            hit = mask_of(of_block.owners[marked], len(of_block.positions))
         if any(hits[each.block.name].any() for each in of_block.block.subqueries):
             hit[:] = True
         hits[name] = hit

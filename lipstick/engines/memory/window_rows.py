@@ -56,7 +56,7 @@ from rewriter.interpret import (
     from_arrow,
     windowed,
 )
-from semiring.arrays.segments import ascending, expand, union
+from semiring.arrays.segments import ascending, expand, mask_of, union
 from semiring.base import Array
 
 FOLLOWED = 4
@@ -380,8 +380,7 @@ class WindowRows(MemberRows):
         """
         rows = np.flatnonzero(self.base_present())
         chosen = np.searchsorted(rows, positions)
-        wanted = np.zeros(len(rows), dtype=np.bool_)
-        wanted[chosen] = True
+        wanted = mask_of(chosen, len(rows))
         for windows in self.windowed.values():
             for call in windows.calls:
                 placement = self._placed(call, rows)

@@ -30,7 +30,7 @@ from rewriter.emit import MEMBERS
 from rewriter.interpret import AggregateCall, Interpreted, WindowCall
 from semiring.arrays.aggregates import aggregate_ranges
 from semiring.arrays.arrow import decoded
-from semiring.arrays.segments import bounds
+from semiring.arrays.segments import bounds, index_of
 from semiring.base import Array
 
 _COUNTED = ("row_number", "rank", "percent_rank", "cume_dist")
@@ -95,8 +95,7 @@ class _RowValue:
         count = len(moved.present)
         positions = np.concatenate([moved.present, positions_of(moved.arriving)])
         by_position = np.argsort(positions, kind="stable")
-        at = np.empty(len(positions), dtype=np.int64)
-        at[by_position] = np.arange(len(positions))
+        at = index_of(by_position, len(positions))
         scalars = [*call.partition, *(key.scalar for key in call.order)]
         columns = [column.take(pa.array(by_position)) for column in self._scalars(scalars)]
         width = len(call.partition)
@@ -196,8 +195,7 @@ class _RowValue:
         own = _OwnFrames(call, ordered, base)
         old, new = moved.old[lost], moved.arriving[gained]
         lost_of, gained_of = self._of_old[lost], self._of_new[gained]
-        order = np.empty(len(present), dtype=np.int64)
-        order[self._base_order] = np.arange(len(present))
+        order = index_of(self._base_order, len(present))
         lost_at = order[self._old[lost]]
 
         def survivors(chosen: Array) -> TouchedMembers:

@@ -17,7 +17,7 @@ from lipstick.explorer.graphs.boxes import Focus, Marks, Picture, counted
 from lipstick.explorer.graphs.node_values import changed
 from lipstick.explorer.graphs.outline import Outline
 from lipstick.explorer.graphs.picture import crumbs_of, inner_name
-from semiring.arrays.segments import ascending, common, outside, union
+from semiring.arrays.segments import ascending, common, mask_of, outside, union
 from semiring.base import Array
 
 NODES = 40
@@ -281,8 +281,7 @@ def _marks(
 def _waves(graph: ProvenanceGraph, start: Array, gone: Array) -> Array:
     """Return, for each node that is gone, its steps from the deleted nodes, as int64."""
     wave = np.zeros(len(gone), dtype=np.int64)
-    inside = np.zeros(graph.storage.size, dtype=np.bool_)
-    inside[gone] = True
+    inside = mask_of(gone, graph.storage.size)
     inside[start] = False
     frontier, at = start, 0
     while len(frontier):

@@ -18,6 +18,7 @@ from lipstick.errors import CaptureError
 from lipstick.questions.why.measure import is_number
 from lipstick.questions.why.sources import SourceRows, read_sources, with_held_columns
 from semiring.arrays.arrow import decoded
+from semiring.arrays.segments import mask_of
 from semiring.base import Array
 
 if TYPE_CHECKING:
@@ -163,8 +164,7 @@ def _binned(array: pa.Array, rows: Array) -> tuple[pa.Array, float]:
     """Return the lower bound of each value's range, and the width: 1, 2 or 5 times 10^n."""
     values = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     finite = np.isfinite(values)
-    inside = np.zeros(len(values), dtype=np.bool_)
-    inside[rows[rows >= 0]] = True
+    inside = mask_of(rows[rows >= 0], len(values))
     least, most = (
         f(values[inside & finite], initial=i) for f, i in ((np.min, np.inf), (np.max, -np.inf))
     )

@@ -25,7 +25,7 @@ from lipstick.errors import CaptureError
 from lipstick.questions.diff.answers import RowPairs
 from semiring.analysis.witnesses import extended_set
 from semiring.arrays.arrow import decoded
-from semiring.arrays.segments import ascending
+from semiring.arrays.segments import ascending, mask_of
 from semiring.base import Array
 from semiring.support.budget import spent
 from semiring.support.door import checked
@@ -196,9 +196,7 @@ def bags_differ(first: pa.Table, second: pa.Table, worlds: int) -> Array:
     ours, theirs = codes[: first.num_rows], codes[first.num_rows :]
     unequal = np.bincount(ours, minlength=count) != np.bincount(theirs, minlength=count)
     world = columns[0].to_numpy(zero_copy_only=False)
-    differ = np.zeros(worlds, dtype=np.bool_)
-    differ[world[unequal[codes]]] = True
-    return differ
+    return mask_of(world[unequal[codes]], worlds)
 
 
 def _alike(one: pa.Array, two: pa.Array) -> list[pa.Array]:
@@ -256,8 +254,7 @@ def differing_tuples(
     sets = [_behind(memories, pairs, pair, tuples) for pair in chosen[spread].tolist()]
     # An unmatched row of an outer join, or of NOT IN, may need tuples that are behind no row.
     for numbers in sorted(sets, key=len):
-        gone = np.ones(len(tuples), dtype=np.bool_)
-        gone[numbers] = False
+        gone = ~mask_of(numbers, len(tuples))
         if worlds.differ(gone[None, :])[0]:
             break
     else:
@@ -292,8 +289,7 @@ def _behind(
     found = [np.zeros(0, dtype=np.int64)]
     for memory, rows in zip(memories, (pairs.before, pairs.after), strict=True):
         if rows[pair] >= 0:
-            mask = np.zeros(memory.answer().num_rows, dtype=np.bool_)
-            mask[rows[pair]] = True
+            mask = mask_of(rows[pair], memory.answer().num_rows)
             found.append(tuples.numbers(memory.lineage(mask)))
     return ascending(np.concatenate(found))
 

@@ -17,6 +17,7 @@ from lipstick.questions.diff.parts import DifferenceParts
 from lipstick.questions.why.answer import described
 from lipstick.questions.why.measure import column_of, is_measurable, rows_with
 from lipstick.tracking.naming import free_name
+from semiring.arrays.segments import mask_of
 from semiring.base import Array
 from semiring.support.door import checked
 
@@ -254,8 +255,7 @@ class AnswerDifference:
         pairs = self._pairs
         chosen = np.zeros(len(pairs.before), dtype=np.bool_)
         for table, rows in ((self.before, pairs.before), (self.after, pairs.after)):
-            named = np.zeros(table.num_rows + 1, dtype=np.bool_)
-            named[rows_with(table, where)] = True
+            named = mask_of(rows_with(table, where), table.num_rows + 1)
             chosen |= named[np.minimum(rows, table.num_rows)] & (rows >= 0)
         found = np.flatnonzero(chosen)
         if len(found) > 1 and not where:

@@ -41,6 +41,7 @@ from lipstick.questions.why.partials import (
 from lipstick.questions.why.sources import SourceRows
 from rewriter.blocks import GROUP, Block, MatchKind
 from rewriter.interpret import FailedError, Interpreted, UninterpretableError, from_arrow, interpret
+from semiring.arrays.segments import index_of, mask_of
 from semiring.base import Array
 
 
@@ -110,8 +111,7 @@ class _GroupValues(SearchEffects):
         if not known.all():
             items, found = items[known], found[known]
             weights = None if weights is None else weights[known]
-        inside = np.zeros(len(self._source), dtype=np.bool_)
-        inside[found] = True
+        inside = mask_of(found, len(self._source))
         rows = np.flatnonzero(inside)
         few = copy(self)
         few._source_row = np.searchsorted(rows, found)
@@ -130,9 +130,7 @@ class _GroupValues(SearchEffects):
 
     @cached_property
     def _places_of_members(self) -> Array:
-        places = np.full(self._rows.members.count, -1, dtype=np.int64)
-        places[self._members] = np.arange(len(self._members))
-        return places
+        return index_of(self._members, self._rows.members.count)
 
     def _items(self, codes: Array, rows: Array | None) -> tuple[Array, Array]:
         """Return the members of coded rows, and their codes."""
@@ -217,8 +215,7 @@ class _GroupValues(SearchEffects):
 
 def _places(rows: Array, length: int) -> Array | None:
     """Return the member of each row; None where some row is in several."""
-    places = np.full(length, -1, dtype=np.int64)
-    places[rows] = np.arange(len(rows))
+    places = index_of(rows, length)
     return places if int((places >= 0).sum()) == len(rows) else None
 
 
@@ -317,13 +314,10 @@ class _CheckedGroups(_Checked):
         if self._length <= most or groups == 0:
             return np.arange(self._length), self
         known = self._source_row >= 0
-        failing = np.zeros(self._length, dtype=np.bool_)
-        failing[self._source_row[known]] = True
-        drawn_groups = np.zeros(len(self._members), dtype=np.bool_)
-        drawn_groups[order[:groups]] = True
+        failing = mask_of(self._source_row[known], self._length)
+        drawn_groups = mask_of(order[:groups], len(self._members))
         items = np.flatnonzero(known & drawn_groups[self._owner])
-        among = np.zeros(self._length, dtype=np.bool_)
-        among[self._source_row[items]] = True
+        among = mask_of(self._source_row[items], self._length)
         others = self._length - int(failing.sum())
         share = min(most / max(others, 1), 1.0)
         rows = np.flatnonzero(among | (~failing & (rng.random(self._length) < share)))
@@ -419,8 +413,7 @@ class _Scenarios(SearchEffects):
         positions = np.flatnonzero(root.present) if measure.positions is None else measure.positions
         among = lineage(engine, positions).get(source.name)
         found = np.zeros(0, np.int64) if among is None else source.find(among)
-        behind = np.zeros(len(source), dtype=np.bool_)
-        behind[found[found >= 0]] = True
+        behind = mask_of(found[found >= 0], len(source))
         value_alone = measure.positions is not None
         may_restore = restores(engine.root, source.name, value_alone=value_alone)
         self.restores = may_restore and not behind.any()

@@ -19,6 +19,7 @@ from lipstick.questions.why.deletions import PartEffects, PartMeasure
 from lipstick.questions.why.measure import Measure
 from lipstick.questions.why.search import PredicateSearch, choose
 from lipstick.questions.why.sources import SourceRows, read_columns
+from semiring.arrays.segments import mask_of
 from semiring.base import Array
 
 _SAMPLE = 50_000
@@ -92,8 +93,7 @@ def lost_rows(
         if not source.whole:
             continue
         there = source.find(tokens(measure.engine, name))
-        lost = np.ones(len(source), dtype=np.bool_)
-        lost[there[there >= 0]] = False
+        lost = ~mask_of(there[there >= 0], len(source))
         if not 0 < int(lost.sum()) < len(source):
             continue
         progress(f"{name}: {int(lost.sum()):,} of {len(source):,} rows are lost")
@@ -123,8 +123,7 @@ def _decided(measure: Measure, source: SourceRows, predicate: Predicate, lost: A
     """Return a condition on the column that decides, where it has a value of its own there."""
     compared = [n for r, n, role in read_columns(measure.engine) if r == source.name]
     names = [n for n in dict.fromkeys(compared) if n in source.schema.names]
-    inside = np.zeros(len(source), dtype=np.bool_)
-    inside[predicate.rows(source)] = True
+    inside = mask_of(predicate.rows(source), len(source))
     for values in RelationColumns(source, [], names).equalities:
         if not isinstance(values, ValueColumn) or values.term.columns != (values.name,):
             continue

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from semiring.arrays.segments import mask_of
 from semiring.base import Array
 
 _EXTREMES = 10_000
@@ -38,9 +39,7 @@ class GroupCells:
     @cached_property
     def outside(self) -> Array:
         """Boolean array over all members: those without a code."""
-        outside = np.ones(len(self.owner), dtype=np.bool_)
-        outside[self.items] = False
-        return outside
+        return ~mask_of(self.items, len(self.owner))
 
 
 @dataclass(frozen=True)
@@ -271,8 +270,7 @@ class DistinctCount(PartialAggregate):
         least, most, totals = [], [], []
         for group in range(cells.groups):
             mine = (cells.owner == group) & (self.values >= 0)
-            there = np.zeros(size, dtype=np.bool_)
-            there[self.values[mine]] = True
+            there = mask_of(self.values[mine], size)
             low = np.full(size, cells.count, dtype=np.int64)
             high = np.full(size, -1, dtype=np.int64)
             chosen = mine[cells.items]

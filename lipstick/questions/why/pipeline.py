@@ -43,6 +43,7 @@ from lipstick.questions.why.search import (
     choose,
 )
 from lipstick.questions.why.sources import SourceRows, decided_columns, read_sources
+from semiring.arrays.segments import mask_of
 from semiring.base import Array
 from semiring.errors import ArgumentError
 from semiring.support.budget import free_memory, spent, within
@@ -255,8 +256,7 @@ def _exact(
         for number, parts in enumerate(scenarios):
             mine = [each for relation, each in parts if relation == name]
             if mine:
-                chosen = np.zeros(len(read[name]), dtype=np.bool_)
-                chosen[np.concatenate(mine)] = True
+                chosen = mask_of(np.concatenate(mine), len(read[name]))
                 rows.append(np.flatnonzero(chosen))
                 owners.append(np.full(len(rows[-1]), number))
         tokens = read[name].tokens.take(pa.array(np.concatenate(rows)))

@@ -30,6 +30,7 @@ from lipstick.questions.why.columns import (
 )
 from lipstick.questions.why.deletions import SearchEffects, Without
 from lipstick.questions.why.measure import Measure
+from semiring.arrays.segments import index_of, mask_of
 from semiring.base import Array
 from semiring.support.budget import spent
 
@@ -360,8 +361,7 @@ class PredicateSearch:
             return False
         source = self._columns.rows
         inside = [condition.mask(source) for condition in child.predicate.conditions]
-        here = np.zeros(len(source), dtype=np.bool_)
-        here[child.rows] = True
+        here = mask_of(child.rows, len(source))
         for dropped in range(len(inside)):
             others = [mask for place, mask in enumerate(inside) if place != dropped]
             rest = np.flatnonzero(np.logical_and.reduce(others) & ~here)
@@ -420,8 +420,7 @@ class PredicateSearch:
         """Yield the best list of values that each gain, in the order of the gain per row."""
         per_row = self.scores.gained(single)[best] / (single.counts[best] + 1.0)
         order = [best[place] for place in np.argsort(-per_row, kind="stable").tolist()]
-        places = np.full(values.count + 1, -1, dtype=np.int64)
-        places[order] = np.arange(len(order))
+        places = index_of(order, values.count + 1)
         without = self._effects.runs(places[codes], len(order) + 1, rows)
         scores = np.where((without.first == 0) & (without.last > 0), self.scores.of(without), -1.0)
         run = int(scores.argmax())

@@ -62,8 +62,7 @@ class ChangeFlow:
             None if flow.apply_as_deletes is None else _classic(flow.apply_as_deletes),
             _Names(names(flow.column_list), names(flow.except_column_list)),
             _Names(
-                names(flow.track_history_column_list),
-                names(flow.track_history_except_column_list),
+                names(flow.track_history_column_list), names(flow.track_history_except_column_list)
             ),
             str(flow.stored_as_scd_type) == "2",
         )
@@ -117,8 +116,7 @@ class ChangeFlow:
         return rows.withColumn(
             _METADATA,
             F.struct(
-                F.lit(None).cast(kind).alias("deleteSequence"),
-                F.col(_AT).alias("upsertSequence"),
+                F.lit(None).cast(kind).alias("deleteSequence"), F.col(_AT).alias("upsertSequence")
             ),
         )
 
@@ -141,11 +139,7 @@ class ChangeFlow:
         after = continued(lambda value: F.lead(value).over(order))
         until = F.lead(F.col(_AT)).over(order)
         rows = events.withColumns(
-            {
-                _HEAD: F.when(~before, F.col(_AT)),
-                _HIDDEN: after,
-                _END: until,
-            }
+            {_HEAD: F.when(~before, F.col(_AT)), _HIDDEN: after, _END: until}
         ).where(~F.col(_DELETED))
         began = F.max(_HEAD).over(order.rowsBetween(Window.unboundedPreceding, 0))
         rows = rows.withColumn(_START, began).where(

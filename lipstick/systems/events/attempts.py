@@ -229,10 +229,7 @@ class Attempts:
     """
 
     def __init__(
-        self,
-        held: pa.Table | None = None,
-        done: Done | None = None,
-        overlap: int = OVERLAP,
+        self, held: pa.Table | None = None, done: Done | None = None, overlap: int = OVERLAP
     ) -> None:
         self._overlap = overlap
         self.held = SCHEMA.empty_table() if held is None else held

@@ -14,6 +14,7 @@ from graphquery.reduction.cycles import in_cycles
 from graphquery.reduction.partial import encoded
 from lipstick.systems.events.message import EDGES, TYPES
 from lipstick.systems.events.parse import DeadLetter
+from semiring.arrays.segments import mask_of
 from semiring.base import Array, Semiring
 
 
@@ -76,9 +77,7 @@ def have_cycles(messages: pa.Table) -> Array:
     leads = pc.is_in(relation, pa.array(list(TYPES)))
     keys, (sources, dests) = encoded([source.filter(leads), dest.filter(leads)])
     found = in_cycles(Edges(sources, dests), len(keys))
-    cyclic = np.zeros(len(messages), dtype=np.bool_)
-    cyclic[owner[np.asarray(leads)][found]] = True
-    return cyclic
+    return mask_of(owner[np.asarray(leads)][found], len(messages))
 
 
 def reason_of_cycle(named: Sequence[str]) -> str:

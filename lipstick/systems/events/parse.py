@@ -24,6 +24,7 @@ from lipstick.systems.events.message import (
     TYPES,
     VERSION,
 )
+from semiring.arrays.segments import mask_of
 from semiring.base import Array, Semiring
 
 _BLANK = re.compile(rb"\n[ \t\r\f\v]*(?:\n|\Z)")
@@ -179,8 +180,7 @@ def checked(
             wrong.setdefault(position, reason)
     if not wrong:
         return messages, []
-    good = np.ones(len(messages), dtype=np.bool_)
-    good[list(wrong)] = False
+    good = ~mask_of(list(wrong), len(messages))
     return messages.filter(pa.array(good)), sorted(wrong.items())
 
 
@@ -264,9 +264,7 @@ def _edge_rules(messages: pa.Table) -> list[tuple[Array, str]]:
     lengths = _numbers(pc.list_value_length(triples), 0)
 
     def told(is_wrong: Array, of: Array) -> Array:
-        where = np.zeros(size, dtype=np.bool_)
-        where[of[is_wrong]] = True
-        return where
+        return mask_of(of[is_wrong], size)
 
     rules = [(told(lengths != 3, owner), "an edge is not [source, destination, relation]")]
     whole = lengths == 3

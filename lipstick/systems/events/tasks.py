@@ -228,10 +228,7 @@ def per_partition(call: Callable[[pa.Table], pa.Table]) -> Callable[[Batches], B
 
 
 def _emitting(
-    emitter: Emitter,
-    function: str,
-    call: Callable[[T], T],
-    emit: Callable[[Execution, T], None],
+    emitter: Emitter, function: str, call: Callable[[T], T], emit: Callable[[Execution, T], None]
 ) -> Callable[[Iterator[T]], Iterator[T]]:
     """Return a function of a task's batches that applies a function to each, and emits its
     output.

@@ -17,6 +17,7 @@ from lipstick.systems.events.attempts import OVERLAP, Attempts
 from lipstick.systems.events.message import EDGES, SEALED
 from lipstick.systems.events.partials import partial_of
 from lipstick.systems.events.watermark import Watermark
+from semiring.arrays.segments import mask_of
 from semiring.base import Array, Semiring
 
 
@@ -105,8 +106,7 @@ def _once(late: pa.Table) -> pa.Table:
     if not len(late):
         return late
     codes = _codes(_keys(late))
-    first = np.zeros(len(late), dtype=np.bool_)
-    first[np.unique(codes, return_index=True)[1]] = True
+    first = mask_of(np.unique(codes, return_index=True)[1], len(late))
     _, where, execution = np.unique(
         _codes(late.column("exec")), return_index=True, return_inverse=True
     )

@@ -198,11 +198,7 @@ class FederationSource:
             paths = self.federation.paths(nodes, targets)
             members = {name.partition("::")[0]: 1 for path in paths.paths for name in path}
             shown = [[cell(name) for name in path] for path in paths.paths]
-            return paths, {
-                "verdict": paths.verdict.value,
-                "paths": shown,
-                "members": members,
-            }
+            return paths, {"verdict": paths.verdict.value, "paths": shown, "members": members}
         ask = {
             "ancestors": self.federation.ancestors,
             "descendants": self.federation.descendants,

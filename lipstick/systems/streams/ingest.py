@@ -23,6 +23,7 @@ from lipstick.systems.streams.keys import (
 )
 from lipstick.systems.streams.operator_state import StageState
 from lipstick.systems.streams.source import Disorder, EventSource, ticks_of
+from semiring.arrays.segments import mask_of
 from semiring.base import Array
 
 _LEAST = np.iinfo(np.int64).min // 4
@@ -227,8 +228,7 @@ class SourceStage:
         column = table.column(identity).combine_chunks()
         first = pc.index_in(column, value_set=pc.unique(column)).to_numpy(zero_copy_only=False)
         _, places = np.unique(first, return_index=True)
-        mask = np.zeros(table.num_rows, dtype=np.bool_)
-        mask[places] = True
+        mask = mask_of(places, table.num_rows)
         if self._seen is not None:
             known = pc.is_in(column, value_set=self._seen.column("id").combine_chunks())
             mask &= ~known.to_numpy(zero_copy_only=False)

@@ -36,6 +36,7 @@ from lipstick.workflow.errors import RunError
 from rewriter.blocks import GROUP, Output
 from rewriter.interpret import AggregateCall, Interpreted, UninterpretableError, interpret
 from semiring.arrays.arrow import decoded, normal
+from semiring.arrays.segments import index_of
 from semiring.base import Array
 
 
@@ -287,8 +288,7 @@ def _distinct(column: pa.Array) -> tuple[Array, Array]:
     if pa.types.is_nested(kind) or len(first) < 2:
         return codes, first
     order = pc.array_sort_indices(column.take(pa.array(first))).to_numpy()
-    numbers = np.empty(len(first), dtype=np.int64)
-    numbers[order] = np.arange(len(first))
+    numbers = index_of(order, len(first))
     return numbers[codes], first[order]
 
 

@@ -19,6 +19,7 @@ from lipstick.workflow.definition.module import Module
 from lipstick.workflow.derivation.nodes import Fragment, Origin, Values, origins
 from lipstick.workflow.execution.tables import take
 from semiring.arrays.arrow import whole
+from semiring.arrays.segments import mask_of
 from semiring.base import Array
 
 CAME = ".new"
@@ -52,8 +53,7 @@ class StateRelation:
         """Return the relation without the tuples at some rows."""
         if not len(gone):
             return self
-        kept = np.ones(self.table.num_rows, dtype=np.bool_)
-        kept[gone] = False
+        kept = ~mask_of(gone, self.table.num_rows)
         rows = np.flatnonzero(kept)
         values = {name: origin.take(rows) for name, origin in self.values.items()}
         return StateRelation(take(self.table, rows), self.origin.take(rows), values)

@@ -43,6 +43,7 @@ from lipstick.workflow.execution.tables import (
     struct_of,
     take,
 )
+from semiring.arrays.segments import mask_of
 from semiring.base import Array
 
 MADE = ".made"
@@ -284,8 +285,7 @@ class _Running:
         if self.trace is None:
             self._store(name + CAME, Kind.DERIVED, new, relation)
             return StateChange(old.origin.take(gone), new, state), None
-        stay = np.ones(old.table.num_rows, dtype=np.bool_)
-        stay[gone] = False
+        stay = ~mask_of(gone, old.table.num_rows)
         before = self.tuples[name].take(np.flatnonzero(stay))
         came = TupleNodes(Nodes.concatenated([]))
         if answer is not None:

@@ -194,10 +194,7 @@ class Settling:
         ]
         semiring = self._plan.semiring
         reduced = reduce(
-            merge(graphs, semiring),
-            Evidence(sealed=True),
-            hubs=self._plan.hubs,
-            break_cycles=True,
+            merge(graphs, semiring), Evidence(sealed=True), hubs=self._plan.hubs, break_cycles=True
         )
         if len(reduced.final.edges):
             self.finals.append(reduced.final)

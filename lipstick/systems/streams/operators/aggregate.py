@@ -21,7 +21,7 @@ from lipstick.systems.streams.operators.base import (
     each,
 )
 from lipstick.systems.streams.operators.mapping import checked_table, name_of
-from semiring.arrays.segments import bounds
+from semiring.arrays.segments import bounds, index_of
 from semiring.base import Array
 
 FUNCTIONS = ("count", "sum", "mean", "min", "max", "first", "last")
@@ -222,8 +222,7 @@ def _extreme(
     if array is not None and array.dtype.kind in "iu":
         return pa.array(_reduced(function, array, low, high), values.type)
     order = pc.sort_indices(values).to_numpy()
-    ranks = np.empty(len(order), dtype=np.int64)
-    ranks[order] = np.arange(len(order))
+    ranks = index_of(order, len(order))
     if present is not None:
         ranks[~present] = len(order) if kind == "min" else -1
     best = _reduced(function, ranks, low, high)

@@ -20,6 +20,7 @@ from lipstick.systems.streams.operators.base import (
     Stage,
     each,
 )
+from semiring.arrays.segments import mask_of
 from semiring.base import Array
 
 MapFunction = Callable[[pa.Table], Any]
@@ -152,9 +153,9 @@ class _FilterStage(Stage):
         table = batch.table()
         if isinstance(self._predicate, pc.Expression):
             numbered = table.append_column("__position", pa.array(np.arange(len(batch))))
-            mask = np.zeros(len(batch), dtype=np.bool_)
-            mask[numbered.filter(self._predicate).column("__position").to_numpy()] = True
-            return mask
+            return mask_of(
+                numbered.filter(self._predicate).column("__position").to_numpy(), len(batch)
+            )
         return checked_mask(self._predicate(table), len(batch), "filter")
 
 
