@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyspark.errors import PySparkException
 
-from lipstick.dataframes import named_relation
 from lipstick.dataframes.classic_proof import prove
 from lipstick.dataframes.group_functions import applies_functions, with_ordinary_operators
 from lipstick.dataframes.hidden import (
@@ -45,6 +44,7 @@ from lipstick.dataframes.jvm import (
 )
 from lipstick.dataframes.leaves import is_same_source
 from lipstick.dataframes.streaming import name_first_rows
+from lipstick.dataframes.texts import named_relation
 from lipstick.errors import SourceChangedError
 from lipstick.tracking.formats.probe import versioned_leaf
 from rewriter.errors import NotUnderstoodError, QueryError, UntrackedError

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyspark.errors import PySparkException
 
-from lipstick.dataframes import ANOTHER_MEANING
 from lipstick.dataframes.jvm import (
     Json,
     Plan,
@@ -33,6 +32,7 @@ from lipstick.dataframes.jvm import (
     sequence,
     with_parameters,
 )
+from lipstick.dataframes.texts import ANOTHER_MEANING
 from lipstick.errors import first_line
 from lipstick.stages.settings import temporary_settings
 from rewriter.errors import NotUnderstoodError

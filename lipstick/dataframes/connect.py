@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import PySparkException
 from pyspark.sql.types import StringType, StructField
 
-from lipstick.dataframes import ANOTHER_MEANING, FUNCTION_PREFIX, named_relation
 from lipstick.dataframes.connect_group_functions import with_ordinary_operators, with_stated_pivots
 from lipstick.dataframes.connect_proof import at_one_time, comparable, reads_clock
 from lipstick.dataframes.hidden import marked_by_hand
@@ -25,6 +24,7 @@ from lipstick.dataframes.messages import (
     relation_of,
 )
 from lipstick.dataframes.streaming import check_connect
+from lipstick.dataframes.texts import ANOTHER_MEANING, FUNCTION_PREFIX, named_relation
 from lipstick.errors import SourceChangedError, first_line
 from lipstick.stages.settings import temporary_settings
 from lipstick.tracking.tracker import mark_of

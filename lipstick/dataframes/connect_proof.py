@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lipstick.dataframes import FUNCTION_PREFIX
 from lipstick.dataframes.messages import Message
+from lipstick.dataframes.texts import FUNCTION_PREFIX
 from rewriter.dialect import SparkSQL, emit, parse
 from rewriter.dialect.literals import volatile_calls, with_literals
 from rewriter.errors import QueryError

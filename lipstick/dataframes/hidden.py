@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import StringType, StructField
 
-from lipstick.dataframes import FUNCTION_PREFIX
 from lipstick.dataframes.jvm import (
     Json,
     Plan,
@@ -28,6 +27,7 @@ from lipstick.dataframes.jvm import (
     sizes,
     untracked,
 )
+from lipstick.dataframes.texts import FUNCTION_PREFIX
 from lipstick.errors import UnsupportedError
 from lipstick.tracking.tracker import mark_of
 from rewriter.frames.catalyst.shown import Hidden, hidden

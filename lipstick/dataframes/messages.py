@@ -45,6 +45,16 @@ def as_data(message: Any) -> Message:
     return data
 
 
+def values_of(value: Any, *keys: str) -> list[Any]:
+    """Return all that stands under some keys in a plan as data."""
+    if isinstance(value, list):
+        return [found for part in value for found in values_of(part, *keys)]
+    if not isinstance(value, dict):
+        return []
+    own = [part for key, part in value.items() if key in keys]
+    return own + [found for part in value.values() for found in values_of(part, *keys)]
+
+
 def _parsed(data: Message, message: Any) -> Any:
     depth = sys.getrecursionlimit()
     return ParseDict(data, message, ignore_unknown_fields=True, max_recursion_depth=depth)

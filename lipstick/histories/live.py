@@ -32,7 +32,7 @@ from lipstick.histories.steps import (
     parsed,
     read_statement,
 )
-from lipstick.tracking.catalog import SessionCatalog
+from lipstick.tracking.catalog import SessionCatalog, relation_of_table
 from lipstick.tracking.formats.probe import reopened, table_identity, versioned_table
 from lipstick.tracking.formats.versions import (
     RESTORE,
@@ -40,7 +40,7 @@ from lipstick.tracking.formats.versions import (
     VersionedTable,
     restored_version,
 )
-from lipstick.tracking.names import identity_of, plain_name, relation_of_table
+from lipstick.tracking.names import identity_of, plain_name
 from lipstick.tracking.source import check_unchanged
 from lipstick.tracking.tracker import Naming, Tracked
 from rewriter.dialect import first_word

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from lipstick.dataframes import query_text
 from lipstick.dataframes.streaming import uppermost
 from lipstick.tracking.formats.probe import versioned_table
-from lipstick.tracking.names import identity_of, is_table, plain_name, relation_of
+from lipstick.tracking.names import Identity, identity_of, is_table, plain_name
 from lipstick.tracking.states import local_path
 from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.views import is_temporary, quoted_name
@@ -28,6 +28,44 @@ _COLUMNS_IN_FILES = frozenset({"orc", "parquet"})
 """Formats whose files have names and types of columns, which no option of a reader changes."""
 _VIEW_TEXT = "View Text"
 _VIEW_NAMESPACE = "View Catalog and Namespace"
+
+
+def relation_of(
+    spark: SparkSession, parts: Sequence[str], tracked: Mapping[str, Tracked]
+) -> Tracked | None:
+    """Return the tracked relation that a name means: by its own name, or by that of its table.
+
+    None: none is found by the name in the catalog.
+
+    Parameters
+    ----------
+    tracked
+        The relations of a session, by name in lower case.
+    """
+    own = tracked.get(".".join(parts).lower())
+    if own is not None and not own.called_as_its_table:
+        return own
+    identity = identity_of(spark, parts)
+    if own is not None and identity in (None, own.source.identity):
+        return own
+    return relation_of_table(identity, tracked)
+
+
+def relation_of_table(identity: Identity | None, tracked: Mapping[str, Tracked]) -> Tracked | None:
+    """Return the tracked relation of a table of the catalog; None: it is not tracked.
+
+    Of several versions that are tracked it is the current one, else the last that was tracked.
+    Versions that were asked for, and earlier ones of histories, ``orders@0``, are not meant by the
+    name of their table.
+    """
+    if not is_table(identity):
+        return None
+    named = (t for name, t in tracked.items() if "@" not in name and not t.source.stays)
+    found = [each for each in named if each.source.identity == identity]
+    if len(found) > 1 and (table := found[0].source.version) is not None:
+        now = table.current()
+        found.sort(key=lambda each: each.source.versions[0].version == now)
+    return found[-1] if found else None
 
 
 class SessionCatalog:

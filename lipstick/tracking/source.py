@@ -393,14 +393,38 @@ def _folders(
     """Return the folders that a frame, or a table, reads; None where its plan names none."""
     if not files:
         return None
-    from lipstick.dataframes import read_paths
-
-    paths, options = read_paths(spark, frame)
+    paths, options = _paths(spark, frame)
     if not paths and table is not None and all(local_state(state[0]) for state in files):
         # Over Connect: its files are in its folder, below partitions.
         parents = {PurePosixPath(unquote(urlparse(state[0]).path)).parent for state in files}
         paths = tuple({str(_above_partitions(parent)) for parent in parents})
     return _listed(spark, paths, options, files) if paths else None
+
+
+def _paths(spark: SparkSession, frame: DataFrame) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the paths that the plan of a frame reads, and the options that it reads them with.
+
+    Over Spark Connect a plan has the paths that a reader got, and no paths of tables.
+    """
+    paths: dict[str, None] = {}
+    options: dict[str, str] = {}
+    if hasattr(frame, "_jdf"):
+        from lipstick.dataframes.jvm import file_relations
+
+        for relation in file_relations(frame):
+            roots = relation.location().rootPaths()
+            paths |= dict.fromkeys(roots.apply(at).toUri().toString() for at in range(roots.size()))
+            found = relation.options().iterator()
+            while found.hasNext():
+                option = found.next()
+                options[option._1()] = option._2()
+    else:
+        from lipstick.dataframes.messages import relation_of, values_of
+
+        for source in values_of(relation_of(spark, frame), "data_source"):
+            paths |= dict.fromkeys(source.get("paths", []))
+            options |= source.get("options", {})
+    return tuple(paths), options
 
 
 def _above_partitions(folder: PurePosixPath) -> PurePosixPath:

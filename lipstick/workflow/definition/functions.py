@@ -172,7 +172,7 @@ def called(text: str, functions: Collection[str]) -> str | None:
 
     A function that comes with a data frame has a generated name.
     """
-    from lipstick.dataframes import FUNCTION_PREFIX
+    from lipstick.dataframes.texts import FUNCTION_PREFIX
 
     known = {name.lower(): name for name in functions}
     for match in _CALL.finditer(text):
