@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lipstick.cli.errors import Failure, reported
-from lipstick.cli.output import CSV, JSON, TABLE, Answer, answer, answer_options, counted, working
+from lipstick.cli.output import CSV, JSON, TABLE, Answer, answer_options, counted, working
 from lipstick.cli.why import columns_of, named_values
 
 if TYPE_CHECKING:
@@ -69,9 +69,7 @@ def rows(
     condition: str | None,
     column: str | None,
     by: str | None,
-    format: str | None,
-    output: Path | None,
-    limit: int | None,
+    answer: Answer,
 ) -> None:
     """List the rows of a saved answer that meet CONDITION, or the inputs of a value.
 
@@ -82,25 +80,24 @@ def rows(
     """
     with reported():
         source = _source(capture)
-        shown = answer(format, output, limit, _FORMATS)
         found = _chosen(source, condition)
         if column is not None:
-            _send_inputs(shown, source, found, column, by)
+            _send_inputs(answer, source, found, column, by)
         elif by is not None:
             raise Failure("--by groups the inputs of a value: name its column by --of.")
         else:
-            _send_rows(shown, found)
+            _send_rows(answer, found)
 
 
-def _send_rows(shown: Answer, found: pa.Table) -> None:
-    answered = found.slice(0, shown.rows).drop_columns(["row"])
+def _send_rows(answer: Answer, found: pa.Table) -> None:
+    answered = found.slice(0, answer.rows).drop_columns(["row"])
     listed = answered.to_pylist()
-    shown.table(listed, found.num_rows)
-    shown.finish(listed, answered)
+    answer.table(listed, found.num_rows)
+    answer.finish(listed, answered)
 
 
 def _send_inputs(
-    shown: Answer, source: CaptureSource, found: pa.Table, column: str, by: str | None
+    answer: Answer, source: CaptureSource, found: pa.Table, column: str, by: str | None
 ) -> None:
     """Send the inputs of a value of the only row that was found."""
     import pyarrow as pa
@@ -116,12 +113,12 @@ def _send_inputs(
         raise Failure(value["refused"])
     table = _asked(source, "listed", question)
     lines = _input_lines(value, table)
-    shown.say(value["sentence"])
-    shown.say(f"{value['call']}: {value['measure']}.")
+    answer.say(value["sentence"])
+    answer.say(f"{value['call']}: {value['measure']}.")
     if value["known"] < value["groups"] and value["reason"]:
-        shown.say(f"Unknown: {value['reason']}")
-    shown.table(lines[: shown.rows], value["groups"])
-    shown.finish({**value, "listed": table}, pa.Table.from_pylist(lines[: shown.rows]))
+        answer.say(f"Unknown: {value['reason']}")
+    answer.table(lines[: answer.rows], value["groups"])
+    answer.finish({**value, "listed": table}, pa.Table.from_pylist(lines[: answer.rows]))
 
 
 def _input_lines(value: dict[str, Any], table: dict[str, Any]) -> list[dict[str, Any]]:
@@ -176,9 +173,7 @@ def what_if(
     capture: Path,
     without: tuple[tuple[str, str], ...],
     change: tuple[tuple[str, str], ...],
-    format: str | None,
-    output: Path | None,
-    limit: int | None,
+    answer: Answer,
 ) -> None:
     """Show the answer of a saved CAPTURE had some rows not been there, or had other values.
 
@@ -200,8 +195,7 @@ def what_if(
             )
         with working("answering"):
             found = source.scenarios.of({"where": where, "update": dict(change)})
-        shown = answer(format, output, limit, _FORMATS)
-        counts, changes = found.counts(), found.changes(shown.rows)
+        counts, changes = found.counts(), found.changes(answer.rows)
         parts = [f"{counts[kind]:,} {kind}" for kind in _STYLES if counts[kind]]
         if change:
             said = f"With new values of {counted(sum(found.updated.values()), 'row')}"
@@ -209,12 +203,12 @@ def what_if(
             unused = sum(found.unused.values())
             said = f"Without {counted(sum(found.removed.values()), 'row')}"
             said += f", {unused:,} of them not in this query" if unused else ""
-        shown.say(f"{said}: {', '.join(parts) or 'no row differs'}.")
+        answer.say(f"{said}: {', '.join(parts) or 'no row differs'}.")
         lines = [_line(change) for change in changes]
         styles = [_STYLES[change["change"]] for change in changes]
-        shown.table(lines, len(found.differing), styles=styles)
+        answer.table(lines, len(found.differing), styles=styles)
         rows_by = {"removed": found.removed, "unused": found.unused, "updated": found.updated}
-        shown.finish({"counts": counts, **rows_by, "rows": changes}, _flat(changes))
+        answer.finish({"counts": counts, **rows_by, "rows": changes}, _flat(changes))
 
 
 def _flat(changes: list[dict[str, Any]]) -> pa.Table:
@@ -272,9 +266,7 @@ def diff(
     column: str | None,
     where: tuple[str, ...],
     key: str | None,
-    format: str | None,
-    output: Path | None,
-    limit: int | None,
+    answer: Answer,
 ) -> None:
     """Compare two saved captures of a query, or divide the difference of one number.
 
@@ -287,12 +279,11 @@ def diff(
 
         with working("comparing the captures"):
             difference = lipstick.open(before).diff(lipstick.open(after), columns_of(key))
-        shown = answer(format, output, limit, _FORMATS)
         if column is None:
-            found = difference.rows(shown.rows)
+            found = difference.rows(answer.rows)
             words: Any = difference
             try:
-                inputs = [row.document() for row in difference.inputs(shown.rows)]
+                inputs = [row.document() for row in difference.inputs(answer.rows)]
                 more = difference.inputs_sentences
             except LipstickError as error:  # as of relations without a key
                 inputs, more = [], [str(error)]
@@ -302,17 +293,17 @@ def diff(
                 words = difference.parts(column, named_values(where))
             found = words.table
             total = found.num_rows
-            parts = words.inputs(shown.rows)
+            parts = words.inputs(answer.rows)
             inputs = [row.document() | {"part": float(part)} for row, part in parts]
             more = [f"{row.sentence} ({signed(part)})" for row, part in parts[:5]]
         lines = found.to_pylist()
         not_held = {"not held": difference.not_held} if difference.not_held else {}
         for text in (*str(words).splitlines(), *more):
-            shown.say(text)
+            answer.say(text)
         if column is None:
-            shown.table(lines, total)
+            answer.table(lines, total)
         document = {"sentence": str(words), "rows": lines, "inputs": inputs} | not_held
-        shown.finish(document, found)
+        answer.finish(document, found)
 
 
 @click.command()
@@ -331,9 +322,7 @@ def where(
     column: str | None,
     where: tuple[str, ...],
     openlineage: str | None,
-    format: str | None,
-    output: Path | None,
-    limit: int | None,
+    answer: Answer,
 ) -> None:
     """Show the cells that a cell of a saved CAPTURE comes from, or the columns behind all columns.
 
@@ -347,22 +336,21 @@ def where(
         with working("asking the capture"):
             opened = lipstick.open(capture)
             found = None if column is None else opened.where(column, named_values(where))
-        shown = answer(format, output, limit, _FORMATS)
         if openlineage is not None:
-            shown.send_json(opened.column_lineage_facet(openlineage))
+            answer.send_json(opened.column_lineage_facet(openlineage))
         elif found is None:
             lineage = opened.column_lineage()
             lines = lineage.to_pylist()
-            shown.table(lines[: shown.rows], len(lines))
-            shown.finish(lines, lineage.slice(0, shown.rows))
-        elif shown.format == CSV:
+            answer.table(lines[: answer.rows], len(lines))
+            answer.finish(lines, lineage.slice(0, answer.rows))
+        elif answer.format == CSV:
             raise Failure("The cells behind a cell are of several tables: ask for --json.")
-        elif shown.format == JSON:
+        elif answer.format == JSON:
             cells = {name: table.to_pylist() for name, table in found.cells.items()}
             deciding = [f"{each.relation}.{each.column}" for each in found.deciding]
             document = {"value": found.value, "kind": found.kind}
-            shown.send_json({**document, "cells": cells, "deciding": deciding})
+            answer.send_json({**document, "cells": cells, "deciding": deciding})
         else:
-            for text in found.text(shown.rows).splitlines():
-                shown.say(text)
-            shown.send_table()
+            for text in found.text(answer.rows).splitlines():
+                answer.say(text)
+            answer.send_table()

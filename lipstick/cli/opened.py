@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lipstick.cli.errors import Failure
-from lipstick.cli.output import JSON, TABLE, answer, answer_options
+from lipstick.cli.output import JSON, TABLE, Answer, answer_options
 
 if TYPE_CHECKING:
     from graphquery import ProvenanceGraph
@@ -49,13 +49,11 @@ def graph_command(*more_formats: str) -> Callable[[Command], Command]:
             zoom_out: tuple[str, ...],
             zoom_out_all: bool,
             delete: tuple[str, ...],
-            format: str | None,
-            output: Path | None,
-            limit: int | None,
+            answer: Answer,
             **arguments: Any,
         ) -> None:
             opened = open_graph(store, around, zoom_out, zoom_out_all, delete)
-            function(opened, answer(format, output, limit, formats), **arguments)
+            function(opened, answer, **arguments)
 
         return store_argument(graph_options(answer_options(formats)(command)))
 

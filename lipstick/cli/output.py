@@ -255,7 +255,7 @@ def _taken_apart(drawing: str) -> tuple[str, str]:
 
 
 def answer_options(formats: Iterable[str] = (TABLE, JSON)) -> Callable[[F], F]:
-    """Options ``--format``, ``--output`` and ``--limit``, for a command that takes an `Answer`."""
+    """Options ``--format``, ``--output`` and ``--limit``, for a command that takes an `answer`."""
     choices = list(formats)
 
     def check(context: click.Context, _: click.Parameter, output: Path | None) -> Path | None:
@@ -271,8 +271,16 @@ def answer_options(formats: Iterable[str] = (TABLE, JSON)) -> Callable[[F], F]:
 
     def decorate(function: F) -> F:
         @wraps(function)
-        def command(*args: Any, as_json: bool = False, **kwargs: Any) -> Any:
-            return function(*args, **{**kwargs, **({"format": JSON} if as_json else {})})
+        def command(
+            *args: Any,
+            format: str | None,
+            output: Path | None,
+            limit: int | None,
+            as_json: bool = False,
+            **kwargs: Any,
+        ) -> Any:
+            answer = _answer(JSON if as_json else format, output, limit, choices)
+            return function(*args, answer=answer, **kwargs)
 
         options = [
             click.option(
@@ -311,10 +319,9 @@ def _ending(file: Path) -> str:
     return file.suffix.removeprefix(".").lower()
 
 
-def answer(
+def _answer(
     format: str | None, output: Path | None, limit: int | None, formats: Iterable[str]
 ) -> Answer:
-    """Return the answer that the options of `answer_options` ask for."""
     if format is None:
         ending = "" if output is None else _ending(output)
         format = ending if ending in formats else TABLE

@@ -12,7 +12,7 @@ import click
 
 from lipstick.cli.errors import DAMAGED, Failure
 from lipstick.cli.opened import store_argument
-from lipstick.cli.output import JSON, TABLE, answer, answer_options, counted
+from lipstick.cli.output import Answer, answer_options, counted
 
 if TYPE_CHECKING:
     from graphquery.store import Damage
@@ -42,7 +42,7 @@ _KINDS = {(False, False): "damaged", (True, False): "left over", (False, True): 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
 @answer_options()
-def fsck(path: Path, format: str | None, output: Path | None, limit: int | None) -> None:
+def fsck(path: Path, answer: Answer) -> None:
     """Check all that is in PATH, and name what is damaged.
 
     PATH is the folder of a store, of a capture, or of the provenance of a written table. All of it
@@ -51,7 +51,6 @@ def fsck(path: Path, format: str | None, output: Path | None, limit: int | None)
     What is only left over from an interruption is named too, and is not damage: the exit code is 1
     for damage, and for provenance upstream of a capture that is not here. Nothing is changed.
     """
-    told = answer(format, output, limit, (TABLE, JSON))
     damages = sorted(_damages(path), key=lambda damage: damage.garbage)
     rows = [
         {
@@ -64,14 +63,14 @@ def fsck(path: Path, format: str | None, output: Path | None, limit: int | None)
     ]
     absent = sum(each.absent for each in damages)
     damaged = sum(not (each.garbage or each.absent) for each in damages)
-    told.table(rows[: told.rows], len(rows))
-    told.say(
+    answer.table(rows[: answer.rows], len(rows))
+    answer.say(
         f"{damaged} damaged, {len(damages) - damaged - absent} left over"
         + (f", {absent} not here" if absent else "")
         if damages
         else "sound"
     )
-    told.finish(rows[: told.rows])
+    answer.finish(rows[: answer.rows])
     if damaged or absent:
         sys.exit(DAMAGED)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lipstick.cli.errors import Failure
-from lipstick.cli.output import JSON, TABLE, CommandGroup, answer, answer_options
+from lipstick.cli.output import JSON, TABLE, Answer, CommandGroup, answer_options
 from semiring.errors import LipstickError
 
 if TYPE_CHECKING:
@@ -283,9 +283,7 @@ def why_not(
     pattern: tuple[str, ...],
     condition: str | None,
     tables: tuple[str, ...],
-    format: str | None,
-    output: Path | None,
-    limit: int | None,
+    answer: Answer,
 ) -> None:
     """Explain why the answer of QUERY has no row with these values.
 
@@ -293,15 +291,11 @@ def why_not(
     """
     with _session(tables) as session:
         missing = session.sql(_query(query)).why_not(named_values(pattern), condition=condition)
-        shown = answer(format, output, limit, (TABLE, JSON))
-        if shown.format == JSON:
-            reasons = missing.table.to_pylist()
-            document = {"question": missing.question, "present": missing.present}
-            shown.send_json({**document, "reasons": reasons, "notes": list(missing.notes)})
-            return
         for line in str(missing).splitlines():
-            shown.say(line)
-        shown.send_table()
+            answer.say(line)
+        document = {"question": missing.question, "present": missing.present}
+        document |= {"reasons": missing.table.to_pylist(), "notes": list(missing.notes)}
+        answer.finish(document)
 
 
 @why.command("diff")
@@ -334,9 +328,7 @@ def difference(
     column: str | None,
     where: tuple[str, ...],
     markdown: bool,
-    format: str | None,
-    output: Path | None,
-    limit: int | None,
+    answer: Answer,
 ) -> None:
     """Explain the difference of two runs: of queries BEFORE and AFTER, of two versions, or both.
 
@@ -359,12 +351,11 @@ def difference(
             rows = named_values(where)
             report = DifferenceReport.of(first, second, columns_of(key), column, rows)
         differs = not report.difference.is_empty
-        shown = answer(format, output, limit, (TABLE, JSON))
-        if shown.format == JSON:
-            shown.send_json(json.loads(json.dumps(report.document(limit), default=str)))
+        if answer.format == JSON:
+            answer.send_json(json.loads(json.dumps(report.document(answer.limit), default=str)))
         else:
-            shown.say(report.markdown(limit) if markdown else report.text(limit))
-            shown.send_table()
+            answer.say(report.markdown(answer.limit) if markdown else report.text(answer.limit))
+            answer.send_table()
     if differs:
         raise SystemExit(1)
 
@@ -431,12 +422,9 @@ def _show(
     repairs: int,
     corrections: bool,
     quarantine: Path | None,
-    format: str | None,
-    output: Path | None,
-    limit: int | None,
+    answer: Answer,
     **_: Any,
 ) -> None:
-    shown = answer(format, output, limit, (TABLE, JSON))
     most = explanation.top(top, relation).to_pylist() if top else []
     sets = explanation.repairs(repairs, relation) if repairs else None
     corrected = explanation.corrections() if corrections else []
@@ -444,7 +432,7 @@ def _show(
         import pyarrow.parquet as pq
 
         pq.write_table(explanation.quarantine(relation), quarantine)
-    if shown.format == JSON:
+    if answer.format == JSON:
         document: dict[str, Any] = {
             "question": explanation.question,
             "complete": explanation.complete,
@@ -463,16 +451,16 @@ def _show(
                 {"sentence": each.sentence, "after": each.after, "values": each.values.to_pylist()}
                 for each in corrected
             ]
-        shown.send_json(json.loads(json.dumps(document, default=str)))
+        answer.send_json(json.loads(json.dumps(document, default=str)))
     else:
         for line in str(explanation).splitlines():
-            shown.say(line)
+            answer.say(line)
         if top:
-            shown.table(most)
+            answer.table(most)
         if sets is not None:
-            shown.say(str(sets))
+            answer.say(str(sets))
             for each in sets.sets:
-                shown.table(each.to_pylist())
+                answer.table(each.to_pylist())
         for each in corrected:
-            shown.say(each.sentence)
-        shown.send_table()
+            answer.say(each.sentence)
+        answer.send_table()

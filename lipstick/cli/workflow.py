@@ -9,7 +9,7 @@ import click
 
 from lipstick.cli.errors import Failure
 from lipstick.cli.opened import store_argument
-from lipstick.cli.output import JSON, TABLE, Answer, CommandGroup, answer, answer_options, counted
+from lipstick.cli.output import Answer, CommandGroup, answer_options, counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from lipstick.workflow import Run
 
 _FILE = click.Path(path_type=Path)
-_FORMATS = (TABLE, JSON)
 
 
 _imports = click.option(
@@ -111,9 +110,7 @@ def run(
     plain: bool,
     parallelism: int,
     exported: tuple[str, ...],
-    format: str | None,
-    output: Path | None,
-    limit: int | None,
+    answer: Answer,
 ) -> None:
     """Run the workflow in FILE, an execution for each of the inputs.
 
@@ -122,7 +119,6 @@ def run(
     """
     from lipstick.workflow import Workflow
 
-    told = answer(format, output, limit, _FORMATS)
     read = Workflow.read(file, imports=imports)
     read.check_imports()
     from lipstick.cli.given import read_inputs, read_state
@@ -140,7 +136,7 @@ def run(
         parallelism=parallelism,
         exports=_exports(exported),
     )
-    _send_outputs(told, done, range(given.first, given.first + len(given)))
+    _send_outputs(answer, done, range(given.first, given.first + len(given)))
 
 
 def _exports(texts: tuple[str, ...]) -> dict[str, str]:
@@ -153,7 +149,7 @@ def _exports(texts: tuple[str, ...]) -> dict[str, str]:
     return folders
 
 
-def _send_outputs(told: Answer, done: Run, executions: range) -> None:
+def _send_outputs(answer: Answer, done: Run, executions: range) -> None:
     shape = done.workflow.shape
     rows = [
         {
@@ -166,12 +162,12 @@ def _send_outputs(told: Answer, done: Run, executions: range) -> None:
         for node in shape.outputs
         for relation in shape.nodes[node].outputs
     ]
-    told.table(rows[: told.rows], len(rows))
+    answer.table(rows[: answer.rows], len(rows))
     kind = "with provenance" if done.tracked else "plain"
-    told.say(
+    answer.say(
         f"{counted(done.executions, 'execution')} of {done.workflow.name} in {done.path}, {kind}"
     )
-    told.finish({"store": str(done.path), "tracked": done.tracked, "outputs": rows})
+    answer.finish({"store": str(done.path), "tracked": done.tracked, "outputs": rows})
 
 
 @workflow.command(name="output")
@@ -189,9 +185,7 @@ def show_output(
     execution: int | None,
     node: str | None,
     relation: str | None,
-    format: str | None,
-    output: Path | None,
-    limit: int | None,
+    answer: Answer,
 ) -> None:
     """The tuples that an execution put out."""
     from lipstick.workflow import open_run
@@ -199,7 +193,7 @@ def show_output(
     finished = open_run(store)
     last = max(finished.executions - 1, 0)
     rows = finished.output(last if execution is None else execution, node, relation)
-    _send_rows(answer(format, output, limit, _FORMATS), rows)
+    _send_rows(answer, rows)
 
 
 @workflow.command(name="state")
@@ -217,17 +211,17 @@ def show_state(
     module: str,
     relation: str,
     after: int | None,
-    **form: Any,
+    answer: Answer,
 ) -> None:
     """The tuples of the state RELATION of MODULE."""
     from lipstick.workflow import open_run
 
     rows = open_run(store).state(module, relation, after)
-    _send_rows(answer(**form, formats=_FORMATS), rows)
+    _send_rows(answer, rows)
 
 
-def _send_rows(told: Answer, table: pa.Table) -> None:
-    rows: list[dict[str, Any]] = table.slice(0, told.rows).to_pylist()
-    told.table(rows, table.num_rows)
-    told.say(counted(table.num_rows, "tuple"))
-    told.finish(rows)
+def _send_rows(answer: Answer, table: pa.Table) -> None:
+    rows: list[dict[str, Any]] = table.slice(0, answer.rows).to_pylist()
+    answer.table(rows, table.num_rows)
+    answer.say(counted(table.num_rows, "tuple"))
+    answer.finish(rows)

@@ -16,7 +16,6 @@ from lipstick.cli.output import (
     TABLE,
     Answer,
     CommandGroup,
-    answer,
     answer_options,
     changed_rows,
     counted,
@@ -104,7 +103,7 @@ def example(folder: Path) -> None:
 
 @dbt.command()
 @_options
-def check(project: Path, read: Read, **form: Any) -> None:
+def check(project: Path, read: Read, answer: Answer) -> None:
     """Report which models and tests are annotated, and why others are not.
 
     Exits with 1 if some are refused.
@@ -132,13 +131,12 @@ def check(project: Path, read: Read, **form: Any) -> None:
         dialect = opened.project.manifest.dialect
         if not opened.project.manifest.is_spark:
             sentences.append(f"The SQL is translated from {dialect}: values are those of Spark.")
-        shown = _answer(form)
-        if shown.format == JSON:
-            shown.send_json({"dialect": dialect, "nodes": rows})
+        if answer.format == JSON:
+            answer.send_json({"dialect": dialect, "nodes": rows})
         else:
             for row in rows:
                 row["annotated"] = "yes" if row["annotated"] else "no"
-            _send(shown, [*sentences, ("", rows)])
+            _send(answer, [*sentences, ("", rows)])
     if any(each.refusal is not None for each in reports):
         raise SystemExit(1)
 
@@ -147,7 +145,7 @@ def check(project: Path, read: Read, **form: Any) -> None:
 @_options
 @click.argument("model")
 @click.option("--where", metavar="SQL", help="A condition on the model's columns.")
-def why(project: Path, model: str, where: str | None, read: Read, **form: Any) -> None:
+def why(project: Path, model: str, where: str | None, read: Read, answer: Answer) -> None:
     """Show the rows of seeds and sources behind rows of MODEL, through any number of models.
 
     MODEL may be a test: its rows are the failures. Of versions in a snapshot, whose table is named
@@ -155,7 +153,6 @@ def why(project: Path, model: str, where: str | None, read: Read, **form: Any) -
     """
     with _opened(project, model, "model", "test", "snapshot", **read) as opened:
         found = opened.why(model, where)
-        shown = _answer(form)
         bases = {name: table.to_pylist() for name, table in found.bases.items()}
         versions = {
             each.snapshot.title: {
@@ -164,10 +161,10 @@ def why(project: Path, model: str, where: str | None, read: Read, **form: Any) -
             }
             for each in found.snapshots
         }
-        if shown.format == JSON:
+        if answer.format == JSON:
             document = {"model": found.model.title, "rows": found.rows.to_pylist()}
             document |= {"sources": bases} | ({"snapshots": versions} if versions else {})
-            shown.send_json(document)
+            answer.send_json(document)
             return
         parts: list[Any] = [(found.model.title, found.rows.to_pylist()), *bases.items()]
         for name, each in versions.items():
@@ -176,25 +173,24 @@ def why(project: Path, model: str, where: str | None, read: Read, **form: Any) -
             bases = {**bases, name: each["versions"]}
         total = sum(len(rows) for rows in bases.values())
         noun = counted(found.rows.num_rows, "row")
-        _send(shown, [f"{noun} of {found.model.title} from {counted(total, 'row')}:", *parts])
+        _send(answer, [f"{noun} of {found.model.title} from {counted(total, 'row')}:", *parts])
 
 
 @dbt.command()
 @_options
 @click.argument("source")
 @click.option("--where", required=True, metavar="SQL", help="A condition on the source's columns.")
-def impact(project: Path, source: str, where: str, read: Read, **form: Any) -> None:
+def impact(project: Path, source: str, where: str, read: Read, answer: Answer) -> None:
     """Show what models, tests and exposures would be without rows of SOURCE, a seed or source.
 
     Exits with 1 if a test that passes would fail.
     """
     with _opened(project, source, "seed", "source", **read) as opened:
         found = opened.impact(source, where)
-        shown = _answer(form)
-        if shown.format == JSON:
-            shown.send_json(_document(found, where))
+        if answer.format == JSON:
+            answer.send_json(_document(found, where))
         else:
-            _send(shown, list(_impact_parts(found, where)))
+            _send(answer, list(_impact_parts(found, where)))
     if found.failing:
         raise SystemExit(1)
 
@@ -203,7 +199,7 @@ def impact(project: Path, source: str, where: str, read: Read, **form: Any) -> N
 @_options
 @click.argument("store", type=click.Path(path_type=Path))
 @click.option("--model", "models", multiple=True, help="A model; by default all. May be repeated.")
-def run(project: Path, store: Path, models: tuple[str, ...], read: Read, **form: Any) -> None:
+def run(project: Path, store: Path, models: tuple[str, ...], read: Read, answer: Answer) -> None:
     """Run PROJECT as a workflow whose modules are models, and write its graph to STORE.
 
     lipstick explore and lipstick graph read the store.
@@ -212,15 +208,14 @@ def run(project: Path, store: Path, models: tuple[str, ...], read: Read, **form:
 
     with _opened(project, **read) as opened:
         workflow = run_project(opened, store, *models).workflow
-        shown = _answer(form)
         rows = [
             {"module": name, "reads": ", ".join(m.inputs)} for name, m in workflow.nodes.items()
         ]
-        if shown.format == JSON:
-            shown.send_json({"store": str(store), "modules": rows})
+        if answer.format == JSON:
+            answer.send_json({"store": str(store), "modules": rows})
         else:
             noun = counted(len(rows), "module")
-            _send(shown, [f"{noun} in {store}: lipstick explore {store} shows them.", ("", rows)])
+            _send(answer, [f"{noun} in {store}: lipstick explore {store} shows them.", ("", rows)])
 
 
 @dbt.command()
@@ -266,7 +261,7 @@ def openlineage(project: Path, read: Read, namespace: str, send: bool, output: P
     type=click.Path(path_type=Path),
     help="The folder of artifacts of the other state.",
 )
-def diff(project: Path, state: Path, read: Read, **form: Any) -> None:
+def diff(project: Path, state: Path, read: Read, answer: Answer) -> None:
     """Show what numbers of models differ from another state, and through which models.
 
     Both states are read over the same seeds and sources. Exits with 1 if some model differs.
@@ -276,13 +271,12 @@ def diff(project: Path, state: Path, read: Read, **form: Any) -> None:
     other = DbtProject(project, state.absolute(), archived=True)
     with _opened(project, **read) as opened:
         found = opened.diff(other)
-        shown = _answer(form)
-        if shown.format == JSON:
+        if answer.format == JSON:
             models = [{**_differing(m), "rows": _rows_of(m)} for m in found.models]
             names = {"edited": found.edited, "added": found.added, "removed": found.removed}
-            shown.send_json({**names, "models": models})
+            answer.send_json({**names, "models": models})
         else:
-            _send(shown, list(_diff_parts(found)))
+            _send(answer, list(_diff_parts(found)))
     if not found.is_empty:
         raise SystemExit(1)
 
@@ -317,29 +311,25 @@ def _opened(
 # -- answers -------------------------------------------------------------------------------------
 
 
-def _answer(form: dict[str, Any]) -> Answer:
-    return answer(form["format"], form["output"], form["limit"], _FORMATS)
-
-
-def _send(shown: Answer, parts: Sequence[str | tuple[str, Rows]]) -> None:
+def _send(answer: Answer, parts: Sequence[str | tuple[str, Rows]]) -> None:
     """Send sentences and titled tables."""
     text = []
     for part in parts:
         if isinstance(part, str):
-            shown.say(part)
+            answer.say(part)
             text.append(part)
             continue
         title, rows = part
-        limited = rows[: shown.rows]
+        limited = rows[: answer.rows]
         if title:
-            shown.say(f"\n{title}")
+            answer.say(f"\n{title}")
             text.append(f"### {title}")
-        shown.table(limited, len(rows))
+        answer.table(limited, len(rows))
         text.append(_markdown(limited, len(rows)))
-    if shown.format == MARKDOWN:
-        shown.send("\n\n".join(each for each in text if each) + "\n")
+    if answer.format == MARKDOWN:
+        answer.send("\n\n".join(each for each in text if each) + "\n")
     else:
-        shown.send_table()
+        answer.send_table()
 
 
 def _markdown(rows: Rows, total: int) -> str:

@@ -11,10 +11,8 @@ import click
 
 from lipstick.cli.errors import Failure
 from lipstick.cli.output import (
-    JSON,
-    TABLE,
+    Answer,
     CommandGroup,
-    answer,
     answer_options,
     changed_rows,
     counted,
@@ -24,7 +22,6 @@ from lipstick.cli.output import (
 if TYPE_CHECKING:
     from lipstick.systems.declarative import DeclarativePipeline
 
-_FORMATS = (TABLE, JSON)
 _project = click.argument("project", type=click.Path(exists=True, path_type=Path))
 _conf = click.option(
     "--conf",
@@ -47,7 +44,7 @@ def pipeline() -> None:
 @_project
 @_conf
 @answer_options()
-def check(project: Path, conf: tuple[str, ...], **form: Any) -> None:
+def check(project: Path, conf: tuple[str, ...], answer: Answer) -> None:
     """Show the datasets in order, and what their rows are annotated with.
 
     Exits with 1 if the rows of some are not followed to what the pipeline reads.
@@ -65,11 +62,10 @@ def check(project: Path, conf: tuple[str, ...], **form: Any) -> None:
             for each in reports
         ]
         followed = sum(1 for each in reports if each.reason is None)
-        shown = answer(**form, formats=_FORMATS)
-        shown.say(f"{followed} of {counted(len(rows), 'dataset')} followed to the sources.")
-        shown.table([{**row, "sources": ", ".join(row["sources"])} for row in rows])
-        shown.table([{"source": n, "reason": r} for n, r in opened.sources.items()])
-        shown.finish({"datasets": rows, "sources": opened.sources})
+        answer.say(f"{followed} of {counted(len(rows), 'dataset')} followed to the sources.")
+        answer.table([{**row, "sources": ", ".join(row["sources"])} for row in rows])
+        answer.table([{"source": n, "reason": r} for n, r in opened.sources.items()])
+        answer.finish({"datasets": rows, "sources": opened.sources})
     if followed < len(reports):
         raise SystemExit(1)
 
@@ -80,7 +76,9 @@ def check(project: Path, conf: tuple[str, ...], **form: Any) -> None:
 @click.option("--where", metavar="SQL", help="A condition on the dataset's columns.")
 @_conf
 @answer_options()
-def why(project: Path, dataset: str, where: str | None, conf: tuple[str, ...], **form: Any) -> None:
+def why(
+    project: Path, dataset: str, where: str | None, conf: tuple[str, ...], answer: Answer
+) -> None:
     """Show the rows behind rows of DATASET, through any number of datasets."""
     with _opened(project, conf) as opened:
         frame = opened.query(dataset, where)
@@ -89,17 +87,13 @@ def why(project: Path, dataset: str, where: str | None, conf: tuple[str, ...], *
             raise Failure(f"No row of {dataset} satisfies {where or 'true'}.")
         lineage = frame.lineage()
         sources = {name: lineage[name].toArrow().to_pylist() for name in sorted(lineage)}
-        shown = answer(**form, formats=_FORMATS)
-        if shown.format == JSON:
-            reasons = {name: opened.sources[name] for name in sources}
-            shown.send_json({"dataset": dataset, "rows": rows, "sources": sources, "ends": reasons})
-            return
+        reasons = {name: opened.sources[name] for name in sources}
         total = sum(map(len, sources.values()))
-        shown.say(f"{counted(len(rows), 'row')} of {dataset} from {counted(total, 'row')}:")
+        answer.say(f"{counted(len(rows), 'row')} of {dataset} from {counted(total, 'row')}:")
         for title, found in ((dataset, rows), *sources.items()):
-            shown.say(f"\n{title}")
-            shown.table(found[: shown.rows], len(found))
-        shown.send_table()
+            answer.say(f"\n{title}")
+            answer.table(found[: answer.rows], len(found))
+        answer.finish({"dataset": dataset, "rows": rows, "sources": sources, "ends": reasons})
 
 
 @pipeline.command()
@@ -108,7 +102,7 @@ def why(project: Path, dataset: str, where: str | None, conf: tuple[str, ...], *
 @click.option("--where", required=True, metavar="SQL", help="A condition on the source's columns.")
 @_conf
 @answer_options()
-def impact(project: Path, source: str, where: str, conf: tuple[str, ...], **form: Any) -> None:
+def impact(project: Path, source: str, where: str, conf: tuple[str, ...], answer: Answer) -> None:
     """Show what datasets would be without rows of SOURCE, as check names the sources.
 
     Exits with 1 if the changes of some dataset are not known, or not all.
@@ -116,31 +110,27 @@ def impact(project: Path, source: str, where: str, conf: tuple[str, ...], **form
     with _opened(project, conf) as opened:
         found = opened.impact(source, where)
         unknown = [each for each in found if each.reason is not None]
-        shown = answer(**form, formats=_FORMATS)
         rows = {each.dataset.name: changed_rows(each.changes) for each in found}
-        if shown.format == JSON:
-            datasets = [
-                {
-                    "name": each.dataset.name,
-                    "changes": None if each.changes is None else rows[each.dataset.name],
-                    "not_known": each.reason,
-                }
-                for each in found
-            ]
-            shown.send_json({"source": source, "where": where, "datasets": datasets})
-        else:
-            number = sum(1 for each in rows.values() if each)
-            shown.say(
-                f"Without the rows of {source} where {where}, "
-                f"{counted(number, 'dataset')} would change."
-            )
-            for name, changes in rows.items():
-                if changes:
-                    shown.say(f"\n{name}")
-                    shown.table(changes[: shown.rows], len(changes))
-            for each in unknown:
-                shown.say(f"Not known of {each.dataset.name}: {each.reason}.")
-            shown.send_table()
+        number = sum(1 for each in rows.values() if each)
+        answer.say(
+            f"Without the rows of {source} where {where}, "
+            f"{counted(number, 'dataset')} would change."
+        )
+        for name, changes in rows.items():
+            if changes:
+                answer.say(f"\n{name}")
+                answer.table(changes[: answer.rows], len(changes))
+        for each in unknown:
+            answer.say(f"Not known of {each.dataset.name}: {each.reason}.")
+        datasets = [
+            {
+                "name": each.dataset.name,
+                "changes": None if each.changes is None else rows[each.dataset.name],
+                "not_known": each.reason,
+            }
+            for each in found
+        ]
+        answer.finish({"source": source, "where": where, "datasets": datasets})
     if unknown:
         raise SystemExit(1)
 

@@ -9,7 +9,7 @@ import click
 
 from lipstick.cli.errors import Failure
 from lipstick.cli.opened import store_argument
-from lipstick.cli.output import JSON, TABLE, Answer, CommandGroup, answer, answer_options, counted
+from lipstick.cli.output import Answer, CommandGroup, answer_options, counted
 from lipstick.systems.events.demo import demo
 from lipstick.systems.events.stream_commands import (
     chosen,
@@ -215,7 +215,7 @@ def serve(
 @events.command()
 @store_argument
 @answer_options()
-def stats(store: Path, format: str | None, output: Path | None, limit: int | None) -> None:
+def stats(store: Path, answer: Answer) -> None:
     """Show the topics in a STORE, with the counts of their reduction.
 
     Exit code 1 if a topic is not exact: lines were refused, or edges not as declared.
@@ -223,7 +223,6 @@ def stats(store: Path, format: str | None, output: Path | None, limit: int | Non
     from graphquery.store import Store
     from lipstick.systems.events.store import check_reduced
 
-    told: Answer = answer(format, output, limit, (TABLE, JSON))
     topics = check_reduced(Store.open(store).snapshot())
     rows: list[dict[str, Any]] = []
     for name, topic in topics.items():
@@ -247,8 +246,8 @@ def stats(store: Path, format: str | None, output: Path | None, limit: int | Non
                 "batch": topic["batch"],
             }
         )
-    told.table(rows)
-    told.finish(rows)
+    answer.table(rows)
+    answer.finish(rows)
     if any(row["exact"] is False for row in rows):
         raise SystemExit(1)
 

@@ -11,7 +11,7 @@ import click
 
 from lipstick.cli.errors import UNKNOWN, Failure
 from lipstick.cli.opened import store_argument
-from lipstick.cli.output import JSON, TABLE, Answer, CommandGroup, answer, answer_options, counted
+from lipstick.cli.output import JSON, Answer, CommandGroup, answer_options, counted
 from lipstick.systems.federation.demo import demo
 
 if TYPE_CHECKING:
@@ -46,9 +46,7 @@ def federation_command(function: Command) -> Command:
         reply_size: float,
         home: str | None,
         zoom_out: tuple[str, ...],
-        format: str | None,
-        output: Path | None,
-        limit: int | None,
+        answer: Answer,
         **arguments: Any,
     ) -> None:
         from graphquery.federation import Options, open_federation
@@ -56,11 +54,10 @@ def federation_command(function: Command) -> Command:
 
         options = Options(sketches=sketches, boundary=boundary, strict=strict)
         limits = Limits(size=int(reply_size * (1 << 20)))
-        told = answer(format, output, limit, (TABLE, JSON))
         with open_federation(
             file, options=options, timeout=timeout, home=home, limits=limits
         ) as opened:
-            function(opened.zoom_out(*zoom_out) if zoom_out else opened, told, **arguments)
+            function(opened.zoom_out(*zoom_out) if zoom_out else opened, answer, **arguments)
 
     decorated: Command = answer_options()(command)
     for option in (
@@ -97,7 +94,7 @@ def federation_command(function: Command) -> Command:
 
 @federation.command()
 @federation_command
-def members(opened: Federation, told: Answer) -> None:
+def members(opened: Federation, answer: Answer) -> None:
     """The members, their versions, and how much they export and import."""
     directory = opened.directory
     rows: list[dict[str, Any]] = []
@@ -116,8 +113,8 @@ def members(opened: Federation, told: Answer) -> None:
                 "imports": len(head.imports),
             }
         )
-    told.table(rows)
-    told.finish(rows)
+    answer.table(rows)
+    answer.finish(rows)
 
 
 @federation.command()
@@ -125,10 +122,10 @@ def members(opened: Federation, told: Answer) -> None:
 @click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
 @click.option("--distance", type=click.IntRange(min=0), help="Go back at most this many edges.")
 def ancestors(
-    opened: Federation, told: Answer, nodes: tuple[str, ...], distance: int | None
+    opened: Federation, answer: Answer, nodes: tuple[str, ...], distance: int | None
 ) -> None:
     """List the nodes that NODEs are made of, in whatever store."""
-    _send_nodes(opened, told, opened.ancestors(nodes, distance))
+    _send_nodes(opened, answer, opened.ancestors(nodes, distance))
 
 
 @federation.command()
@@ -136,40 +133,40 @@ def ancestors(
 @click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
 @click.option("--distance", type=click.IntRange(min=0), help="Go at most this many edges.")
 def descendants(
-    opened: Federation, told: Answer, nodes: tuple[str, ...], distance: int | None
+    opened: Federation, answer: Answer, nodes: tuple[str, ...], distance: int | None
 ) -> None:
     """List the nodes that are made of NODEs, in whatever store."""
-    _send_nodes(opened, told, opened.descendants(nodes, distance))
+    _send_nodes(opened, answer, opened.descendants(nodes, distance))
 
 
 @federation.command()
 @federation_command
 @click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
-def delete(opened: Federation, told: Answer, nodes: tuple[str, ...]) -> None:
+def delete(opened: Federation, answer: Answer, nodes: tuple[str, ...]) -> None:
     """List the nodes that are gone without NODEs, in whatever store."""
-    _send_nodes(opened, told, opened.delete(nodes))
+    _send_nodes(opened, answer, opened.delete(nodes))
 
 
 @federation.command()
 @federation_command
 @click.argument("node")
 @click.argument("others", metavar="OTHER...", nargs=-1, required=True)
-def depends(opened: Federation, told: Answer, node: str, others: tuple[str, ...]) -> None:
+def depends(opened: Federation, answer: Answer, node: str, others: tuple[str, ...]) -> None:
     """Check if NODE would be gone without the OTHERs, taken together."""
     answered = opened.depends(node, others)
     document = {"node": node, "on": list(others), "depends": answered.verdict.value}
-    _send(told, opened, answered, document, answered.verdict.value)
+    _send(answer, opened, answered, document, answered.verdict.value)
 
 
 @federation.command()
 @federation_command
 @click.argument("source")
 @click.argument("target")
-def flow(opened: Federation, told: Answer, source: str, target: str) -> None:
+def flow(opened: Federation, answer: Answer, source: str, target: str) -> None:
     """Check if data could have flowed from SOURCE to TARGET: yes, no or unknown."""
     answered = opened.flow(source, target)
     document = {"source": source, "target": target, "flow": answered.verdict.value}
-    _send(told, opened, answered, document, answered.verdict.value)
+    _send(answer, opened, answered, document, answered.verdict.value)
 
 
 @federation.command()
@@ -177,13 +174,13 @@ def flow(opened: Federation, told: Answer, source: str, target: str) -> None:
 @click.argument("source")
 @click.argument("target")
 @click.option("--longest", type=click.IntRange(min=0), help="At most this many edges in a path.")
-def path(opened: Federation, told: Answer, source: str, target: str, longest: int | None) -> None:
+def path(opened: Federation, answer: Answer, source: str, target: str, longest: int | None) -> None:
     """List paths from SOURCE to TARGET, the shortest first; 10 without --limit."""
-    limit = 10 if told.limit is None else told.limit
+    limit = 10 if answer.limit is None else answer.limit
     answered = opened.paths(source, target, limit, longest)
     document = {"verdict": answered.verdict.value, "paths": [list(each) for each in answered.paths]}
     lines = [" → ".join(each) for each in answered.paths] or [answered.verdict.value]
-    _send(told, opened, answered, document, *lines)
+    _send(answer, opened, answered, document, *lines)
 
 
 @federation.command()
@@ -198,7 +195,7 @@ def path(opened: Federation, told: Answer, source: str, target: str, longest: in
     help="The value of a token; all others have 1.",
 )
 def evaluate(
-    opened: Federation, told: Answer, nodes: tuple[str, ...], name: str, given: tuple[str, ...]
+    opened: Federation, answer: Answer, nodes: tuple[str, ...], name: str, given: tuple[str, ...]
 ) -> None:
     """The annotations of NODEs in a semiring."""
     from semiring import semirings
@@ -209,7 +206,7 @@ def evaluate(
     answered = opened.evaluate(known[name], nodes, _valuation(given) or None)
     texts = {node: known[name].render(value) for node, value in answered.values.items()}
     lines = [f"{node}: {text}" for node, text in texts.items()]
-    _send(told, opened, answered, {"semiring": name, "values": texts}, *lines)
+    _send(answer, opened, answered, {"semiring": name, "values": texts}, *lines)
 
 
 def _valuation(given: Sequence[str]) -> dict[str, Any]:
@@ -227,17 +224,17 @@ def _valuation(given: Sequence[str]) -> dict[str, Any]:
     return values
 
 
-def _send_nodes(opened: Federation, told: Answer, nodes: NodesAnswer) -> None:
-    names = opened.names(nodes, told.rows)
-    if told.format == JSON:
-        _send(told, opened, nodes, {"count": len(nodes), "nodes": names})
+def _send_nodes(opened: Federation, answer: Answer, nodes: NodesAnswer) -> None:
+    names = opened.names(nodes, answer.rows)
+    if answer.format == JSON:
+        _send(answer, opened, nodes, {"count": len(nodes), "nodes": names})
         return
-    told.table([{"node": name} for name in names], len(nodes))
-    _send(told, opened, nodes, {}, counted(len(nodes), "node"))
+    answer.table([{"node": name} for name in names], len(nodes))
+    _send(answer, opened, nodes, {}, counted(len(nodes), "node"))
 
 
 def _send(
-    told: Answer, opened: Federation, answered: Answered, document: dict[str, Any], *lines: str
+    answer: Answer, opened: Federation, answered: Answered, document: dict[str, Any], *lines: str
 ) -> None:
     """Send an answer with its missing parts and its cost; exit with `UNKNOWN` if it is unknown."""
     from graphquery.federation import Verdict, VerdictAnswer
@@ -254,13 +251,13 @@ def _send(
     ]
     cost = answered.cost
     for line in lines:
-        told.say(line)
+        answer.say(line)
     if missing:
-        told.say("Missing:")
-        told.table([{"why": opened.directory.explain(part)} for part in answered.missing])
+        answer.say("Missing:")
+        answer.table([{"why": opened.directory.explain(part)} for part in answered.missing])
     rounds = counted(cost.rounds, "round")
-    told.say(f"{counted(cost.requests, 'request')} in {rounds}, {cost.bytes:,} bytes")
-    told.finish(
+    answer.say(f"{counted(cost.requests, 'request')} in {rounds}, {cost.bytes:,} bytes")
+    answer.finish(
         document
         | {
             "complete": answered.complete,

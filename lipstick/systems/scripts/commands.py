@@ -11,7 +11,7 @@ import click
 import yaml
 
 from lipstick.cli.errors import Failure
-from lipstick.cli.output import JSON, TABLE, Answer, CommandGroup, answer, answer_options, counted
+from lipstick.cli.output import JSON, TABLE, Answer, CommandGroup, answer_options, counted
 from lipstick.systems.scripts.errors import FactsError
 from lipstick.systems.scripts.facts.fact import read_fact
 from lipstick.systems.scripts.provenance import ScriptProvenance
@@ -56,13 +56,11 @@ def script_command(*more_formats: str) -> Callable[[Command], Command]:
             path: Path,
             facts: tuple[Path, ...],
             order: str,
-            format: str | None,
-            output: Path | None,
-            limit: int | None,
+            answer: Answer,
             **arguments: Any,
         ) -> None:
             provenance = opened_script(path, facts, order)
-            function(provenance, answer(format, output, limit, formats), **arguments)
+            function(provenance, answer, **arguments)
 
         argument = click.argument("path", metavar="SCRIPT", type=click.Path(path_type=Path))
         return argument(script_options(answer_options(formats)(command)))
@@ -226,9 +224,7 @@ def diff(
     new: Path,
     facts: tuple[Path, ...],
     order: str,
-    format: str | None,
-    output: Path | None,
-    limit: int | None,
+    answer: Answer,
 ) -> None:
     """Compare two versions of a script by what they compute.
 
@@ -239,7 +235,6 @@ def diff(
     difference = script_difference(
         opened_script(old, facts, order), opened_script(new, facts, order)
     )
-    sent = answer(format, output, limit, (TABLE, JSON))
     document: dict[str, Any] = {
         "changed": difference.changed,
         "unchanged": difference.unchanged,
@@ -250,12 +245,12 @@ def diff(
     }
     for name in ("changed", "unchanged", "gone", "new"):
         if document[name]:
-            sent.say(f"{name}: {', '.join(document[name])}")
+            answer.say(f"{name}: {', '.join(document[name])}")
     for name in ("removed", "added"):
         if document[name]:
-            sent.say(f"{name}:")
-            sent.table(document[name])
-    sent.finish(document)
+            answer.say(f"{name}:")
+            answer.table(document[name])
+    answer.finish(document)
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -276,9 +271,7 @@ def run(
     order: str,
     record: Path | None,
     overwrite: bool,
-    format: str | None,
-    output: Path | None,
-    limit: int | None,
+    answer: Answer,
 ) -> None:
     """Run a PySpark or pandas script unchanged, and record where its rows come from.
 
@@ -286,7 +279,6 @@ def run(
     """
     from lipstick.systems.scripts.running import run_script
 
-    sent = answer(format, output, limit, (TABLE, JSON))
     done = run_script(
         path,
         arguments,
@@ -308,9 +300,9 @@ def run(
         }
         for event in done.events
     ]
-    sent.say(f"record: {done.directory}")
-    sent.table(rows[: sent.rows], len(rows))
-    sent.finish({"record": str(done.directory), "events": rows})
+    answer.say(f"record: {done.directory}")
+    answer.table(rows[: answer.rows], len(rows))
+    answer.finish({"record": str(done.directory), "events": rows})
 
 
 @click.command()
@@ -324,9 +316,7 @@ def trace(
     made: str,
     row: int | None,
     where: tuple[str, ...],
-    format: str | None,
-    output: Path | None,
-    limit: int | None,
+    answer: Answer,
 ) -> None:
     """Trace a row of a recorded run's output back to the input rows, and the lines that made it.
 
@@ -339,10 +329,10 @@ def trace(
         raise Failure("--where takes COLUMN=VALUE.")
     values = dict(item.split("=", 1) for item in where) or None
     traced_row = traced(open_run(record), made, row, values)
-    _send_trace(traced_row, answer(format, output, limit, (TABLE, JSON)))
+    _send_trace(traced_row, answer)
 
 
-def _send_trace(traced_row: Trace, sent: Answer) -> None:
+def _send_trace(traced_row: Trace, answer: Answer) -> None:
     inputs: list[dict[str, Any]] = [
         {
             "file": item.file,
@@ -361,12 +351,12 @@ def _send_trace(traced_row: Trace, sent: Answer) -> None:
         "lines": [line_row(line) for line in traced_row.lines],
         "assumed": [line_row(item.line) | {"why": item.why} for item in traced_row.assumptions],
     }
-    sent.table(inputs)
-    sent.table(document["lines"])
+    answer.table(inputs)
+    answer.table(document["lines"])
     if document["assumed"]:
-        sent.say("Assumed:")
-        sent.table(document["assumed"])
-    sent.finish(document)
+        answer.say("Assumed:")
+        answer.table(document["assumed"])
+    answer.finish(document)
 
 
 for each in (run, trace):

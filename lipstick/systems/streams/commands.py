@@ -14,7 +14,7 @@ import click
 
 from lipstick.cli.errors import Failure
 from lipstick.cli.opened import store_argument
-from lipstick.cli.output import JSON, TABLE, Answer, CommandGroup, answer, answer_options, counted
+from lipstick.cli.output import Answer, CommandGroup, answer_options, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -157,15 +157,12 @@ def recording_command(function: Command) -> Command:
     def command(
         store: Path,
         query: str | None,
-        format: str | None,
-        output: Path | None,
-        limit: int | None,
+        answer: Answer,
         **more: Any,
     ) -> None:
         from lipstick.systems.streams.stored import Stored
 
-        told = answer(format, output, limit, (TABLE, JSON))
-        function(told, Stored(store, query), **more)
+        function(answer, Stored(store, query), **more)
 
     return command
 
@@ -175,7 +172,7 @@ def question_command(function: Command) -> Command:
 
     @functools.wraps(function)
     def command(
-        told: Answer,
+        answer: Answer,
         recording: Stored,
         events: str,
         key: str | None,
@@ -184,7 +181,7 @@ def question_command(function: Command) -> Command:
         **more: Any,
     ) -> None:
         events_asked = _events(recording, events, key, period)
-        function(told, recording, events_asked, within or None, **more)
+        function(answer, recording, events_asked, within or None, **more)
 
     for option in reversed(_QUESTION):
         command = option(command)
@@ -201,7 +198,7 @@ stream.add_command(demo)
 
 @stream.command()
 @recording_command
-def show(told: Answer, recording: Stored) -> None:
+def show(answer: Answer, recording: Stored) -> None:
     """Show the streams, operators, events and disorder of a query in a STORE."""
     rows = [
         {
@@ -219,14 +216,14 @@ def show(told: Answer, recording: Stored) -> None:
         "batches": recording.batches,
         "ended": recording.ended,
     }
-    _send(told, rows, more, recording.notes())
+    _send(answer, rows, more, recording.notes())
 
 
 @stream.command()
 @click.option("--steps", is_flag=True, help="Show every step from event to event.")
 @question_command
 def ancestors(
-    told: Answer,
+    answer: Answer,
     recording: Stored,
     events_asked: Events,
     within: tuple[str, ...] | None,
@@ -238,27 +235,27 @@ def ancestors(
     from lipstick.systems.streams import trace
 
     if steps:
-        _send_table(told, trace(recording, events_asked, within), recording.notes())
+        _send_table(answer, trace(recording, events_asked, within), recording.notes())
     else:
-        _send_found(told, find(recording, events_asked, within))
+        _send_found(answer, find(recording, events_asked, within))
 
 
 @stream.command()
 @question_command
 def descendants(
-    told: Answer, recording: Stored, events_asked: Events, within: tuple[str, ...] | None
+    answer: Answer, recording: Stored, events_asked: Events, within: tuple[str, ...] | None
 ) -> None:
     """The events that were made of some EVENTS of a stream in a STORE."""
     from lipstick.systems.streams import descendants as find
 
-    _send_found(told, find(recording, events_asked, within))
+    _send_found(answer, find(recording, events_asked, within))
 
 
 @stream.command()
 @recording_command
 @click.argument("graph", metavar="MODULE:FUNCTION")
 @_period
-def replay(told: Answer, recording: Stored, graph: str, period: tuple[int, int] | None) -> None:
+def replay(answer: Answer, recording: Stored, graph: str, period: tuple[int, int] | None) -> None:
     """Run a recorded query of a STORE again, by the function that makes its graph.
 
     Exit code 1 if anything differs from what was recorded.
@@ -282,7 +279,7 @@ def replay(told: Answer, recording: Stored, graph: str, period: tuple[int, int] 
     ]
     unsure = replayed.not_deterministic
     notes = [f"{sid}: its operator is not deterministic." for sid in unsure]
-    _send(told, rows, {"not_deterministic": list(unsure)}, notes)
+    _send(answer, rows, {"not_deterministic": list(unsure)}, notes)
     if unsure or not replayed.identical:
         raise SystemExit(1)
 
@@ -307,7 +304,7 @@ def export(store: Path, sid: str, name: str, folder: Path, version: str, query: 
 @stream.command()
 @click.option("--events", type=click.IntRange(min=0), default=1_000_000, show_default=True)
 @recording_command
-def plan(told: Answer, recording: Stored, events: int) -> None:
+def plan(answer: Answer, recording: Stored, events: int) -> None:
     """The bytes that so many source events will take, by what those in a STORE take.
 
     Beside them is how many events operators hold in memory: by the formula from the rates of the
@@ -332,7 +329,7 @@ def plan(told: Answer, recording: Stored, events: int) -> None:
     ]
     total = sum(each.predicted(events) for each in plans)
     note = f"{counted(events, 'source event')}: {counted(total, 'byte')}."
-    _send(told, rows, {"predicted_bytes": total}, [note])
+    _send(answer, rows, {"predicted_bytes": total}, [note])
 
 
 def _events(
@@ -387,23 +384,23 @@ def _graph(text: str) -> Graph:
     return graph
 
 
-def _send_found(told: Answer, found_events: Found) -> None:
-    _send_table(told, found_events.table(), found_events.notes)
+def _send_found(answer: Answer, found_events: Found) -> None:
+    _send_table(answer, found_events.table(), found_events.notes)
 
 
-def _send_table(told: Answer, table: pa.Table, notes: tuple[str, ...]) -> None:
-    rows = table.slice(0, told.rows).to_pylist()
-    _send(told, rows, {}, notes, table.num_rows)
+def _send_table(answer: Answer, table: pa.Table, notes: tuple[str, ...]) -> None:
+    rows = table.slice(0, answer.rows).to_pylist()
+    _send(answer, rows, {}, notes, table.num_rows)
 
 
 def _send(
-    told: Answer,
+    answer: Answer,
     rows: list[dict[str, Any]],
     more: dict[str, Any],
     notes: tuple[str, ...] | list[str],
     total: int | None = None,
 ) -> None:
-    told.table(rows, total)
+    answer.table(rows, total)
     for note in notes:
-        told.say(note)
-    told.finish({**more, "rows": rows, "notes": list(notes)})
+        answer.say(note)
+    answer.finish({**more, "rows": rows, "notes": list(notes)})
