@@ -22,6 +22,7 @@ from lipstick.dataframes.messages import (
     client_of,
     plan_of,
     relation_of,
+    rewritten,
 )
 from lipstick.dataframes.streaming import check_connect
 from lipstick.dataframes.texts import ANOTHER_MEANING, FUNCTION_PREFIX, named_relation
@@ -80,7 +81,8 @@ def connect_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
         check_connect(relation)
     _register_functions(spark, relation)
     relation = with_filters(relation, partial(_schema, spark))
-    relation = without_marks(spark, _in_order(spark, relation))
+    relation = rewritten(relation, partial(_in_order, spark))
+    relation = rewritten(relation, partial(_without_marks, spark))
     names = [candidate.name for candidate in tracked]
     schema_of = partial(_schema, spark)
     written = connect_plan.written_out(relation, schema_of)
@@ -231,16 +233,11 @@ def _prove(spark: SparkSession, relation: Message, text: str) -> None:
         )
 
 
-def _in_order(spark: SparkSession, value: Any) -> Any:
-    """Return a plan whose ``replace`` has its values in the order in which Spark compares them.
+def _in_order(spark: SparkSession, value: Message) -> Message:
+    """Return a relation whose ``replace`` has its values in the order in which Spark compares them.
 
     No two are equal, so that any order has the same meaning; that of Spark's plan can be proven.
     """
-    if isinstance(value, list):
-        return [_in_order(spark, part) for part in value]
-    if not isinstance(value, dict) or "tracked" in value:
-        return value
-    value = {key: _in_order(spark, part) for key, part in value.items()}
     message = value.get("replace")
     if "common" in value and message and len(message["replacements"]) > 1:
         plan = client_of(spark).explain_string(plan_of(value), "extended")
@@ -304,19 +301,14 @@ _LISTS = {
 }
 
 
-def without_marks(spark: SparkSession, value: Any) -> Any:
-    """Return a plan in which names with metadata are given to calls where columns have marks.
+def _without_marks(spark: SparkSession, value: Message) -> Message:
+    """Return a relation in which names with metadata are given to calls where columns have marks.
 
     Raises
     ------
     UnsupportedError
         The metadata are marks themselves.
     """
-    if isinstance(value, list):
-        return [without_marks(spark, part) for part in value]
-    if not isinstance(value, dict) or "tracked" in value:
-        return value
-    value = {key: without_marks(spark, part) for key, part in value.items()}
     kind = next((name for name in _LISTS if name in value), None) if "common" in value else None
     if kind is not None:
         value[kind] = _relation(spark, value[kind], kind)

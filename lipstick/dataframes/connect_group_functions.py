@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,14 @@ from lipstick.dataframes.group_functions import (
     GroupFunction,
     unknown_partitions,
 )
-from lipstick.dataframes.messages import Message, as_data, client_of, frame_of, relation_of
+from lipstick.dataframes.messages import (
+    Message,
+    as_data,
+    client_of,
+    frame_of,
+    relation_of,
+    rewritten,
+)
 from lipstick.errors import UnsupportedError
 from rewriter.frames import connect_plan
 
@@ -52,7 +60,7 @@ _KEEPING = (
 _PLACING_HINTS = ("coalesce", "rebalance", "repartition", "repartition_by_range")
 
 
-def with_ordinary_operators(spark: SparkSession, value: Any) -> Any:
+def with_ordinary_operators(spark: SparkSession, plan: Message) -> Any:
     """Return a plan in which ordinary operators apply the functions of groups.
 
     Raises
@@ -60,11 +68,10 @@ def with_ordinary_operators(spark: SparkSession, value: Any) -> Any:
     UnsupportedError
         See :meth:`lipstick.dataframes.group_functions.Applied.check`.
     """
-    if isinstance(value, list):
-        return [with_ordinary_operators(spark, part) for part in value]
-    if not isinstance(value, dict):
-        return value
-    value = {key: with_ordinary_operators(spark, part) for key, part in value.items()}
+    return rewritten(plan, partial(_with_ordinary_operator, spark))
+
+
+def _with_ordinary_operator(spark: SparkSession, value: Message) -> Message:
     if "common" not in value:
         return value
     for kind, inputs in _INPUTS.items():
@@ -159,7 +166,7 @@ def _column_name(key: Message) -> str:
 _MOST = "spark.sql.pivotMaxValues"
 
 
-def with_stated_pivots(spark: SparkSession, value: Any) -> Any:
+def with_stated_pivots(spark: SparkSession, plan: Message) -> Any:
     """Return a plan in which every ``pivot`` has its values, and columns of its own as keys.
 
     Raises
@@ -167,11 +174,10 @@ def with_stated_pivots(spark: SparkSession, value: Any) -> Any:
     UnsupportedError
         There are no values, or more than Spark allows, or they have no literals.
     """
-    if isinstance(value, list):
-        return [with_stated_pivots(spark, part) for part in value]
-    if not isinstance(value, dict):
-        return value
-    value = {key: with_stated_pivots(spark, part) for key, part in value.items()}
+    return rewritten(plan, partial(_with_stated_pivot, spark))
+
+
+def _with_stated_pivot(spark: SparkSession, value: Message) -> Message:
     message = value.get("aggregate")
     if "common" not in value or not message or "pivot" not in message:
         return value

@@ -25,6 +25,7 @@ from lipstick.dataframes.jvm import (
     kind,
     node_at,
     sizes,
+    texts,
     untracked,
 )
 from lipstick.dataframes.texts import FUNCTION_PREFIX
@@ -234,12 +235,7 @@ def _shown(expression: Plan, what: Hidden) -> Any:
         case Hidden.EVALUATION:
             return str(expression.evalMode())
         case Hidden.OPTIONS:
-            pairs = expression.options().iterator()
-            options = {}
-            while pairs.hasNext():
-                pair = pairs.next()
-                options[str(pair._1())] = str(pair._2())
-            return options
+            return texts(expression.options())
         case Hidden.ESCAPE:
             return str(expression.escapeChar())
         case Hidden.TEXT:

@@ -330,6 +330,11 @@ def elements(values: Any) -> list[Any]:
     return [values.apply(number) for number in range(values.size())]
 
 
+def texts(values: Any) -> dict[str, str]:
+    """Return the keys and values of a map of Scala as texts."""
+    return {str(pair._1()): str(pair._2()) for pair in elements(values.toSeq())}
+
+
 def sequence(spark: SparkSession, items: Sequence[Any]) -> Any:
     """Return a sequence of Scala."""
     jvm = jvm_of(spark)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from google.protobuf.json_format import MessageToDict, ParseDict
@@ -43,6 +43,18 @@ def as_data(message: Any) -> Message:
     """Return a message of the protocol as data."""
     data: Message = MessageToDict(message, preserving_proto_field_name=True)
     return data
+
+
+def rewritten(value: Any, change: Callable[[Message], Any]) -> Any:
+    """Return a plan as data with every message changed, the innermost first.
+
+    The plan of a tracked relation stays as it is.
+    """
+    if isinstance(value, list):
+        return [rewritten(part, change) for part in value]
+    if not isinstance(value, dict) or "tracked" in value:
+        return value
+    return change({key: rewritten(part, change) for key, part in value.items()})
 
 
 def values_of(value: Any, *keys: str) -> list[Any]:

@@ -409,15 +409,12 @@ def _paths(spark: SparkSession, frame: DataFrame) -> tuple[tuple[str, ...], dict
     paths: dict[str, None] = {}
     options: dict[str, str] = {}
     if hasattr(frame, "_jdf"):
-        from lipstick.dataframes.jvm import file_relations
+        from lipstick.dataframes.jvm import file_relations, texts
 
         for relation in file_relations(frame):
             roots = relation.location().rootPaths()
             paths |= dict.fromkeys(roots.apply(at).toUri().toString() for at in range(roots.size()))
-            found = relation.options().iterator()
-            while found.hasNext():
-                option = found.next()
-                options[option._1()] = option._2()
+            options |= texts(relation.options())
     else:
         from lipstick.dataframes.messages import relation_of, values_of
 

@@ -28,6 +28,7 @@ from lipstick.dataframes.jvm import (
     elements,
     frame_of,
     jvm_of,
+    texts,
     with_parameters,
 )
 from lipstick.dataframes.leaves import catalog_parts, row_leaves
@@ -154,7 +155,7 @@ def _parts_of(plan: Plan, kind: str) -> _Parts | None:
     if kind == _BY_PATH:
         if ".delta." not in plan.dataSource().getClass().getName():
             return None
-        options = _options(plan.options())
+        options = texts(plan.options())
         mode = "append" if str(plan.mode()) == "Append" else "overwrite"
         mode = "part" if mode == "overwrite" and _replaces_part(options) else mode
         return options.pop("path"), None, mode, "delta", _names(plan.query()), options
@@ -200,7 +201,7 @@ def _of_files(plan: Plan) -> _Parts:
         "append" if mode == "append" else "part" if in_parts else "overwrite",
         re.sub(r"(FileFormat|Format)$", "", plan.fileFormat().getClass().getSimpleName()).lower(),
         tuple(map(str, elements(plan.outputColumnNames()))),
-        {name: value for name, value in _options(plan.options()).items() if name.lower() != "path"},
+        {name: value for name, value in texts(plan.options()).items() if name.lower() != "path"},
     )
 
 
@@ -211,14 +212,6 @@ def _written_name(part: str) -> str:
 
 def _names(plan: Plan) -> tuple[str, ...]:
     return tuple(str(attribute.name()) for attribute in elements(plan.output()))
-
-
-def _options(options: Any) -> dict[str, str]:
-    found, given = {}, options.iterator()
-    while given.hasNext():
-        option = given.next()
-        found[str(option._1())] = str(option._2())
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -545,7 +538,7 @@ class SessionWatch(WrittenTables, ShownResults):
         kind = plan.getClass().getSimpleName()
         if kind == _FILES:
             partitions = _names_in(plan.partitionColumns())
-            static = _options(plan.staticPartitions())
+            static = texts(plan.staticPartitions())
             dynamic = bool(plan.dynamicPartitionOverwrite())
             by_value = " AND ".join(
                 f"{quoted_name([name])} <=> CAST('{value}' AS {_type_of(plan, name)})"

@@ -165,8 +165,7 @@ def almost_meeting(
     Rows whose tokens are in the item ``taken`` are left out.
     """
     rows = queries.rows(scan)
-    query = exp.select(*named((name, qualified(rows.name, name)) for name in rows.columns))
-    query = query.from_(table(rows.name, rows.name))
+    query = rows.select()
     for number, part in enumerate(parts):
         query = query.where(is_true(part) if number != place else exp.Not(this=is_true(part)))
     if taken is not None:
@@ -213,8 +212,7 @@ def pairs_of(
 def most_alike(scan: Scan, parts: Sequence[Scalar], queries: OperatorQueries) -> exp.Query:
     """Return the row of a relation that meets the most conditions, and comes nearest to others."""
     rows = queries.rows(scan)
-    query = exp.select(*named((name, qualified(rows.name, name)) for name in rows.columns))
-    query = query.from_(table(rows.name, rows.name))
+    query = rows.select()
     met: Scalar = exp.Literal.number(0)
     for part in parts:
         one = exp.Case().when(is_true(part), exp.Literal.number(1)).else_(exp.Literal.number(0))

@@ -288,8 +288,7 @@ class _FlowWriter:
 
         If equalities join few candidates with them, only the matching rows are read.
         """
-        there = exp.select(*named((name, qualified(rows.name, name)) for name in rows.columns))
-        there = there.select(*named([(_THERE, exp.true())])).from_(table(rows.name, rows.name))
+        there = rows.select().select(*named([(_THERE, exp.true())]))
         equal = [c for c in conjuncts(condition) if isinstance(c, exp.EQ) and not may_raise(c)]
         if self._trace.candidates and equal:
             on = exp.and_(self._alive(), *(each.copy() for each in equal))
@@ -375,8 +374,7 @@ class _FlowWriter:
         rows = self._queries.rows(aggregate)
         if passed:
             # Only these groups have candidates, so only they are computed.
-            query = exp.select(*named((n, qualified(rows.name, n)) for n in rows.columns))
-            query = query.from_(table(rows.name, rows.name)).where(*(p.copy() for p in passed))
+            query = rows.select().where(*(p.copy() for p in passed))
             rows = replace(rows, name=self._queries.add(query))
         same: list[Scalar] = []
         for place, (attribute, key) in enumerate(

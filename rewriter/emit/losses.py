@@ -56,7 +56,7 @@ def _losses(operator: Relation, queries: OperatorQueries) -> Iterator[OperatorLo
                 lost = queries.add(query.where(exp.Not(this=is_true(condition))))
                 yield OperatorLoss(loss, operator, operator.input, condition, rows, lost)
                 rows = replace(rows, name=queries.add(query.where(is_true(condition))))
-                query = _all(rows)
+                query = rows.select()
         case InnerJoin() | OuterJoin():
             outer = operator.side if isinstance(operator, OuterJoin) else None
             if outer is None or not outer.keeps_left:
@@ -75,16 +75,12 @@ def _losses(operator: Relation, queries: OperatorQueries) -> Iterator[OperatorLo
             if operator.count is not None:
                 last = exp.Literal.number(operator.offset + operator.count)
                 beyond = exp.or_(first, exp.GT(this=number.copy(), expression=last))
-            select = exp.select(*named((n, qualified(ranked.name, n)) for n in ranked.columns))
-            lost = queries.add(select.from_(table(ranked.name, ranked.name)).where(beyond))
+            lost = queries.add(ranked.select().where(beyond))
             rows = queries.rows(operator.input)
             yield OperatorLoss(Loss.LIMIT, operator, operator.input, None, rows, lost)
         case BagDifference():
             left, kept_rows = queries.rows(operator.left), queries.rows(operator)
-            columns = [(name, qualified(left.name, name)) for name in left.ids]
-            all_rows = exp.select(*named(columns)).from_(table(left.name, left.name))
-            columns = [(name, qualified(kept_rows.name, name)) for name in kept_rows.ids]
-            kept_query = exp.select(*named(columns)).from_(table(kept_rows.name, kept_rows.name))
+            all_rows, kept_query = left.select(left.ids), kept_rows.select(kept_rows.ids)
             lost = queries.add(exp.except_(all_rows, kept_query, distinct=False))
             loss = Loss.INTERSECT if operator.common else Loss.EXCEPT
             yield OperatorLoss(loss, operator, operator.left, None, left, lost)
@@ -92,12 +88,7 @@ def _losses(operator: Relation, queries: OperatorQueries) -> Iterator[OperatorLo
 
 def _input(relation: Relation, queries: OperatorQueries) -> tuple[exp.Select, OperatorRows]:
     rows = queries.rows(relation)
-    return _all(rows), rows
-
-
-def _all(rows: OperatorRows) -> exp.Select:
-    columns = [(name, qualified(rows.name, name)) for name in rows.columns]
-    return exp.select(*named(columns)).from_(table(rows.name, rows.name))
+    return rows.select(), rows
 
 
 def _unmatched(

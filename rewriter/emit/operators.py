@@ -87,6 +87,12 @@ class OperatorRows:
         """The names of all columns."""
         return (*self.ids, *self.identity)
 
+    def select(self, columns: Iterable[str] | None = None) -> exp.Select:
+        """Return a query of columns of the rows; None: all of them."""
+        names = self.columns if columns is None else columns
+        items = named((name, qualified(self.name, name)) for name in names)
+        return exp.select(*items or [exp.true()]).from_(table(self.name, self.name))
+
 
 @dataclass(slots=True)
 class OperatorQueries:

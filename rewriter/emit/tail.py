@@ -6,7 +6,7 @@ identity of its rows. Arrays whose order matters are sorted once complete.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -401,15 +401,7 @@ def _group_rows(
     if aggregates:
         names += [name for name, _ in computed] + [name for name, _ in extra]
     columns: list[Named] = [(name, qualified(GROUP, name)) for name in dict.fromkeys(names)]
-    for output in block.outputs:
-        scalar = fill(output.scalar, block, tables)
-        if output.name in dict(columns):
-            continue
-        if keep_absent and present is not None and not output.known_absent:
-            scalar = exp.Case().when(present.copy(), scalar.copy())
-        columns.append((output.name, scalar))
-    if keep_absent:
-        columns += _bookkeeping(block, tables, present)
+    columns += _shown(block, tables, present, dict(columns), keep_absent)
     select = exp.select(*named(columns)).from_(inner.subquery(GROUP))
     if provenance:
         select = select.select(qualified(GROUP, PROVENANCE))
@@ -443,6 +435,25 @@ def _keeping_aggregates(
     return left_join(select, table(captured.view, _OLD), conjunction(pairs) or exp.true())
 
 
+def _shown(
+    block: Block,
+    tables: Tables,
+    present: Scalar | None,
+    known: Container[str],
+    keep_absent: bool,
+) -> Iterator[Named]:
+    """Yield the outputs that are not known by name, with what rows that are absent have beside."""
+    for output in block.outputs:
+        scalar = fill(output.scalar, block, tables)
+        if output.name in known:
+            continue
+        if keep_absent and present is not None and not output.known_absent:
+            scalar = exp.Case().when(present.copy(), scalar.copy())
+        yield output.name, scalar
+    if keep_absent:
+        yield from _bookkeeping(block, tables, present)
+
+
 def _bookkeeping(block: Block, tables: Tables, present: Scalar | None) -> list[Named]:
     """Return ``_present`` and the sort keys, for rows that are written before ORDER BY."""
     columns: list[Named] = [(PRESENT, exp.true() if present is None else is_true(present))]
@@ -458,13 +469,7 @@ def _union_post(block: Block, tables: Tables, provenance: bool, keep_absent: boo
     union = union_rows(block, tables.rows, provenance=provenance)
     columns: list[Named] = [(name, qualified(UNION, name)) for name in block.identity]
     present = conjunction([fill(condition, block, tables) for condition in block.having])
-    for output in block.outputs:
-        scalar = fill(output.scalar, block, tables)
-        if keep_absent and present is not None and not output.known_absent:
-            scalar = exp.Case().when(present.copy(), scalar.copy())
-        columns.append((output.name, scalar))
-    if keep_absent:
-        columns += _bookkeeping(block, tables, present)
+    columns += _shown(block, tables, present, (), keep_absent)
     if provenance:
         columns.append((PROVENANCE, qualified(UNION, PROVENANCE)))
     select = exp.select(*named(columns)).from_(union.subquery(UNION))

@@ -42,8 +42,7 @@ def lowered(context: LoweringContext, relation: Relation) -> Open:
             return derived(context, relation)
         open_ = context.rule(context, relation)
         if isinstance(open_, OpenPost) or open_.post.final:
-            context.pending[relation] = open_
-            return derived(context, relation)
+            return closed(context, relation, open_)
         return open_
     return context.rule(context, relation)
 
@@ -51,8 +50,7 @@ def lowered(context: LoweringContext, relation: Relation) -> Open:
 def core_of(context: LoweringContext, relation: Relation) -> OpenCore:
     open_ = context.pending.pop(relation, None) or lowered(context, relation)
     if isinstance(open_, OpenPost) or open_.post.final:
-        context.pending[relation] = open_
-        return derived(context, relation)
+        return closed(context, relation, open_)
     return without_post(open_)
 
 
@@ -64,8 +62,7 @@ def unlimited(context: LoweringContext, relation: Relation, *, windowed: bool = 
     open_ = lowered(context, relation)
     if not (open_.post.limited if windowed else open_.post.final):
         return open_
-    context.pending[relation] = open_
-    return derived(context, relation)
+    return closed(context, relation, open_)
 
 
 def asking(context: LoweringContext, relation: Relation, scalars: Iterable[Scalar]) -> OpenCore:
@@ -78,9 +75,14 @@ def asking(context: LoweringContext, relation: Relation, scalars: Iterable[Scala
     late = {a for g in core.generators for a in g.aliases if a not in core.stable}
     read = (column for scalar in scalars for column in core.resolve(scalar).find_all(exp.Column))
     if any(column.table in late for column in read):
-        context.pending[relation] = core
-        return derived(context, relation)
+        return closed(context, relation, core)
     return core
+
+
+def closed(context: LoweringContext, relation: Relation, open_: Open) -> OpenCore:
+    """Return a core that reads the tuples of what is open as tuples of a block."""
+    context.pending[relation] = open_
+    return derived(context, relation)
 
 
 def derived(context: LoweringContext, relation: Relation, span: Span | None = None) -> OpenCore:

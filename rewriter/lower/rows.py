@@ -49,7 +49,7 @@ from rewriter.lower.context import (
     TokenLeaves,
     cross,
 )
-from rewriter.lower.inputs import core_of, derived, lowered, unlimited
+from rewriter.lower.inputs import closed, core_of, lowered, unlimited
 from rewriter.lower.set_operations import refuse_copies
 from rewriter.lower.ties import follows_order, is_ordered, lists_by_range, placed_by
 from rewriter.scalars.aggregates import ARRAYS, collects_in_order, in_order, is_distinct, name_of
@@ -141,8 +141,7 @@ def _within_limit(context: LoweringContext, relation: Relation, open_: Open) -> 
     """Return the rows kept by LIMIT as a block, or unchanged if tokens do not identify them."""
     if isinstance(open_, OpenCore) and (open_.untokened or open_.copies):
         return open_
-    context.pending[relation] = open_
-    return derived(context, relation)
+    return closed(context, relation, open_)
 
 
 def lower_inner_join(context: LoweringContext, relation: InnerJoin) -> OpenCore:

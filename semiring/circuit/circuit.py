@@ -121,6 +121,17 @@ class AnnotationCircuit:
         stacked = np.stack(factors, axis=1)
         return self.products(stacked.ravel(), np.arange(length + 1) * len(factors))
 
+    def operation(self, kind: int, child: Array, offsets: Array, label: Array) -> Array:
+        """Return gates of an operation over segments of children, with their labels as stored."""
+        if kind == SUM:
+            return self.sum(child, offsets, label)
+        if kind == DELTA:
+            return self.delta(child)
+        if kind == MONUS:
+            return self.monus(child[::2], child[1::2])
+        sizes = reduce_segments(np.add, label, offsets, 0)
+        return self.products(np.repeat(child, label), bounds(sizes))
+
     def products(self, gates: Array, offsets: Array) -> Array:
         """Return the products of CSR segments of gates."""
         owners, result = owners_of(offsets), self.ones(len(offsets) - 1)

@@ -21,21 +21,15 @@ from semiring.circuit.gates import (
     APPLIED,
     CANONICAL,
     COMPARE,
-    DELTA,
-    MONUS,
+    OPERATIONS,
     PLAIN,
     POLYNOMIAL,
-    PRODUCT,
-    SUM,
     TENSOR,
     ZERO,
 )
 from semiring.comparison import compare_values
 from semiring.errors import CapabilityError
 from semiring.token import normal_value
-
-_FOLLOWED = (SUM, PRODUCT, DELTA, MONUS)
-"""The kinds of gates below which comparisons are searched."""
 
 _PREFIXES = 16
 """Limit on the terms before runs, as a multiple of the terms."""
@@ -49,7 +43,7 @@ def without_extremes(circuit: AnnotationCircuit, root: int) -> int:
 
     def closed(gates: Array) -> Array:
         kind = store.kind[gates]
-        ends: Array = ~np.isin(kind, _FOLLOWED) & ~((kind == TENSOR) & (gates == root))
+        ends: Array = ~np.isin(kind, OPERATIONS) & ~((kind == TENSOR) & (gates == root))
         return ends
 
     below = store.reachable(np.array([root]), closed=closed)
@@ -79,15 +73,8 @@ def _again(
     circuit: AnnotationCircuit, kind: int, layer: Array, child: Array, label: Array, own: Array
 ) -> Array:
     """Return gates of one kind over new children."""
-    if kind == SUM:
-        return circuit.sum(child, own, label)
-    if kind == DELTA:
-        return circuit.delta(child)
-    if kind == MONUS:
-        return circuit.monus(child[::2], child[1::2])
-    if kind == PRODUCT:
-        sizes = reduce_segments(np.add, label, own, 0)
-        return circuit.products(np.repeat(child, label), bounds(sizes))
+    if kind in OPERATIONS:
+        return circuit.operation(kind, child, own, label)
     there = child != ZERO
     own = bounds(reduce_segments(np.add, there.astype(np.int64), own, 0))
     flags = circuit.common_flags(child[there], own) & ~np.uint8(POLYNOMIAL | CANONICAL)

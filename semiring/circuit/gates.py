@@ -16,6 +16,9 @@ from semiring.base import Array
 CONSTANT, TOKEN, PRODUCT, SUM, DELTA, MONUS, COMPARE, CONDITION = range(8)
 """The kinds of gates that are annotations, in the canonical order of expressions."""
 
+OPERATIONS = (PRODUCT, SUM, DELTA, MONUS)
+"""The kinds of gates whose children are annotations, and which compute an annotation."""
+
 TENSOR, PLAIN, APPLIED, CHOICE, AGGREGATED, ROWS, WINDOWED = range(8, 15)
 """The kinds of gates that are formal values: their edges come in the order of their labels."""
 

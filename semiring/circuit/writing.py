@@ -21,13 +21,10 @@ from semiring.circuit.gates import (
     COMPARE,
     CONDITION,
     CONSTANT,
-    DELTA,
-    MONUS,
+    OPERATIONS,
     PLAIN,
     POLYNOMIAL,
-    PRODUCT,
     ROWS,
-    SUM,
     TENSOR,
     TOKEN,
     WINDOWED,
@@ -244,15 +241,8 @@ class _Copies:
             pairs = zip(store.child[edges].tolist(), payload.tolist(), strict=True)
             return np.array([self._windows[rows][place] for rows, place in pairs])
         child, label = self._copied(store.child[edges]), store.label[edges]
-        if kind == SUM:
-            return target.sum(child, offsets, label)
-        if kind == PRODUCT:
-            sizes = reduce_segments(np.add, label, offsets, 0)
-            return target.products(np.repeat(child, label), bounds(sizes))
-        if kind == DELTA:
-            return target.delta(child)
-        if kind == MONUS:
-            return target.monus(child[::2], child[1::2])
+        if kind in OPERATIONS:
+            return target.operation(kind, child, offsets, label)
         if kind == CHOICE:
             return target.operands.choices(child[::2], child[1::2], offsets // 2)
         if kind == CONDITION:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
@@ -85,17 +85,17 @@ class Travel:
         return self._kind(self._semiring, sources, travelled, self._shared)
 
 
-def _kind(
-    semiring: Semiring[Any],
-) -> type[NumberedColumns[Any]] | type[IntervalColumns] | None:
-    if isinstance(semiring, Quotient):
-        return DerivationColumns
-    if isinstance(semiring, Formula):
-        return FormulaColumns
-    if isinstance(semiring, Which):
-        return TokenSetColumns
-    if isinstance(semiring, Sensitivity):
-        return WeightColumns
-    if isinstance(semiring, Validity):
-        return IntervalColumns
-    return None
+_Kind: TypeAlias = type[NumberedColumns[Any]] | type[IntervalColumns]
+
+_KINDS: tuple[tuple[type[Semiring[Any]], _Kind], ...] = (
+    (Quotient, DerivationColumns),
+    (Formula, FormulaColumns),
+    (Which, TokenSetColumns),
+    (Sensitivity, WeightColumns),
+    (Validity, IntervalColumns),
+)
+"""The columns of semirings whose elements are built from tokens."""
+
+
+def _kind(semiring: Semiring[Any]) -> _Kind | None:
+    return next((columns for kind, columns in _KINDS if isinstance(semiring, kind)), None)

@@ -495,20 +495,18 @@ class PredicateSearch:
         without = self._effects.runs(bins.codes, bins.count, rows)
         scores = self.scores.of(without)
         for run in islice(_highest(scores), 2):
-            first, last = int(without.first[run]), int(without.last[run])
-            yield from self._range(bins, first, last, parent, rows, without, run, scores)
+            yield from self._range(bins, parent, rows, without, run, scores)
 
     def _range(
         self,
         bins: ColumnBins,
-        first: int,
-        last: int,
         parent: CandidatePredicate | None,
         rows: Array | None,
         without: Without,
         run: int,
         scores: Array,
     ) -> Iterator[CandidatePredicate]:
+        first, last = int(without.first[run]), int(without.last[run])
         places = np.flatnonzero((bins.codes >= first) & (bins.codes <= last))
         chosen = places if rows is None else rows[places]
         if len(chosen):
@@ -536,9 +534,7 @@ class PredicateSearch:
             return
         without = self._effects.runs(fine.codes, fine.count, rows)
         scores = self.scores.of(without)
-        run = int(scores.argmax())
-        first, last = int(without.first[run]), int(without.last[run])
-        yield from self._range(fine, first, last, parent, rows, without, run, scores)
+        yield from self._range(fine, parent, rows, without, int(scores.argmax()), scores)
 
     def marginal(self, candidate: CandidatePredicate, chosen: list[CandidatePredicate]) -> float:
         """Return the score of a predicate in addition to others of its relation."""

@@ -14,6 +14,7 @@ from lipstick.dataframes.jvm import (
     elements,
     frame_of,
     kind,
+    texts,
     with_parameters,
 )
 from lipstick.dataframes.leaves import catalog_parts
@@ -74,7 +75,7 @@ def _rows(spark: SparkSession, stream: Plan) -> DataFrame:
     name = str(source.className()).lower()
     if name not in _FILES:
         raise _refusal(name)
-    options = {str(p._1()): str(p._2()) for p in elements(source.options().toSeq())}
+    options = texts(source.options())
     path = options.pop("path", None)
     schema: Any = source.userSpecifiedSchema()
     reader = spark.read.format(name).options(**options)
