@@ -20,7 +20,6 @@ from graphquery.federation.errors import (
     CrossingError,
     CutOffError,
     FederationError,
-    IncompleteError,
     WireError,
 )
 from graphquery.federation.federation import Federation
@@ -30,6 +29,7 @@ from graphquery.federation.members.opening import open_federation
 from graphquery.federation.questions.answer import (
     FederatedCost,
     FederationAnswer,
+    IncompleteError,
     MissingPart,
     NodesAnswer,
     PathsAnswer,

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from semiring.errors import LipstickError
-
-if TYPE_CHECKING:
-    from graphquery.federation.questions.answer import MissingPart
 
 __all__ = [
     "CrossingError",
     "CutOffError",
     "FederationError",
-    "IncompleteError",
     "WireError",
 ]
 
@@ -32,17 +26,3 @@ class WireError(FederationError):
 
 class CutOffError(WireError):
     """A message without its end mark: the sender was stopped while sending."""
-
-
-class IncompleteError(FederationError):
-    """An incomplete answer where a complete one was required.
-
-    Attributes
-    ----------
-    missing
-        The missing parts, with reasons.
-    """
-
-    def __init__(self, message: str, missing: tuple[MissingPart, ...]) -> None:
-        super().__init__(message)
-        self.missing = missing

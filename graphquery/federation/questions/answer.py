@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from graphquery.federation.errors import IncompleteError
+from graphquery.federation.errors import FederationError
 from graphquery.federation.questions.node_sets import StoredNodes
 from semiring.base import Array
 
@@ -67,6 +67,20 @@ class MissingPart:
     def __str__(self) -> str:
         what = "" if self.channel is None else f", {len(self.rows):,} rows of {self.channel}"
         return f"{self.store}: {self.reason}{what}"
+
+
+class IncompleteError(FederationError):
+    """An incomplete answer where a complete one was required.
+
+    Attributes
+    ----------
+    missing
+        The missing parts, with reasons.
+    """
+
+    def __init__(self, message: str, missing: tuple[MissingPart, ...]) -> None:
+        super().__init__(message)
+        self.missing = missing
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from graphquery import ProvenanceGraph
-from graphquery.federation.errors import FederationError, IncompleteError
+from graphquery.federation.errors import FederationError
 from graphquery.federation.federation import Federation
 from graphquery.federation.questions.answer import (
     BEHIND,
@@ -18,6 +18,7 @@ from graphquery.federation.questions.answer import (
     OUTSIDE,
     REFUSED,
     UNREACHABLE,
+    IncompleteError,
     Verdict,
 )
 from graphquery.federation.questions.question import Options
