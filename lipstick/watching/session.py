@@ -180,7 +180,7 @@ def _parts_of(plan: Plan, kind: str) -> _Parts | None:
         return path, table, _OF_STATEMENTS.get(kind, "change").lower(), format, (), {}
     columns, of_query = _names(relation), _names(plan.query())
     whole = kind == "OverwriteByExpression" and str(plan.deleteExpr().toString()) == "true"
-    options = _options(plan.writeOptions()) if whole and format == "delta" else {}
+    options = texts(plan.writeOptions()) if whole and format == "delta" else {}
     mode = "overwrite" if whole and not _replaces_part(options) else "part"
     columns = columns if len(columns) == len(of_query) else of_query
     return path, table, "append" if kind == "AppendData" else mode, format, columns, options
