@@ -298,8 +298,7 @@ def diff(
             more = [f"{row.sentence} ({signed(part)})" for row, part in parts[:5]]
         lines = found.to_pylist()
         not_held = {"not held": difference.not_held} if difference.not_held else {}
-        for text in (*str(words).splitlines(), *more):
-            answer.say(text)
+        answer.say_lines("\n".join([str(words), *more]))
         if column is None:
             answer.table(lines, total)
         document = {"sentence": str(words), "rows": lines, "inputs": inputs} | not_held
@@ -351,6 +350,5 @@ def where(
             document = {"value": found.value, "kind": found.kind}
             answer.send_json({**document, "cells": cells, "deciding": deciding})
         else:
-            for text in found.text(answer.rows).splitlines():
-                answer.say(text)
+            answer.say_lines(found.text(answer.rows))
             answer.send_table()

@@ -76,6 +76,11 @@ class Answer:
         """Add a line; control characters are escaped, since others may have written the text."""
         self._parts.append(printable(text))
 
+    def say_lines(self, text: str) -> None:
+        """Add the lines of a text."""
+        for line in text.splitlines():
+            self.say(line)
+
     def table(
         self,
         rows: Sequence[dict[str, Any]],

@@ -291,8 +291,7 @@ def why_not(
     """
     with _session(tables) as session:
         missing = session.sql(_query(query)).why_not(named_values(pattern), condition=condition)
-        for line in str(missing).splitlines():
-            answer.say(line)
+        answer.say_lines(str(missing))
         document = {"question": missing.question, "present": missing.present}
         document |= {"reasons": missing.table.to_pylist(), "notes": list(missing.notes)}
         answer.finish(document)
@@ -352,7 +351,7 @@ def difference(
             report = DifferenceReport.of(first, second, columns_of(key), column, rows)
         differs = not report.difference.is_empty
         if answer.format == JSON:
-            answer.send_json(json.loads(json.dumps(report.document(answer.limit), default=str)))
+            answer.send_json(report.document(answer.limit))
         else:
             answer.say(report.markdown(answer.limit) if markdown else report.text(answer.limit))
             answer.send_table()
@@ -432,35 +431,26 @@ def _show(
         import pyarrow.parquet as pq
 
         pq.write_table(explanation.quarantine(relation), quarantine)
-    if answer.format == JSON:
-        document: dict[str, Any] = {
-            "question": explanation.question,
-            "complete": explanation.complete,
-            "causes": explanation.table.to_pylist(),
-        }
-        if top:
-            document["top"] = most
-        if sets is not None:
-            document["repairs"] = {
-                "size": sets.size,
-                "count": sets.count,
-                "sets": [each.to_pylist() for each in sets.sets],
-            }
-        if corrections:
-            document["corrections"] = [
-                {"sentence": each.sentence, "after": each.after, "values": each.values.to_pylist()}
-                for each in corrected
-            ]
-        answer.send_json(json.loads(json.dumps(document, default=str)))
-    else:
-        for line in str(explanation).splitlines():
-            answer.say(line)
-        if top:
-            answer.table(most)
-        if sets is not None:
-            answer.say(str(sets))
-            for each in sets.sets:
-                answer.table(each.to_pylist())
+    document: dict[str, Any] = {
+        "question": explanation.question,
+        "complete": explanation.complete,
+        "causes": explanation.table.to_pylist(),
+    }
+    answer.say_lines(str(explanation))
+    if top:
+        document["top"] = most
+        answer.table(most)
+    if sets is not None:
+        rows = [each.to_pylist() for each in sets.sets]
+        document["repairs"] = {"size": sets.size, "count": sets.count, "sets": rows}
+        answer.say(str(sets))
+        for each_set in rows:
+            answer.table(each_set)
+    if corrections:
+        document["corrections"] = [
+            {"sentence": each.sentence, "after": each.after, "values": each.values.to_pylist()}
+            for each in corrected
+        ]
         for each in corrected:
             answer.say(each.sentence)
-        answer.send_table()
+    answer.finish(document)

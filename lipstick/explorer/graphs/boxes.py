@@ -201,6 +201,18 @@ class Picture(Drawing):
             marked_counts = {k: int(n[segments].sum()) for k, n in self.marks.segments.items()}
             self.mark(box, marked_counts, total)
 
+    def before(self, parent: int, focus: Focus, start: int, step: int) -> None:
+        """Add the box that opens what is before the boxes of a page, if there is something."""
+        if start:
+            focus = {**focus, "start": max(0, start - step)}
+            self.add("bundle", f"{start:,} before", parent=parent, focus=focus)
+
+    def after(self, parent: int, focus: Focus, stop: int, total: int) -> None:
+        """Add the box that opens what is after the boxes of a page, if there is something."""
+        if total > stop:
+            focus = {**focus, "start": stop}
+            self.add("bundle", f"{total - stop:,} after", parent=parent, focus=focus)
+
     def link_segments(self) -> None:
         """Add the edges between boxes whose segments edges join."""
         outline = self.outline

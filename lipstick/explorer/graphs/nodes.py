@@ -39,14 +39,9 @@ def segment(
     whole = picture.add("segment", inner_name(known_segment), whole=True, grid=True)
     start = max(0, min(start, len(ids) - 1))
     chosen = ids[start : start + NODES]
-    if start:
-        focus: Focus = {"segment": name, "start": max(0, start - NODES)}
-        picture.add("bundle", f"{start:,} before", parent=whole, focus=focus)
+    picture.before(whole, {"segment": name}, start, NODES)
     add_nodes(picture, graph, chosen, whole)
-    after = len(ids) - start - len(chosen)
-    if after > 0:
-        focus = {"segment": name, "start": start + NODES}
-        picture.add("bundle", f"{after:,} after", parent=whole, focus=focus)
+    picture.after(whole, {"segment": name}, start + len(chosen), len(ids))
     picture.own(whole, np.array([position]))
     for ends, other in ((outline.sources, outline.targets), (outline.targets, outline.sources)):
         for near in ascending(other[ends == position]).tolist():
@@ -54,8 +49,8 @@ def segment(
                 continue
             beside = outline.segments[near]
             lines = [_where(beside), counted(beside.count, "node")]
-            focus = {"segment": beside.name}
             sort = "input" if beside.module is None else "segment"
+            focus: Focus = {"segment": beside.name}
             box = picture.add(sort, inner_name(beside), lines=lines, focus=focus)
             picture.own(box, np.array([near]))
     picture.link_segments()

@@ -83,9 +83,7 @@ def module(
     whole = picture.add("module", name, whole=True, grid=True)
     start = max(0, min(start, len(numbers) - 1))
     chosen = numbers[start : start + INVOCATIONS]
-    if start:
-        before = {"module": name, "start": max(0, start - INVOCATIONS)}
-        picture.add("bundle", f"{start:,} before", parent=whole, focus=before)
+    picture.before(whole, {"module": name}, start, INVOCATIONS)
     places = np.flatnonzero(inside)
     by_number = _by_group(outline.invocation[places] + 1, np.ones(len(places), np.bool_))
     for number in chosen.tolist():
@@ -99,10 +97,7 @@ def module(
         picture.own(box, of_invocation)
         # What leads into the module or out of it is drawn once, at the module.
         picture.owner[of_invocation] = whole
-    after = len(numbers) - start - len(chosen)
-    if after:
-        focus = {"module": name, "start": start + len(chosen)}
-        picture.add("bundle", f"{after:,} after", parent=whole, focus=focus)
+    picture.after(whole, {"module": name}, start + len(chosen), len(numbers))
     for position in places[outline.invocation[places] == NONE][:8].tolist():
         _segment(picture, position, whole)
     picture.owner[places] = whole
@@ -145,16 +140,11 @@ def relation(outline: Outline, name: str, start: int, marks: Marks | None) -> di
     )
     picture = Picture(outline=outline, marks=marks)
     whole = picture.add("input", name, whole=True, grid=True)
-    if start:
-        focus: Focus = {"relation": name, "start": max(0, start - INVOCATIONS)}
-        picture.add("bundle", f"{start:,} before", parent=whole, focus=focus)
+    picture.before(whole, {"relation": name}, start, INVOCATIONS)
     chosen = of_relation[start : start + INVOCATIONS]
     for shown in chosen.tolist():
         _segment(picture, shown, whole)
-    after = len(of_relation) - start - INVOCATIONS
-    if after > 0:
-        focus = {"relation": name, "start": start + INVOCATIONS}
-        picture.add("bundle", f"{after:,} after", parent=whole, focus=focus)
+    picture.after(whole, {"relation": name}, start + len(chosen), len(of_relation))
     picture.owner[of_relation[picture.owner[of_relation] < 0]] = whole
     _around(picture, _modules_of(outline), frozenset({name}))
     picture.link_segments()

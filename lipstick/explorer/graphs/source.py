@@ -173,9 +173,7 @@ class GraphSource:
             back, forth = params.integer("back", 2, 1, 12), params.integer("forth", 2, 1, 12)
             return node_pictures.neighbourhood(outline, graph, node, back, forth, marks, budget)
         if "segment" in focus:
-            name = focus_params.text("segment")
-            if name not in outline.position:
-                raise ExploreError(f"The graph has no segment {name!r}.")
+            name = self._segment(focus_params)
             return node_pictures.segment(outline, self.graph(budget), name, start, marks)
         if "relation" in focus:
             name = focus_params.text("relation")
@@ -252,11 +250,15 @@ class GraphSource:
         pairs = zip(shown.tolist(), graph.names(shown), strict=True)
         return {"count": len(ids), "nodes": [{"id": i, "name": cell(n)} for i, n in pairs]}
 
-    def nodes(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """The nodes of a segment as rows of a table, with the columns of their tuples."""
+    def _segment(self, params: Params) -> str:
         name = params.text("segment")
         if name not in self.outline.position:
             raise ExploreError(f"The graph has no segment {name!r}.")
+        return name
+
+    def nodes(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """The nodes of a segment as rows of a table, with the columns of their tuples."""
+        name = self._segment(params)
         graph = self.graph(budget)
         position = self.outline.position[name]
         offset, limit = params.integer("offset", 0), params.integer("limit", 100, 1, 200)
