@@ -87,7 +87,7 @@ def repair(
 
 
 def _are_open(activities: Array, early: int, reduced: Array, opened: Array) -> Array:
-    """Return a mask of the vertices that are open, of which entities that only late edges have."""
+    """Return a mask of the open vertices, with the entities that only late edges have."""
     is_open = ~activities
     is_open[:early] = False
     is_open[reduced] = False

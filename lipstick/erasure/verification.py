@@ -111,7 +111,7 @@ def verify_plan(
 
 
 def _folders(places: Sequence[_Place]) -> Iterator[str]:
-    """Yield the folders of tables, and those that a stopped run has not removed yet."""
+    """Yield the folders of tables, and folders that a stopped run has not removed yet."""
     for place in places:
         yield place.location
     for place in places:

@@ -80,7 +80,7 @@ def asking(context: LoweringContext, relation: Relation, scalars: Iterable[Scala
 
 
 def closed(context: LoweringContext, relation: Relation, open_: Open) -> OpenCore:
-    """Return a core that reads the tuples of what is open as tuples of a block."""
+    """Return a core that reads the tuples of an open operator as tuples of a block."""
     context.pending[relation] = open_
     return derived(context, relation)
 

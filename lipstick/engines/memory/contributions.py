@@ -175,7 +175,7 @@ class _AskedColumn:
         return _Piece(scenarios, there, values, parts, touched)
 
     def gathered(self, pieces: Sequence[_Piece], count: int, reason: str) -> ValuesWithout:
-        """Return the values of all scenarios; those of no piece are not known."""
+        """Return the values of all scenarios; scenarios of no piece have none that is known."""
         known, there = np.zeros((2, count), dtype=np.bool_)
         for piece in pieces:
             known[piece.scenarios], there[piece.scenarios] = True, piece.there

@@ -114,7 +114,7 @@ _FORMS: dict[type[ast.expr], tuple[str, str]] = {
 
 @dataclass(slots=True)
 class _Read:
-    """What the body of a comprehension reads.
+    """The values that the body of a comprehension reads.
 
     Attributes
     ----------

@@ -224,7 +224,7 @@ class _KnownCall:
         return frozenset([region])
 
     def _change_objects(self, process: ScriptNode) -> None:
-        """Change the arguments that the fact says are changed in place."""
+        """Change the arguments that the fact lists as changed in place."""
         context, node, fact = self.context, self.node, self.fact
         arguments, owner = self.arguments, self.owner
         mutates = list(fact.mutates) if fact.unknown is None else []
