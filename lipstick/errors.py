@@ -17,6 +17,7 @@ __all__ = [
     "InternalError",
     "InvalidQueryError",
     "LipstickError",
+    "NotHeldError",
     "NotUnderstoodError",
     "QueryError",
     "SessionClosedError",
@@ -102,6 +103,10 @@ class SparkStartError(LipstickError):
 
 class CaptureError(LipstickError):
     """A capture that cannot be written, read, or asked this question."""
+
+
+class NotHeldError(CaptureError, AttributeError):
+    """A question that annotated queries answer, and captures do not."""
 
 
 class ColumnValueError(CaptureError):

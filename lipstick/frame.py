@@ -40,7 +40,7 @@ from lipstick.tables.hypothesis import Hypothesis, rerun_problem
 from lipstick.tables.writer import AnnotatedWriter
 from lipstick.tracking.states import local_folder
 from lipstick.tracking.tracker import Tracked
-from lipstick.tracking.unknown_keys import check_deletion
+from lipstick.tracking.unknown_keys import check_deletion, report
 from rewriter.analysis.annotation_type import annotation_type
 from rewriter.blocks import Block, core_relations, decided_once, topological
 from rewriter.emit.statements import plain_sql, rewritten_sql
@@ -450,7 +450,8 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
         ----------
         delete, cascade, strict, budget
             See :meth:`lipstick.Capture.what_if`. Relations that the session tracks and the query
-            does not read may be named; they change nothing.
+            does not read may be named; they change nothing, as a warning says, and ``strict``
+            refuses them.
         method
             ``"auto"``: from the captured annotations, which answer every deletion exactly.
             ``"rerun"``: run the query on the reduced sources instead, after the queries of the
@@ -468,6 +469,10 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
             delete = {}
         delete = self._session.by_relation(delete)
         history = self._session._history_of(self.relations)
+        for name in sorted(delete.keys() - self._concerning(delete).keys()):
+            if history is None or not history.concerns([name]):
+                read = ", ".join(sorted(self.relations)) or "none"
+                report(f"The query does not read {name!r}", f" It reads {read}.", strict=strict)
         if history is not None and (undo or replace or history.concerns(delete)):
             return history.what_if_of(self, delete, cascade, undo, replace or {}, strict=strict)
         check_unasked(undo, replace)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 
@@ -17,7 +17,7 @@ from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.display.explorer import explore, notebook_bundle, notebook_widget
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.engines.protocol import CaptureEngine
-from lipstick.errors import NeedsSparkError
+from lipstick.errors import NeedsSparkError, NotHeldError
 from lipstick.questions.asking import question
 from lipstick.questions.keys import Cascade
 from lipstick.questions.methods import Questions
@@ -95,6 +95,20 @@ class Capture(Questions["DataFrame | pa.Table"]):
     def query(self) -> str:
         """The text of the query."""
         return self.manifest.query
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Raise the error for what frames answer and captures do not."""
+        if name in ("why_not", "filter"):
+            raise NotHeldError(
+                f"{name}() reads rows that took no part in the query: no capture holds them.\n"
+                f"Track the relations and annotate it again: ls.sql(capture.query).{name}(...)."
+            )
+        if name in ("show", "collect", "count", "toArrow", "toPandas", "columns", "schema"):
+            raise NotHeldError(
+                f"A capture has no {name}: its answer is capture.df, a data frame if it was opened "
+                "with Spark,\nelse an Arrow table. Write print(capture.df)."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __repr__(self) -> str:
         return display.capture_text(self)

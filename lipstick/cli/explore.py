@@ -103,4 +103,4 @@ def explore(
 def _opened(paths: Sequence[Path]) -> Explorer:
     from lipstick.explorer.explorer import Explorer, open_sources
 
-    return Explorer([entry for path in paths for entry in open_sources(path)])
+    return Explorer([entry for path in paths for entry in open_sources(path)], folders=paths)

@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -119,19 +119,36 @@ class Explorer:
         What is explored, in the order shown.
     seconds
         How long an answer may take that Spark does not give.
+    folders
+        Folders of captures and stores: what comes into them is explored, too.
     """
 
     def __init__(
-        self, sources: Sequence[ExplorerSource | SourceEntry], seconds: float = SECONDS
+        self,
+        sources: Sequence[ExplorerSource | SourceEntry],
+        seconds: float = SECONDS,
+        folders: Sequence[Path] = (),
     ) -> None:
         if not sources:
             raise ExploreError("There is nothing to explore: give a capture or a store.")
         self._entries = [s if isinstance(s, SourceEntry) else SourceEntry(s) for s in sources]
         self.sources = tuple(entry.source for entry in self._entries)
         self.seconds = seconds
+        self._folders = [folder for folder in folders if folder.is_dir() and not _is_source(folder)]
         self._locks = [threading.Lock() for _ in self.sources]
         self._spark_lock = threading.Lock()
+        self._listing_lock = threading.Lock()
         self._warm: set[int] = set()
+
+    def _find_new(self) -> None:
+        """Add what has come into the folders since they were opened."""
+        known = {entry.path for entry in self._entries}
+        new = [entry for folder in self._folders for entry in _entries(folder, known)]
+        if new:
+            self._entries += new
+            self._locks += [threading.Lock() for _ in new]
+            self.sources = tuple(entry.source for entry in self._entries)
+            vars(self).pop("_listing", None)
 
     @cached_property
     def _listing(self) -> list[dict[str, Any]]:
@@ -143,7 +160,9 @@ class Explorer:
         return listed
 
     def listing(self) -> dict[str, Any]:
-        """Return the list of sources."""
+        """Return the list of sources, with all that folders have now."""
+        with self._listing_lock:
+            self._find_new()
         return {"sources": self._listing}
 
     def budget(self, question: Any) -> Budget:
@@ -347,13 +366,20 @@ def open_sources(path: Path) -> list[SourceEntry]:
             inner = source.member_sources.items()
             entries += [SourceEntry(member, at, source.name) for at, member in inner]
         return entries
-    inside = [child for child in sorted(path.iterdir()) if _is_source(child)]
+    inside = _entries(path)
     if not inside:
         raise ExploreError(
             f"{path} is neither a capture nor a store, and has none in it.\nGive a folder that "
             "save() wrote, the store of a run, or a folder of these."
         )
-    return [SourceEntry(_tried(child), child, path.resolve().name) for child in inside]
+    return inside
+
+
+def _entries(folder: Path, known: Collection[Path | None] = ()) -> list[SourceEntry]:
+    """Return the captures and stores in a folder that are not known yet."""
+    children = [child for child in sorted(folder.iterdir()) if child not in known]
+    name = folder.resolve().name
+    return [SourceEntry(_tried(child), child, name) for child in children if _is_source(child)]
 
 
 @runtime_checkable

@@ -156,7 +156,9 @@ def explore(
     """
     from lipstick.explorer.widget import in_notebook, widget
 
-    explorer = Explorer([entry for subject in subjects for entry in sources_of(subject, name)])
+    entries = [entry for subject in subjects for entry in sources_of(subject, name)]
+    paths = [Path(each) for each in subjects if isinstance(each, str | os.PathLike)]
+    explorer = Explorer(entries, folders=paths)
     if to is not None:
         from lipstick.explorer.saved import save
 

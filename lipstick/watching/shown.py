@@ -112,8 +112,8 @@ class Shown:
     def query(self) -> AnnotatedFrame:
         """The annotated query of all rows of the frame, over the sources as they were then.
 
-        Of ``count`` it is the number of rows. The rows that ``show``, ``take``, ``first`` and the
-        like have shown are among its rows.
+        Of ``count`` it is the number of rows. Of ``head(2)`` and the like it has all rows of the
+        frame, not only the first ones that were shown.
 
         Raises
         ------
@@ -223,6 +223,8 @@ class Shown:
         rows = (
             "? rows" if self.rows is None else f"{self.rows:,} row{'' if self.rows == 1 else 's'}"
         )
+        if self.rows is not None and self.rows == self._most:
+            rows = f"first {rows}"  # the frame has more, or just as many
         value = (
             ""
             if self.value is None

@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 import lipstick
 from lipstick import Session, semirings, session
-from lipstick.errors import InvalidQueryError, LipstickError
+from lipstick.errors import InvalidQueryError, LipstickError, UnknownKeyWarning
 
 MOST_LINES = 4
 PACKAGES = ("graphquery", "lipstick", "rewriter", "semiring")
@@ -30,6 +30,7 @@ def ls(spark: SparkSession) -> Iterator[Session]:
         rows = [("C1", "Civic", 10), ("C2", "Civic", 20), ("C3", "Accord", 30)]
         frame = spark.createDataFrame(rows, "id string, model string, price int")
         opened.track("cars", frame, key="id")
+        opened.track("dealers", spark.createDataFrame([(1, "x")], "d int, name string"), key="d")
         yield opened
 
 
@@ -128,6 +129,20 @@ CALLS: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {
         lambda _ls, _q, cap: cap.what_if(delete={"cars": "C2"}),
         "For the row with this key write ['C2'].",
     ),
+    "a missing row of a capture": (
+        lambda _ls, _q, cap: cap.why_not({"model": "Jazz"}),
+        "ls.sql(capture.query).why_not(...)",
+    ),
+    "rows of a capture": (lambda _ls, _q, cap: cap.show(), "Write print(capture.df)."),
+    "a tensor of no column": (lambda _ls, q, _: q.tensors("modle"), "mean model?"),
+    "a query that fails": (
+        lambda ls, _q, _: ls.sql("SELECT id, price / (price - 10) AS r FROM cars").polynomials(),
+        "and so does the query in Spark",
+    ),
+    "a relation that is not read": (
+        lambda _ls, q, _: q.what_if(delete={"dealers": [1]}, strict=True),
+        "The query does not read 'dealers'.",
+    ),
     "a misspelt column in a condition": (
         lambda _ls, q, _: q.what_if(delete={"cars": "modle = 'Civic'"}),
         "modle",
@@ -167,6 +182,20 @@ def test_arguments(
     captured = lipstick.open(q.capture.directory)
     capsys.readouterr()
     assert words in str(shown(lambda: call(ls, q, captured), capsys))
+
+
+def test_what_a_deletion_does_not_concern_is_said(ls: Session) -> None:
+    """The relation is tracked, and the query reads another one."""
+    with pytest.warns(UnknownKeyWarning, match="does not read 'dealers'; that changes nothing. It"):
+        found = ls.sql(QUERY).what_if(delete={"dealers": "d = 1"})
+    assert {row["_change"] for row in found.changes.collect()} == {"unchanged"}
+
+
+def test_captures_lack_what_they_do_not_have(ls: Session) -> None:
+    capture = lipstick.open(ls.sql(QUERY).capture.directory)
+    assert not hasattr(capture, "why_not")
+    with pytest.raises(AttributeError, match="'Capture' object has no attribute 'mean'"):
+        capture.mean  # noqa: B018
 
 
 def test_semirings_that_there_are_not() -> None:

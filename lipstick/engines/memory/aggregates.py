@@ -136,7 +136,7 @@ class Touched:
         try:
             return self._from_values(name, call, stored, lost, gained)
         except FailedError as error:
-            raise CaptureError(f"{call.text} fails without the deleted rows: {error}") from error
+            raise CaptureError(f"{call.text} fails on these rows: {error}") from error
 
     def _anew(self, call: AggregateCall, stored: pa.Array) -> pa.Array:
         """An aggregate without a tensor, of every group that loses or gains members."""

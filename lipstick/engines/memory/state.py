@@ -404,7 +404,7 @@ def values(
         raise UninterpretableError(scalar.text) from error
     except FailedError as error:
         raise CaptureError(
-            f"{scalar.text} fails without the deleted rows ({error}): so would the query in Spark."
+            f"{scalar.text} fails on these rows ({error}), and so does the query in Spark."
         ) from error
 
 

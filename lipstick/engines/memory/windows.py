@@ -312,7 +312,7 @@ def _aggregated(
         members, offsets = _members(rows, placement, different)
         aggregated = reaggregate(aggregate, [c.take(pa.array(members)) for c in columns], offsets)
     except (FailedError, ExactnessError) as error:
-        raise CaptureError(f"{rows.call.text} fails without the deleted rows: {error}") from error
+        raise CaptureError(f"{rows.call.text} fails on these rows: {error}") from error
     return aggregated.take(pa.array(number))
 
 

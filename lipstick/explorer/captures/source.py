@@ -183,7 +183,8 @@ class CaptureSource:
         del params, budget
         window = call_within(GLANCE, lambda: self.windows.window(Params({})))
         explained = query.explained(self.capture.memory)
-        return {"query": self.capture.query, "explained": explained} | {
+        read = [cell(name) for name in self.capture.manifest.relations]
+        return {"query": self.capture.query, "relations": read, "explained": explained} | {
             name: window[name] for name in ("columns", "rows", "total")
         }
 

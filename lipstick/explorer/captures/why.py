@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -165,7 +165,8 @@ def why(memory: Memory, row: int, params: Params, budget: Budget) -> dict[str, A
         "row": row,
         "cells": cells(memory.answer().slice(row, 1))[0],
         "members": total,
-        "inputs": _inputs(memory, reached),
+        "inputs": (inputs := _inputs(memory, reached)),
+        "sentence": _sentence(inputs, total),
         "blocks": [
             {
                 "name": block.name,
@@ -179,9 +180,7 @@ def why(memory: Memory, row: int, params: Params, budget: Budget) -> dict[str, A
     }
     budget.check()
     if total > READ:
-        counts = [f"{each['count']:,} rows of {each['relation']}" for each in answer["inputs"]]
-        rows = ", ".join(counts)
-        answer["annotation"] = {"op": "condition", "text": f"{rows}: too many to show"}
+        answer["annotation"] = {"op": "condition", "text": f"{total:,} derivations: too many"}
         return answer
     try:
         formal = annotation(memory, at)
@@ -199,6 +198,21 @@ def annotation(memory: Memory, at: Array) -> Polynomial | Expression:
     """
     root = memory.engine.root.name
     return memory.formally(lambda formal: formal.uncut(root, at)[0])
+
+
+def _sentence(inputs: Sequence[Mapping[str, Any]], derivations: int) -> str:
+    """Return the input rows of a row in words."""
+    counts = [
+        f"{each['count']:,} {'row' if each['count'] == 1 else 'rows'} of {each['relation']}"
+        for each in inputs
+        if each["count"]
+    ]
+    if not counts:
+        return "No row of a tracked relation decides whether it is there."
+    *others, last = counts
+    rows = f"{', '.join(others)} and {last}" if others else last
+    ways = f", which meet in {derivations:,} ways" if others and derivations > 1 else ""
+    return f"It is made of {rows}{ways}."
 
 
 def _decided(root: Block) -> list[str]:

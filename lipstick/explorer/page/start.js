@@ -1,7 +1,7 @@
 // The start page: all sources, with search, age and size, checks that are red, and numbers over captures.
 
 import { delta, grouped, h, replace, button, many } from "./dom.js";
-import { ago } from "./live.js";
+import { Live, ago } from "./live.js";
 import { Latest } from "./state.js";
 import { plainTable } from "./table.js";
 import { replaceKeeping, section, trouble } from "./why.js";
@@ -39,10 +39,13 @@ export class StartPage {
     this.draw();
     this.waiting = app.asker.still ? [] : app.sources.map((source, number) => ({ ...source, number })).filter(({ kind }) => kind === "capture").sort(ORDERS.newest);
     this.look(0);
+    this.watching = new Live({ ask: (signal) => this.watch(signal), ontold: () => {}, over: () => !app.asker.exported, onlost: () => {} });
+    this.watching.start({});
   }
 
   stop() {
     this.latest.stop();
+    this.watching.stop();
   }
 
   // Captures are asked for their first rows, the newest first, as far as that is quick, and `least`
@@ -68,6 +71,28 @@ export class StartPage {
     const bytes = this.waiting.reduce((sum, source) => sum + (source.bytes ?? 0), 0);
     const goOn = () => button("Look at more", () => this.look(1), { class: "small", "data-keep": "look" });
     replaceKeeping(this.unseen, [length > 0 && [`${many(length, "capture")} of ${inBytes(bytes)} not looked at yet, for checks that are false and for numbers over captures. `, goOn()]]);
+  }
+
+  // The query of a capture that was looked at, its rows, and the relations that it reads.
+  content(number) {
+    const { query, total, relations = [] } = this.answers.get(number) ?? {};
+    if (query === undefined) return null;
+    const text = query.replace(/--[^\n]*/g, " ").replace(/\s+/g, " ").trim();
+    return [h("code", { class: "card-query", title: query }, text), h("span", { class: "note" }, many(total, "row"), relations.length > 0 && ` from ${relations.join(", ")}`)];
+  }
+
+  // Captures that were saved to an open folder meanwhile.
+  async watch(signal) {
+    const { sources } = await this.app.asker.ask(0, "sources", {}, signal, true);
+    const known = this.app.sources.length;
+    if (sources.length > known) {
+      this.app.sources = sources;
+      this.app.show();
+      this.waiting.push(...sources.map((source, number) => ({ ...source, number })).slice(known).filter(({ kind }) => kind === "capture"));
+      this.draw();
+      await this.look(sources.length - known);
+    }
+    return { version: sources.length };
   }
 
   // The columns of a capture in which its first rows are false.
@@ -102,7 +127,7 @@ export class StartPage {
         if (!now) return h("span", { class: "note" }, rows.length < total ? `not among the first ${rows.length}` : "no row");
         const change = before && delta(before[place], now[place]);
         const asked = { before: captures[at - 1], row: rows.indexOf(now), column: columns[place].name };
-        const why = change && button(change, () => this.explain(reason, captures[at], asked), { class: "delta small", title: "The rows that make this difference" });
+        const why = change && button(change, () => this.explain(reason, captures[at], asked), { class: "plain small delta", title: "The rows that make this difference" });
         return h("span", null, grouped(now[place], true) ?? "NULL", why && [" ", why]);
       };
       const rows = [...named].slice(0, 12).flatMap(([key, row]) => measured.map((place) => [...keys.map((at) => row[at]), columns[place].name, ...captures.map((_, at) => cell(key, place, at))]));
@@ -141,6 +166,7 @@ export class StartPage {
             h("strong", null, source.name),
             h("span", { class: `sort ${source.kind}` }, SORTS[source.kind], source.group && ` in ${source.group}`),
             this.red(source.number).map((name) => h("span", { class: "bad" }, `${name} is false`)),
+            this.content(source.number),
             h("span", { class: "note", title: source.changed ? new Date(source.changed).toLocaleString() : null }, source.changed ? `${ago((Date.now() - source.changed) / 1000)} · ` : "", inBytes(source.bytes)),
           ],
           () => this.app.place.leave({ s: source.number }),

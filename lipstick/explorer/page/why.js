@@ -49,6 +49,9 @@ function skeleton() {
   return h("div", { class: "skeleton", role: "status" }, h("span", { class: "out-of-sight" }, "Loading"), h("i"), h("i"), h("i"));
 }
 
+// Derivations up to which an annotation is shown unfolded.
+const SHORT = 12;
+
 // What values are typed like, where they are not numbers.
 const EXAMPLES = { truth: "false", level: "SECRET", interval: "3..7" };
 
@@ -153,12 +156,8 @@ export class Why {
           ]),
         ),
       ),
-      section(
-        "Annotation",
-        "how it came about, in N[X]",
-        formula(derivation.annotation, options),
-        derivation.decided.length > 0 && h("p", { class: "decided" }, "and decided by ", derivation.decided.map((text) => h("code", null, text))),
-      ),
+      h("section", { class: "panel-section" }, h("p", { class: "sentence" }, derivation.sentence), derivation.decided.length > 0 && h("p", { class: "decided" }, "decided by ", derivation.decided.map((text) => h("code", null, text)))),
+      this.foldable("Annotation", "in N[X], factored", formula(derivation.annotation, options), derivation.members <= SHORT),
       section(
         "Made from",
         many(derivation.members, "derivation"),
@@ -238,6 +237,19 @@ export class Why {
     );
   }
 
+  // What is there at once, folded unless it is short; whoever unfolds it finds it so in the next row.
+  foldable(title, note, content, short) {
+    const details = h("details", { class: "panel-section" }, h("summary", null, h("h3", null, title, h("span", { class: "note" }, note))), content);
+    details.open = short || Boolean(this.opened?.has(title));
+    details.addEventListener("toggle", () => this.remember(title, details.open));
+    return details;
+  }
+
+  remember(title, open) {
+    this.opened ??= new Set();
+    this.opened[open ? "add" : "delete"](title);
+  }
+
   lazily(title, note, view, render, direct = false) {
     const place = h("div", { class: "lazy" });
     const details = h("details", { class: "panel-section" }, h("summary", null, h("h3", null, title, h("span", { class: "note" }, note))), place);
@@ -248,8 +260,7 @@ export class Why {
       else load(place, latest, (signal) => this.ask(view, { row: this.row }, signal), render);
     };
     details.addEventListener("toggle", () => {
-      this.opened ??= new Set();
-      this.opened[details.open ? "add" : "delete"](title);
+      this.remember(title, details.open);
       open();
     });
     if (this.opened?.has(title)) details.open = true;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,24 @@ def test_the_start_page_has_red_checks_and_numbers_over_captures(
                 ["north", "ok", "true", "false"],
             ]
             shows(screen, ".card .bad", ["ok is false"])
+            page.check()
+
+
+def test_captures_that_come_into_an_open_folder_appear(browser: Any, tmp_path: Path) -> None:
+    """With their query, rows and relations; what is on the page stays."""
+    folder = tmp_path / "runs"
+    shutil.copytree(example() / "monday", folder / "monday")
+    explorer = Explorer([*open_sources(folder), *open_sources(example())], folders=[folder])
+    with Served(explorer) as served:
+        for page in opened(browser, served.url):
+            screen = page.open()
+            first = screen.locator(".card").first
+            expect(first).to_contain_text("SELECT c_mktsegment, count(*) AS orders")
+            expect(first).to_contain_text("5 rows from customer, orders")
+            known = len(explorer.sources)
+            shutil.copytree(example() / "to-remind", folder / f"later {known}")
+            expect(screen.locator(".card")).to_have_count(known + 1)
+            expect(screen.locator(".card").last).to_contain_text("rows from customer, orders")
             page.check()
 
 

@@ -118,5 +118,5 @@ def test_errors_after_a_deletion(on: Oracles) -> None:
         on.plain.answer(sql, Deletion("partner", {"r": frozenset({(3,)})}))
     with pytest.raises(ArithmeticException):
         q.what_if({"r": [3]}).df.collect()
-    with pytest.raises(CaptureError, match=r"fails without the deleted rows"):
+    with pytest.raises(CaptureError, match=r"fails on these rows"):
         lipstick.open(q.capture.directory).what_if({"r": [3]})

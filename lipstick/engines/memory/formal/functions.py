@@ -215,7 +215,7 @@ class Aggregation:
         except (UninterpretableError, NeedsSparkError) as error:
             raise only_spark(call.text) from error
         except (FailedError, ExactnessError) as error:
-            raise CaptureError(f"{call.text} fails without the deleted rows: {error}") from error
+            raise CaptureError(f"{call.text} fails on these rows: {error}") from error
         values: list[Any] = aggregated.to_pylist()
         return values
 

@@ -12,6 +12,7 @@ from lipstick.errors import CaptureError
 from rewriter.blocks import GROUP, Kind
 from rewriter.interpret import AggregateCall, interpret
 from semiring.base import Array
+from semiring.errors import closest
 
 
 def column_number(engine: Engine, column: str) -> int:
@@ -27,7 +28,7 @@ def column_number(engine: Engine, column: str) -> int:
     numbers = numbers or [p for p, name in enumerate(names) if name.lower() == column.lower()]
     if len(numbers) != 1:
         problem = "has several columns" if numbers else "has no column"
-        raise CaptureError(f"The answer {problem} {column!r}; its columns: {', '.join(names)}.")
+        raise CaptureError(f"The answer {problem} {column!r}.\n{closest(column, names)}")
     return numbers[0]
 
 

@@ -93,5 +93,5 @@ def test_what_has_no_number_has_no_moments(tmp_path: Path) -> None:
 
 def test_columns_are_named_as_the_answer_names_them(tmp_path: Path) -> None:
     memory = written(QUERIES["rounded average"], DATABASE, tmp_path)
-    with pytest.raises(CaptureError, match=r"has no column 'a'; its columns: c0, c1\."):
+    with pytest.raises(CaptureError, match=r"has no column 'a'\.\nThere are c0, c1\."):
         memory.tensors("a")
