@@ -57,10 +57,17 @@ class WhatIf(Generic[T_co]):
         was run over evaluated inner rows) or ``rerun`` (the query ran on the reduced sources).
     """
 
-    def __init__(self, method: Route, df: Callable[[], T_co], changes: Callable[[], T_co]) -> None:
+    def __init__(
+        self,
+        method: Route,
+        df: Callable[[], T_co],
+        changes: Callable[[], T_co],
+        cut: Callable[[], pa.Table] | None = None,
+    ) -> None:
         self.method: Route = method
         self._df = df
         self._changes = changes
+        self._cut = cut
 
     def __repr__(self) -> str:
         return whatif_text(self)
@@ -82,6 +89,15 @@ class WhatIf(Generic[T_co]):
         key or the tokens they are made of, else by their values with multiplicity.
         """
         return self._changes()
+
+    @cached_property
+    def cut(self) -> pa.Table | None:
+        """The rows of the answer that are left out by LIMIT alone; None: not computed in memory.
+
+        ``_row`` is the place in the answer from 0, ``_place`` the place from 1 that the row would
+        have without LIMIT; then its columns as they would be.
+        """
+        return None if self._cut is None else self._cut()
 
     @cached_property
     def summary(self) -> Summary:

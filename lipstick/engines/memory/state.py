@@ -187,6 +187,7 @@ class Supposed(State):
         self.size = size
         self.base = base
         self._take = take
+        self._flipped_before_limit = flipped
         if base.block.limited:
             touched = union(changed, flipped)
             flipped = self._cut(touched, flipped)
@@ -228,6 +229,12 @@ class Supposed(State):
         flipped = self.flipped[scenarios_of(self.flipped) == 0]
         present[flipped] = ~present[flipped]
         return present
+
+    @cached_property
+    def sequence(self) -> Array:
+        """The positions of the rows before LIMIT cuts them in the scenario 0, in its order."""
+        there = _there(self.base.before_limit, self._flipped_before_limit, np.arange(self.size))
+        return self._sorted(np.flatnonzero(there))
 
     @cached_property
     def ordered(self) -> Array:

@@ -8,7 +8,7 @@ import pyarrow as pa
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.keys import KeyTable
 from lipstick.engines.memory.many import ScenarioChanges, merged_answers
-from lipstick.engines.memory.places import contains, positions_of, scenarios_of
+from lipstick.engines.memory.places import NOTHING, contains, positions_of, scenarios_of
 from lipstick.engines.memory.state import State, as_type, same, spread
 from lipstick.questions.what_if import CHANGE, SCENARIO, WhatIf, WhatIfMany
 from semiring.arrays.segments import ascending, others
@@ -20,7 +20,24 @@ def what_if(engine: Engine, new: State) -> WhatIf[pa.Table]:
 
     Rows of the answer come first among the changes, in its order.
     """
-    return WhatIf("annotations", lambda: engine.table(new), lambda: _changes(engine, new))
+    return WhatIf(
+        "annotations",
+        lambda: engine.table(new),
+        lambda: _changes(engine, new),
+        lambda: _cut_rows(engine, new),
+    )
+
+
+def _cut_rows(engine: Engine, new: State) -> pa.Table:
+    """Return the rows of the answer that LIMIT alone leaves out; see :attr:`WhatIf.cut`."""
+    before = engine.base(engine.root.name).ordered
+    gone = np.flatnonzero(~new.present[before]) if engine.root.limited else NOTHING
+    ranks = np.zeros(new.size, dtype=np.int64)
+    if len(gone):
+        ranks[new.sequence] = np.arange(1, len(new.sequence) + 1)
+    cut = gone[ranks[before[gone]] > 0]
+    columns = [pa.array(cut), pa.array(ranks[before[cut]]), *engine.columns(new, before[cut])]
+    return pa.Table.from_arrays(columns, names=["_row", "_place", *engine.manifest.names])
 
 
 def _changes(engine: Engine, new: State) -> pa.Table:

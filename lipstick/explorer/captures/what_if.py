@@ -142,6 +142,15 @@ class Hypothetical:
         old, new = (pa.Table.from_struct_array(changes.column(side)) for side in ("old", "new"))
         self.answer = capture.memory.answer()
         self.new = new
+        cut = result.cut
+        self._cut: dict[int, dict[str, Any]] = {}
+        if cut is not None and cut.num_rows:
+            rows, ranks = (cut.column(name).to_pylist() for name in ("_row", "_place"))
+            after = zip(ranks, cells(cut.select(new.column_names)), strict=True)
+            self._cut = {
+                row: {"change": "deleted", "cells": its, "place": rank}
+                for row, (rank, its) in zip(rows, after, strict=True)
+            }
         count = self.answer.num_rows
         # Rows that are added stand after the answer's own, which keep their places.
         shown = pa.concat_tables([old.slice(0, count), new.slice(count)])
@@ -173,8 +182,9 @@ class Hypothetical:
         window["after"] = [
             None
             if kind == "unchanged"
-            else {"change": kind, "cells": None if kind == "deleted" else new}
-            for kind, new in zip(kinds, after, strict=True)
+            else self._cut.get(place)
+            or {"change": kind, "cells": None if kind == "deleted" else new}
+            for place, kind, new in zip(window["places"], kinds, after, strict=True)
         ]
         return window
 
@@ -203,6 +213,7 @@ class Hypothetical:
                     "old": None if after["change"] == "added" else old,
                     "new": after["cells"],
                 }
+                | ({"place": after["place"]} if "place" in after else {})
                 for place, old, after in rows
             ],
             "method": self.method,

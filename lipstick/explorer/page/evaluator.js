@@ -221,7 +221,8 @@ export class Evaluator {
     const world = this.circuit.evaluate(gone, given);
     // Rows at one position are one row with its partner, or without it.
     const left = new Map();
-    for (const number of this.there(world)) {
+    const { shown, cut } = this.there(world);
+    for (const number of shown) {
       const { position } = this.rows[number];
       if (!left.has(position)) left.set(position, []);
       left.get(position).push(number);
@@ -231,6 +232,8 @@ export class Evaluator {
       const now = left.get(row.position) ?? [];
       const place = Math.max(0, now.indexOf(number));
       const [stays] = now.splice(place, 1);
+      const beyond = cut.get(row.position);
+      if (stays === undefined && beyond) return { number, change: "deleted", cells: this.cells(beyond.number, world).slice(0, this.columns.length), rank: beyond.rank };
       if (stays === undefined) return { number, change: "deleted", cells: null };
       const cells = this.cells(stays, world).slice(0, this.columns.length);
       return { number, cells, change: cells.some((text, at) => text !== row.shown[at]) ? "changed" : "unchanged" };
@@ -244,10 +247,11 @@ export class Evaluator {
     return touched[row.gate] || this.limit ? known(values[row.gate]) : row.copies;
   }
 
-  // The rows of the answer in a world by number, copies one by one.
+  // The rows of the answer in a world by number, copies one by one; and those that LIMIT cuts, by
+  // position, with the place that each would have.
   there(world) {
     const rows = this.rows.flatMap((row, number) => Array(this.copies(row, world)).fill(number));
-    if (!this.limit) return rows;
+    if (!this.limit) return { shown: rows, cut: new Map() };
     const cells = new Map(rows.map((number) => [number, this.cells(number, world)]));
     const places = rows.sort((a, b) => this.rows[a].position - this.rows[b].position).map((_, place) => place);
     const { by, offset, limit } = this.limit;
@@ -255,7 +259,10 @@ export class Evaluator {
       (order, [at, descending, first]) => sortedPlaces(order, { ...this.all[at], cells: rows.map((number) => cells.get(number)[at]) }, descending, first),
       places,
     );
-    return sorted.slice(offset, limit === null ? undefined : offset + limit).map((place) => rows[place]);
+    const ranked = sorted.map((place, at) => ({ number: rows[place], rank: at + 1 }));
+    const isShown = ({ rank }) => rank > offset && (limit === null || rank <= offset + limit);
+    const cut = new Map(ranked.filter((each) => !isShown(each)).map((each) => [this.rows[each.number].position, each]));
+    return { shown: ranked.filter(isShown).map(({ number }) => number), cut };
   }
 
   // The cells of a row in a world. Sums of doubles are rounded once here: they differ from Spark's
@@ -286,7 +293,7 @@ export class Evaluator {
     return {
       counts,
       differing: differing.length,
-      rows: differing.slice(0, LISTED).map(({ number, change, cells, place }) => ({ row: change === "added" ? null : place, change, old: change === "added" ? null : this.rows[number].shown, new: cells })),
+      rows: differing.slice(0, LISTED).map(({ number, change, cells, place, rank }) => ({ row: change === "added" ? null : place, change, old: change === "added" ? null : this.rows[number].shown, new: cells, ...(rank && { place: rank }) })),
       method: "this page",
       removed,
       updated,
@@ -311,7 +318,7 @@ export class Evaluator {
     const chosen = places.slice(offset, offset + limit);
     const window = { columns: this.columns, rows: chosen.map((place) => shown[place]), places: chosen, offset, total: places.length, all: all.length };
     if (!scenario) return window;
-    const after = ({ change, cells }) => (change === "unchanged" ? null : { change, cells });
+    const after = ({ change, cells, rank }) => (change === "unchanged" ? null : { change, cells, ...(rank && { place: rank }) });
     return { ...window, after: chosen.map((place) => after(entries[place])) };
   }
 }

@@ -248,7 +248,7 @@ export class Table {
     return h(
       "div",
       {
-        class: `row${entry?.after ? ` is-${entry.after.change}` : ""}${chosen ? " chosen" : ""}${number === this.active ? " active" : ""}`,
+        class: `row${entry?.after ? ` is-${entry.after.place ? "cut" : entry.after.change}` : ""}${chosen ? " chosen" : ""}${number === this.active ? " active" : ""}`,
         role: "row",
         id: `${this.id}-${number}`,
         "aria-rowindex": number + 2,
@@ -264,7 +264,7 @@ export class Table {
   words(text, after, place) {
     const { kind } = this.columns[place];
     const plain = (value) => (kind === "number" ? grouped(value, this.linked(place)) : kind === "time" ? atMidnight(value) : value) ?? "NULL";
-    if (after?.change !== "changed" || after.cells[place] === text) return [plain(text)];
+    if (!(after?.change === "changed" || after?.place) || after.cells[place] === text) return [plain(text)];
     const words = [plain(text), plain(after.cells[place])];
     const change = kind === "number" ? delta(text, after.cells[place]) : "";
     return change ? [...words, change] : words;
@@ -273,7 +273,7 @@ export class Table {
   value(entry, text, place) {
     const { after } = entry;
     const [before, now, change] = this.words(text, after, place);
-    if (after?.change === "deleted") return h("del", null, before);
+    if (after?.change === "deleted" && !after.place) return h("del", null, before);
     if (after?.change === "added") return h("ins", null, before);
     if (now !== undefined) return [h("del", null, before), " ", h("ins", null, now), change && h("span", { class: "delta" }, change)];
     return text === null ? h("span", { class: "null" }, "NULL") : before;
@@ -282,7 +282,8 @@ export class Table {
   cell(entry, text, place, number) {
     const kind = this.columns[place].kind;
     const shown = this.value(entry, text, place);
-    const mark = place === 0 && entry.after && { changed: ["≠", "would change"], deleted: ["−", "would be gone"], added: ["+", "would be new"] }[entry.after.change];
+    const gone = entry.after?.place ? [`↓ ${entry.after.place.toLocaleString("en")}.`, `would be row ${entry.after.place.toLocaleString("en")}, which LIMIT leaves out`] : ["−", "would be gone"];
+    const mark = place === 0 && entry.after && { changed: ["≠", "would change"], deleted: gone, added: ["+", "would be new"] }[entry.after.change];
     const linked = this.oncell && this.linked(place) && text !== null && entry.after?.change !== "added";
     return h(
       "div",

@@ -376,7 +376,7 @@ export class WhatIf {
     const most = Math.max(...rows.flatMap(({ sides }) => sides.map(size)), 0) || 1;
     const cell = (side, row) => {
       if (!side) return h("span", { class: "note" }, row.row === null ? "not there" : "as it is");
-      if (side.change === "deleted") return h("del", null, "gone");
+      if (side.change === "deleted") return h("del", null, side.place ? `row ${side.place.toLocaleString("en")}` : "gone");
       if (side.change === "added") return h("ins", null, `new: ${grouped(side.new[at], true) ?? "NULL"}`);
       const less = Number(side.new[at]) < Number(side.old[at]);
       return h(

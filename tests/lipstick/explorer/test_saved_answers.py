@@ -175,9 +175,15 @@ def assert_same(window: dict[str, Any], answer: WhatIf[pa.Table], sql: str) -> s
     kinds = Counter(each["change"] for each in after)
     assert kinds == Counter(answer.changes.column("_change").to_pylist()), sql
     shown = [
-        row if each["change"] == "unchanged" else each["cells"]
+        row if each["change"] == "unchanged" else None if "place" in each else each["cells"]
         for row, each in zip(window["rows"], after, strict=True)
     ]
+    assert answer.cut is not None
+    cut = {at: each for at, each in zip(window["places"], after, strict=True) if "place" in each}
+    assert list(cut) == answer.cut.column("_row").to_pylist(), sql
+    assert [each["place"] for each in cut.values()] == answer.cut.column("_place").to_pylist(), sql
+    columns = answer.cut.drop_columns(["_row", "_place"])
+    assert_same_rows([each["cells"] for each in cut.values()], cells(columns, None), sql)
     table = answer.df.rename_columns([str(at) for at in range(answer.df.num_columns)])
     assert_same_rows([row for row in shown if row is not None], cells(table, None), sql)
     return "changed" if set(kinds) - {"unchanged"} else "unchanged"

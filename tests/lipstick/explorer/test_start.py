@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import expect
@@ -99,6 +101,18 @@ def test_a_difference_leads_to_the_rows_that_make_it(browser: Any) -> None:
             screen.get_by_role("button", name="+9,947,824").press("Enter")
             first = screen.locator(".panel-section ul:not(.note) li").first
             expect(first).to_contain_text("o_orderkey = 3718: o_totalprice from 83,545.86 to")
+            page.check()
+
+
+def test_rows_that_limit_cuts_stay_with_their_new_place(browser: Any) -> None:
+    with Served(Explorer(open_sources(example() / "top-orders"))) as served:
+        for page in opened(browser, served.url):
+            cut = urlencode({"cut": json.dumps([{"delete": {"lineitem": [["56295", "2"]]}}])})
+            screen = page.open(f"#{cut}")
+            row = screen.locator(".row.is-cut")
+            expect(row).to_contain_text("↓ 12.")
+            expect(row).to_contain_text("115,110.7584 50,962.9120")
+            expect(screen.locator(".row.is-deleted")).to_have_count(0)
             page.check()
 
 

@@ -247,3 +247,40 @@ def test_what_only_spark_computes_is_named(tmp_path: Path) -> None:
     assert written_capture.what_if_many([{"cars": ["C4"]}]).changes.num_rows == 1
     with pytest.raises(CaptureError, match="ATAN"):
         written_capture.what_if_many([{"cars": ["C4"]}, {"cars": ["C2"]}])
+
+
+@pytest.mark.parametrize(
+    ("sql", "limit"),
+    [
+        ("SELECT model, sum(price) s FROM cars GROUP BY model ORDER BY s DESC, model", "LIMIT 2"),
+        (
+            "SELECT model, sum(price) s FROM cars GROUP BY model ORDER BY s, model",
+            "LIMIT 1 OFFSET 1",
+        ),
+        ("SELECT car, price FROM cars ORDER BY price DESC, car", "LIMIT 3 OFFSET 1"),
+    ],
+)
+def test_rows_that_limit_cuts_have_their_new_place(sql: str, limit: str, tmp_path: Path) -> None:
+    """A row that the query without LIMIT still has is among them, as it is there."""
+    whole = write_capture(sql, DATABASE, tmp_path / "whole")
+    limited = write_capture(f"{sql} {limit}", DATABASE, tmp_path / "limited")
+    before = limited.memory.answer().to_pylist()
+    name = next(iter(before[0]))
+    seen = 0
+    for number in range(1, 2 ** len(CARS.data)):
+        gone = {"cars": [f"C{bit + 1}" for bit in range(len(CARS.data)) if number >> bit & 1]}
+        rows = whole.what_if(delete=gone).df.to_pylist()
+        found = limited.what_if(delete=gone)
+        places = {row[name]: place for place, row in enumerate(rows, 1)}
+        kept = [row[name] for row in found.df.to_pylist()]
+        left = {
+            at: places[row[name]]
+            for at, row in enumerate(before)
+            if row[name] in places and row[name] not in kept
+        }
+        assert found.cut is not None
+        cut = found.cut.to_pylist()
+        assert {row.pop("_row"): row.pop("_place") for row in cut} == left
+        assert cut == [rows[place - 1] for place in left.values()]
+        seen += len(cut)
+    assert seen
