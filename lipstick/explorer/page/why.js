@@ -156,7 +156,7 @@ export class Why {
           ]),
         ),
       ),
-      h("section", { class: "panel-section" }, h("p", { class: "sentence" }, derivation.sentence), derivation.decided.length > 0 && h("p", { class: "decided" }, "decided by ", derivation.decided.map((text) => h("code", null, text)))),
+      h("section", { class: "panel-section" }, h("p", { class: "made-of" }, derivation.sentence), derivation.decided.length > 0 && h("p", { class: "decided" }, "decided by ", derivation.decided.map((text) => h("code", null, text)))),
       this.foldable("Annotation", "in N[X], factored", formula(derivation.annotation, options), derivation.members <= SHORT),
       section(
         "Made from",
