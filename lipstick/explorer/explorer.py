@@ -143,7 +143,9 @@ class Explorer:
     def _find_new(self) -> None:
         """Add what has come into the folders since they were opened."""
         known = {entry.path for entry in self._entries}
-        new = [entry for folder in self._folders for entry in _entries(folder, known)]
+        found = (entry for folder in self._folders for entry in _entries(folder, known))
+        # A store that is only being made cannot be opened yet.
+        new = [entry for entry in found if not isinstance(entry.source, FaultySource)]
         if new:
             self._entries += new
             self._locks += [threading.Lock() for _ in new]

@@ -220,3 +220,19 @@ def test_what_is_clicked_first_is_asked_after_the_first_rows(captures: Path) -> 
     assert asked == ["about", "why", "value", "listed"]
     one = {"source": 0, "view": "value", "params": {"row": 0, "column": "n", "only": []}}
     assert warm.ask(one)["answer"] == explorer.ask(one)["answer"]
+
+
+def test_what_comes_into_a_folder_is_listed_when_it_can_be_opened(tmp_path: Path) -> None:
+    write_capture("SELECT * FROM r", DATABASE, tmp_path / "first")
+    explorer = Explorer(open_sources(tmp_path), folders=[tmp_path, tmp_path / "first"])
+
+    def names() -> list[str]:
+        return [each["name"] for each in explorer.listing()["sources"]]
+
+    assert names() == ["first"]
+    (tmp_path / "unfinished").mkdir()
+    (tmp_path / "unfinished" / "manifest.json").write_text("{")
+    assert names() == ["first"]
+    write_capture("SELECT * FROM r", DATABASE, tmp_path / "second")
+    assert names() == ["first", "second"]
+    assert explorer.ask({"source": 1, "view": "about"})["answer"]["query"] == "SELECT * FROM r"
