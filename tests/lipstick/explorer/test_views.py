@@ -25,6 +25,7 @@ from lipstick.explorer.cells import cell, cells
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.explorer import Explorer
 from lipstick.explorer.params import Params
+from lipstick.questions.what_if import WhatIf
 from semiring import semirings
 from semiring.analysis import shapley
 from tests.lipstick.explorer.conftest import ask
@@ -90,6 +91,21 @@ def test_rows_that_rest_on_an_input_are_those_with_it_in_their_lineage(
     assert ask(source, "search", text="")["found"] == []
 
 
+def _changes(found: WhatIf[pa.Table]) -> list[dict[str, Any]]:
+    """The changes of an answer; rows that LIMIT leaves out as they would be, with their place."""
+    changes: list[dict[str, Any]] = found.changes.to_pylist()
+    assert found.cut is not None
+    for row in found.cut.to_pylist():
+        change = changes[row.pop("_row")]
+        assert (change["_change"], change["new"]) == ("deleted", None)
+        change |= {"place": row.pop("_place"), "new": row}
+    return changes
+
+
+def _differing(found: WhatIf[pa.Table]) -> list[dict[str, Any]]:
+    return [row for row in _changes(found) if row["_change"] != "unchanged"]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_what_if_is_the_captures_own(capture: Open, name: str) -> None:
     opened = capture(name)
@@ -101,8 +117,7 @@ def test_what_if_is_the_captures_own(capture: Open, name: str) -> None:
                 scenario = {"delete": {each["relation"]: some}}
                 (scenario_answer,) = ask(source, "what_if", scenarios=[scenario])["scenarios"]
                 keys = _keys(opened, each["relation"], some)
-                changes = opened.what_if(delete={each["relation"]: keys}).changes
-                wanted = [row for row in changes.to_pylist() if row["_change"] != "unchanged"]
+                wanted = _differing(opened.what_if(delete={each["relation"]: keys}))
                 assert scenario_answer["differing"] == len(wanted)
                 assert [row["change"] for row in scenario_answer["rows"]] == [
                     r["_change"] for r in wanted
@@ -122,12 +137,8 @@ def test_rows_of_a_scenario_stand_beside_the_answers_own(capture: Open) -> None:
     source = CaptureSource("q3", opened)
     first = opened.memory.answer().column("l_orderkey")[0].as_py()
     scenario = {"delete": {"orders": [[str(first)]]}, "where": {"lineitem": "l_linenumber = 1"}}
-    changes = opened.what_if(
-        delete={
-            "orders": [first],
-            "lineitem": what_if.deletion(opened, Params(scenario))["lineitem"],
-        }
-    ).changes.to_pylist()
+    lines = what_if.deletion(opened, Params(scenario))["lineitem"]
+    changes = _changes(opened.what_if(delete={"orders": [first], "lineitem": lines}))
     for params in ({}, {"differing": True}, {"differing": True, "sort": 1, "descending": True}):
         window = ask(source, "rows", scenario=scenario, **params)
         assert window["total"] == sum(
@@ -138,6 +149,7 @@ def test_rows_of_a_scenario_stand_beside_the_answers_own(capture: Open) -> None:
         ):
             change = changes[place]
             before = change["old"] or change["new"]
+            assert (after or {}).get("place") == change.get("place")
             assert row == [cell(value) for value in before.values()]
             if after is None:
                 assert change["_change"] == "unchanged"
@@ -449,8 +461,7 @@ def test_predicates_on_other_columns_are_asked_of_the_source(
         if row["l_shipmode"] == "TRUCK" and row["l_quantity"] > 20.5
     ]
     assert answer["removed"] == {"lineitem": len(keys)}
-    changes = opened.what_if(delete={"lineitem": keys}).changes
-    wanted = [row for row in changes.to_pylist() if row["_change"] != "unchanged"]
+    wanted = _differing(opened.what_if(delete={"lineitem": keys}))
     assert answer["differing"] == len(wanted) > 0
     told = [row["new"] for row in answer["rows"]]
     assert told == [r["new"] and [cell(v) for v in r["new"].values()] for r in wanted]
