@@ -450,7 +450,7 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
         ----------
         delete, cascade, strict, budget
             See :meth:`lipstick.Capture.what_if`. Relations that the session tracks and the query
-            does not read may be named; they change nothing, as a warning says, and ``strict``
+            does not read may be named; they change nothing: a warning names them, and ``strict``
             refuses them.
         method
             ``"auto"``: from the captured annotations, which answer every deletion exactly.
