@@ -361,6 +361,9 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
     def _captured(self) -> Capture:
         return self.capture
 
+    def _relation_named(self, name: str | None) -> str | None:
+        return None if name is None else next(iter(self._session.by_relation({name: None})))
+
     @property
     def ancestry(self) -> Ancestry:
         """The relations that the query reads, and what the derived ones were made of."""

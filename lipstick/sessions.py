@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
-from lipstick.dataframes import check_names, plain_frame, query_text
+from lipstick.dataframes import check_names, plain_frame, query_text, relation_of_view
 from lipstick.engines.spark.local_session import is_stopped, own_spark, unlog_own_errors
 from lipstick.engines.spark.workers import use_own_python
 from lipstick.errors import QueryError, SessionClosedError, SourceChangedError, TrackingError
@@ -46,7 +46,7 @@ from lipstick.tracking.tracker import (
     name_rows,
     verify_tokens,
 )
-from lipstick.tracking.views import Views, plain_word
+from lipstick.tracking.views import Views, plain_word, quoted_name
 from rewriter import Arguments, TableFunction, ViewText, dialect
 from rewriter.dialect import Write, name_parts, read_write
 from rewriter.scalars.text import text
@@ -274,11 +274,15 @@ class Session:
         return SessionCatalog(self.spark, self._tracked, self.version_views)
 
     def by_relation(self, values: Mapping[str, T]) -> dict[str, T]:
-        """Return values by tracked relations, given by any names of these or of their tables."""
+        """Return values by tracked relations, by any names of them, their tables or views."""
         catalog, found = self.catalog(), dict[str, T]()
         for name, value in values.items():
             known = name.lower() in self._tracked or "@" in name
-            relation = None if known else catalog.relation(tuple(name_parts(name)))
+            parts = () if known else tuple(name_parts(name))
+            relation = catalog.relation(parts) if parts else None
+            if relation is None and parts:
+                view = quoted_name(parts)
+                relation = relation_of_view(self.spark, view, self._tracked.values())
             found[name if relation is None else relation.name] = value
         return found
 

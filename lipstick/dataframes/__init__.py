@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _DEEPEST = 20_000
 
-__all__ = ["check_names", "plain_frame", "query_text"]
+__all__ = ["check_names", "plain_frame", "query_text", "relation_of_view"]
 
 
 def plain_frame(frame: Any) -> DataFrame:
@@ -45,6 +45,29 @@ def plain_frame(frame: Any) -> DataFrame:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # advice on an index that is lost
         return frame.to_spark(None if None in index else index)  # type: ignore[no-any-return]
+
+
+def relation_of_view(spark: SparkSession, name: str, tracked: Iterable[Tracked]) -> Tracked | None:
+    """Return the relation whose rows a view has, all and as they are; None: it has others.
+
+    Plans are not seen over Spark Connect, where no view has them.
+
+    Parameters
+    ----------
+    name
+        The name, quoted as Spark reads it.
+    """
+    if not spark.catalog.tableExists(name):
+        return None
+    frame = spark.table(name)
+    if not hasattr(frame, "_jdf"):
+        return None
+    from lipstick.dataframes.jvm import analysed
+    from lipstick.dataframes.leaves import is_same_source, only_leaf
+
+    leaf = only_leaf(analysed(frame))
+    sources = ((each, analysed(each.source.frame)) for each in tracked if leaf is not None)
+    return next((each for each, plan in sources if is_same_source(leaf, plan)), None)
 
 
 def check_names(spark: SparkSession, frame: DataFrame, covered: Iterable[str]) -> None:

@@ -12,6 +12,9 @@ _ROWS = (
     "DataSourceV2Relation",
 )
 """The leaves of plans that have rows of their own."""
+_NAMES = ("View", "SubqueryAlias", "Project")
+"""Nodes that may pass rows on as they are."""
+_CASTS = ("Alias", "Cast", "UpCast")
 
 
 def plan_leaves(plan: Plan) -> list[Plan]:
@@ -36,6 +39,30 @@ def row_leaves(plan: Plan) -> list[Plan]:
         if has_rows and not any(leaf.sameResult(known) for known in found):
             found.append(leaf)
     return found
+
+
+def only_leaf(plan: Plan) -> Plan | None:
+    """Return the leaf whose rows a plan has as they are, under other names; None: it has others."""
+    while (kind := plan.getClass().getSimpleName()) in _NAMES:
+        if kind == "Project" and not _passes_columns(plan):
+            return None
+        plan = plan.child()
+    return plan if kind in _ROWS else None
+
+
+def _passes_columns(project: Plan) -> bool:
+    """Return True if a projection has all columns of its child, cast to what they are at most."""
+    columns = elements(project.child().output())
+    items = elements(project.projectList())
+    return len(items) == len(columns) and all(map(_is_column, items, columns))
+
+
+def _is_column(item: Plan, column: Plan) -> bool:
+    kind = column.dataType()
+    same = item.name() == column.name()
+    while item.getClass().getSimpleName() in _CASTS:
+        same, item = same and item.dataType().equals(kind), item.child()
+    return bool(same and item.semanticEquals(column))
 
 
 def table_name(leaf: Plan) -> str | None:

@@ -72,7 +72,8 @@ def question(doing: str, *, captured: bool = True) -> Callable[[Callable[P, T]],
                     with _evaluating(args[0]) if captured else nullcontext():
                         return call_within(seconds, partial(method, *args, **kwargs))
                 except NeedsSparkError as error:
-                    raise _answered_here(args[0], error) from None
+                    subject: Any = args[0]
+                    raise _answered_here(error, subject._captured.engine.spark) from None
                 except (KeyboardInterrupt, ExactnessError):  # Ctrl-C, or a budget that is spent
                     forget_connection()
                     raise
@@ -107,7 +108,10 @@ def evaluating(manifest: Manifest, spark: SparkSession | None) -> Iterator[None]
             from lipstick.engines.spark.scalars import scalars_by
 
             stack.enter_context(scalars_by(spark))
-        yield
+        try:
+            yield
+        except NeedsSparkError as error:
+            raise _answered_here(error, spark) from None
 
 
 def _seconds(budget: Any) -> float | None:
@@ -284,10 +288,10 @@ def _answer(
         return sampled(made)
 
 
-def _answered_here(subject: Any, error: NeedsSparkError) -> NeedsSparkError:
+def _answered_here(error: NeedsSparkError, spark: SparkSession | None) -> NeedsSparkError:
     """Return the error without advice to open with Spark, where that is open with Spark."""
     problem = str(error)
-    if OPEN_WITH_SPARK not in problem or subject._captured.engine.spark is None:
+    if OPEN_WITH_SPARK not in problem or spark is None:
         return error
     problem = problem.removesuffix(OPEN_WITH_SPARK).rstrip()
     return NeedsSparkError(

@@ -390,7 +390,12 @@ class Questions(Analyses, Generic[T]):
 
         capture = self._captured
         with evaluating(capture.manifest, capture.engine.spark):
-            return top_tuples(capture, column, k, where or {}, relation, cluster)
+            named = self._relation_named(relation)
+            return top_tuples(capture, column, k, where or {}, named, cluster)
+
+    def _relation_named(self, name: str | None) -> str | None:
+        """Return the relation that a name means; a session knows other names than a capture."""
+        return name
 
     @question("leaving out inputs")
     def contributions(

@@ -192,9 +192,13 @@ class Shown:
 
     # -- questions: those of annotated queries ------------------------------------------------
 
-    def why(self, *arguments: Any, **options: Any) -> Explanation:
-        """Explain a value that was shown: ``why("n", {...})``; :meth:`AnnotatedFrame.why`."""
-        return self._asked.why(*arguments, **options)
+    def why(self, column: str | None = None, *arguments: Any, **options: Any) -> Explanation:
+        """Explain a value that was shown: ``why("n", {...})``; :meth:`AnnotatedFrame.why`.
+
+        Of ``count()`` it is the number of rows.
+        """
+        counted = "count" if self._name == "count" else None
+        return self._asked.why(column or counted, *arguments, **options)
 
     def why_not(self, *arguments: Any, **options: Any) -> MissingRow:
         """Explain why a row was not there; see :meth:`AnnotatedFrame.why_not`."""

@@ -133,18 +133,17 @@ def quarantined_rows(
 ) -> pa.Table:
     """Return the rows to set aside, with reasons: the sources of failing rows, or explaining rows.
 
-    If nothing fails without the sources of failing rows that have reasons, these suffice.
+    Of a number that should be 0, such as one of failures, they are the rows that add to it. If
+    nothing fails without those that have reasons, these suffice.
 
     Parameters
     ----------
     reasons
         Predicates, and the tokens of the rows that satisfy each.
     """
-    if measure.is_check:
-        positions = measure.positions
-        if positions is None:
-            positions = measure.engine.base(measure.engine.root.name).ordered
-        found = source.find(lineage(measure.engine, positions)[source.name])
+    counts_failures = measure.expected == 0 and measure.direction == "high"
+    if measure.is_check or counts_failures:
+        found = _failing_rows(measure, source) if counts_failures else _sources(measure, source)
         if reasons:
             explained = found[np.isin(found, np.concatenate([source.find(t) for _, t in reasons]))]
             deleted = Deleted(
@@ -163,6 +162,25 @@ def quarantined_rows(
         texts[holds] = np.where(texts[holds] == "", text, texts[holds] + "; " + text)
     table = source.take(rows, source.own)
     return table.append_column("_reasons", pa.array(texts.tolist(), pa.string()))
+
+
+def _sources(measure: Measure, source: SourceRows) -> Array:
+    """Return the rows that the rows of the answer were made from."""
+    positions = measure.positions
+    if positions is None:
+        positions = measure.engine.base(measure.engine.root.name).ordered
+    return source.find(lineage(measure.engine, positions)[source.name])
+
+
+def _failing_rows(measure: Measure, source: SourceRows) -> Array:
+    """Return the rows without each of which, alone, a number that should be 0 is less."""
+    effects, found = effects_on(measure, source), [_NO_ROWS]
+    for start in range(0, len(source) if effects is not None else 0, _AT_ONCE):
+        assert effects is not None
+        rows = np.arange(start, min(start + _AT_ONCE, len(source)))
+        without = effects.singles(np.arange(len(rows)), len(rows), rows)
+        found.append(rows[without.numbers < measure.before])
+    return np.concatenate(found)
 
 
 def shapley_shares(measure: Measure, source: SourceRows) -> Array | None:

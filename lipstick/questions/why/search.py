@@ -46,8 +46,14 @@ _BETTER = 1.03
 _MARGIN = 3.0
 """Nats by which the evidence for a predicate exceeds its length, or it is chance."""
 
-_FEW = 30
+_FEWEST = 30
 """Rows among which chance is measured, at least: of fewer, the best ones are what they are."""
+
+_FEW = 100
+"""Rows up to which the gains of all choices of as many rows are counted."""
+
+_TILTS = np.geomspace(0.05, 50.0, 24)
+"""Exponents at which these are bounded, in gains of the usual size."""
 
 _RATIO = 1.15
 """The least ratio of the scores of a conjunction and its parent where chance is not measured."""
@@ -145,6 +151,41 @@ class CandidatePredicate:
         return self.score * self.worth
 
 
+@dataclass(frozen=True, slots=True)
+class _GainSpread:
+    """The gains of single rows beyond chance.
+
+    Attributes
+    ----------
+    variance, most
+        Of the gains, and the largest of them.
+    tilts, choices
+        Of few rows: exponents t, and per exponent and number k of rows the logarithm of the mean of
+        exp(t * gain) over all choices of k rows; None: they are many.
+    """
+
+    variance: float
+    most: float
+    tilts: Array
+    choices: Array | None
+
+    @classmethod
+    def of(cls, gains: Array) -> _GainSpread:
+        if not len(gains):
+            return cls(0.0, 0.0, _TILTS, None)
+        variance = float(np.square(gains).mean())
+        if len(gains) >= _FEW or variance <= 0:
+            return cls(variance, float(np.abs(gains).max()), _TILTS, None)
+        tilts = _TILTS / np.sqrt(variance)
+        sums = np.full((len(tilts), len(gains) + 1), -np.inf)
+        sums[:, 0] = 0.0
+        for gain in gains:
+            sums[:, 1:] = np.logaddexp(sums[:, 1:], sums[:, :-1] + tilts[:, None] * gain)
+        ways = np.zeros(len(gains) + 1)
+        ways[1:] = np.cumsum(np.log(np.arange(len(gains), 0, -1) / np.arange(1, len(gains) + 1)))
+        return cls(variance, float(np.abs(gains).max()), tilts, sums - ways)
+
+
 class GainScores:
     """The scores of deletions from one relation, against random deletions of as many rows.
 
@@ -159,7 +200,7 @@ class GainScores:
         self.restores = effects.restores
         self._slope = 0.0 if self.restores else self._slope_of(length)
         self._influence = self._influences(length)
-        self._spreads: dict[int, tuple[Array | None, float, float]] = {}
+        self._spreads: dict[int, tuple[Array | None, _GainSpread]] = {}
 
     @property
     def least_ratio(self) -> float:
@@ -184,7 +225,7 @@ class GainScores:
 
     def _influences(self, length: int) -> Array | None:
         """Return what each row gains beyond chance; None: rows have no effects that add up."""
-        if self.restores or length < _FEW:
+        if self.restores or length < _FEWEST:
             return None
         blocks = length if self._effects.by_row else min(length, _BLOCKS)
         codes = np.random.default_rng(1).permutation(length) % blocks
@@ -213,7 +254,10 @@ class GainScores:
         return self.evidence(gained * (1.0 - share), rows, None, share) + self.fit(number)
 
     def evidence(self, gained: float, count: float, rows: Array | None, share: float) -> float:
-        """Return the nats by which chance hardly has a gain of so many rows (Bennett's bound).
+        """Return the nats by which chance hardly has a gain of so many rows.
+
+        Among many rows by Bennett's bound; among few by Chernoff's over all choices of as many, who
+        have the elementary symmetric polynomials of the exponentials of gains as their sum.
 
         Parameters
         ----------
@@ -224,24 +268,25 @@ class GainScores:
         """
         if self._influence is None:
             return np.inf
-        deviation, most = self._spread(rows)
-        variance = deviation * count * max(1.0 - share, 0.0)
-        if gained <= 0 or variance <= 0 or most <= 0:
+        spread = self._spread(rows)
+        variance = spread.variance * count * max(1.0 - share, 0.0)
+        if gained <= 0 or variance <= 0 or spread.most <= 0:
             return 0.0
-        ratio = gained * most / variance
-        return float(variance / most**2 * ((1.0 + ratio) * np.log1p(ratio) - ratio))
+        if spread.choices is not None:
+            at = min(round(count), spread.choices.shape[1] - 1)
+            return float((spread.tilts * gained - spread.choices[:, at]).max(initial=0.0))
+        ratio = gained * spread.most / variance
+        return float(variance / spread.most**2 * ((1.0 + ratio) * np.log1p(ratio) - ratio))
 
-    def _spread(self, rows: Array | None) -> tuple[float, float]:
-        """Return the variance of the gains of single rows, and the largest of them."""
+    def _spread(self, rows: Array | None) -> _GainSpread:
+        """Return how the gains of single rows spread, among all or some of them."""
         known = self._spreads.get(id(rows))
         if known is None or known[0] is not rows:
             assert self._influence is not None
             among = self._influence if rows is None else self._influence[rows]
-            among = among if rows is None else among - among.mean()
-            most = float(np.abs(among).max(initial=0.0))
-            known = rows, float(np.square(among).mean()) if len(among) else 0.0, most
+            known = rows, _GainSpread.of(among if rows is None else among - among.mean())
             self._spreads[id(rows)] = known
-        return known[1:]
+        return known[1]
 
     def over(self, effects: SearchEffects) -> GainScores:
         """Return scores of deletions from all rows, whose sample these are the scores of."""

@@ -245,3 +245,38 @@ def test_files_have_one_name_however_their_path_is_spelt(
         later = spark.read.parquet(f"file://{tmp_path}/orders/").groupBy().count()
         with pytest.raises(SourceChangedError, match="reads other files than 'tracked' had"):
             ls.annotate(later)
+
+
+@pytest.mark.classic
+def test_views_are_names_of_the_relations_that_they_show(
+    spark: SparkSession, orders: DataFrame, tmp_path: Path
+) -> None:
+    """Those that pass rows on as they are, and no others."""
+    orders.createOrReplaceTempView("shown_orders")
+    orders.where("id > 1").createOrReplaceTempView("some_orders")
+    orders.withColumn("id", F.col("id") + 1).createOrReplaceTempView("other_orders")
+    spark.sql(
+        f"CREATE OR REPLACE TEMP VIEW read_orders AS SELECT * FROM parquet.`{tmp_path}/orders`"
+    )
+    try:
+        with lipstick.watch(spark) as watch:
+            spark.sql("SELECT region, sum(amount) AS n FROM shown_orders GROUP BY 1").show()
+            last = watch.last
+            for view in ("shown_orders", "SHOWN_ORDERS", "read_orders"):
+                rows = last.what_if(delete={view: "id = 1"}).df.where("region = 'north'")
+                assert rows.head() == ("north", 5)
+                best = last.top("n", 1, {"region": "north"}, relation=view)
+                assert best.column("id").to_pylist() == [1]
+            for view in ("some_orders", "other_orders", "no_orders", "a b"):
+                with pytest.raises(LipstickError, match="does not read a tracked relation"):
+                    last.what_if(delete={view: "id = 1"})
+    finally:
+        for view in ("shown_orders", "some_orders", "other_orders", "read_orders"):
+            spark.catalog.dropTempView(view)
+
+
+@pytest.mark.engines("memory")
+def test_why_of_a_count_is_about_its_number(spark: SparkSession, orders: DataFrame) -> None:
+    with lipstick.watch(spark) as watch:
+        assert orders.where("amount > 4").count() == 3
+        assert watch.last.why().question == "Why is count 3?"
