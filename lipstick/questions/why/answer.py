@@ -210,7 +210,7 @@ class Explanation:
     def quarantine(self, relation: str | None = None) -> pa.Table:
         """Return the tuples to set aside: for a check, the sources of its rows.
 
-        For a number that should be 0 (``than=0, too="high"``) they are those that add to it. If the
+        For a number that should be 0 (``than=0, too="high"``) they are what adds to it. If the
         check passes, or the number is 0, without the tuples that satisfy predicates of `causes`,
         only these are returned. For another value, a difference or a condition they are the tuples
         that satisfy some predicate of `causes`.

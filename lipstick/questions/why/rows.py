@@ -134,7 +134,7 @@ def quarantined_rows(
     """Return the rows to set aside, with reasons: the sources of failing rows, or explaining rows.
 
     Of a number that should be 0, such as one of failures, they are the rows that add to it. If
-    nothing fails without those that have reasons, these suffice.
+    nothing fails without the ones that have reasons, these suffice.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def _sources(measure: Measure, source: SourceRows) -> Array:
 
 
 def _failing_rows(measure: Measure, source: SourceRows) -> Array:
-    """Return the rows without each of which, alone, a number that should be 0 is less."""
+    """Return the rows whose deletion, each alone, lessens a number that should be 0."""
     effects, found = effects_on(measure, source), [_NO_ROWS]
     for start in range(0, len(source) if effects is not None else 0, _AT_ONCE):
         assert effects is not None
