@@ -196,7 +196,16 @@ def pair_answers(before: pa.Table, after: pa.Table, key: Sequence[str] | None) -
             for answer in (before, after)
         ]
     old, new = ([column.combine_chunks() for column in its] for its in columns)
-    return pair_rows(old, new, (before.num_rows, after.num_rows))
+    try:
+        return pair_rows(old, new, (before.num_rows, after.num_rows))
+    except CaptureError as error:
+        if key is not None:
+            raise
+        shown = (", ".join(answer.column_names) for answer in (before, after))
+        raise CaptureError(
+            "The answers have the columns {} and {}, which are not compared.\nGive two versions of "
+            "one query, or the columns that identify a row in both, key=[...].".format(*shown)
+        ) from error
 
 
 def found_counterexample(first: Any, second: Any, budget: float | None) -> Counterexample | None:

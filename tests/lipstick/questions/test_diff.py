@@ -119,6 +119,14 @@ def test_rows_without_a_key_are_compared_as_a_bag(tmp_path: Path) -> None:
         found.parts("c1", c0="n")
 
 
+def test_answers_of_other_columns_are_named(tmp_path: Path) -> None:
+    first = write_capture("SELECT id, amount FROM t", _database(_OLD), tmp_path / "first")
+    other = write_capture("SELECT code, area FROM t", _database(_OLD), tmp_path / "other")
+    rows = {"t": _database(_OLD).relations["t"].data}
+    with pytest.raises(CaptureError, match=r"have the columns .* and .*, which are not compared"):
+        first.diff(other, sources=(rows, rows))
+
+
 @pytest.mark.engines("memory")
 @pytest.mark.classic
 def test_runs_of_two_sessions_and_of_two_texts(spark: SparkSession, tmp_path: Path) -> None:
