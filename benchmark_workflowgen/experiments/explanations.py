@@ -91,10 +91,7 @@ def main(
         lipstick.session(sparks.get(cores, 2 * cores)) as ls,
     ):
         ls.track("orders", str(files), key="id")
-        found = []
-        for name in QUESTIONS:
-            found.append(measure(ls, data / f"{name}-{rows}", name, repetitions))
-            click.echo(found[-1])
+        found = [measure(ls, data / f"{name}-{rows}", name, repetitions) for name in QUESTIONS]
     print_rows(f"Explanations over {rows:,} rows: processor seconds", found)
     write_results(output, found)
 
@@ -131,7 +128,8 @@ def measure(ls: lipstick.Session, folder: Path, name: str, repetitions: int) -> 
         ls.sql(sql).save(str(folder))
 
     def explained(spark: SparkSession | None) -> str:
-        return lipstick.open(str(folder), spark=spark).why(**asked, limit=3).causes[0].text
+        capture = lipstick.open(str(folder), spark=spark)
+        return next((cause.text for cause in capture.why(**asked, limit=3).causes), "none")
 
     figures: Row = {"question": name}
     ways: dict[str, Callable[[], object]] = {
@@ -147,4 +145,5 @@ def measure(ls: lipstick.Session, folder: Path, name: str, repetitions: int) -> 
             times.append(processor_clock(ls.spark) - started)
         figures[way] = round(statistics.median(times[1:]), 2)
     figures["ratio"] = round(figures["in memory"] / figures["plain"], 2)
+    click.echo(figures)
     return figures
