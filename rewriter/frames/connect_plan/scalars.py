@@ -262,6 +262,16 @@ def _is_null(values: list[exp.Expr]) -> exp.Expr:
     return exp.Is(this=bracketed(values[0]), expression=exp.Null())
 
 
+def _in_units(name: str) -> Callable[[list[exp.Expr]], exp.Expr]:
+    """Return how a call is written whose first argument is a unit of time: a word, not a text."""
+
+    def write(values: list[exp.Expr]) -> exp.Expr:
+        unit, *others = values
+        return call(name, exp.var(unit.name), *others)
+
+    return write
+
+
 _SUBQUERIES: dict[str, Callable[[list[exp.Expr], exp.Query], exp.Expr]] = {
     "SUBQUERY_TYPE_EXISTS": lambda _, query: exp.Exists(this=query),
     "SUBQUERY_TYPE_IN": membership,
@@ -269,11 +279,14 @@ _SUBQUERIES: dict[str, Callable[[list[exp.Expr], exp.Query], exp.Expr]] = {
 }
 
 _FUNCTIONS: dict[str, Callable[[list[exp.Expr]], exp.Expr]] = {
+    "extract": lambda values: call("date_part", *values),
     "in": lambda values: exp.In(this=bracketed(values[0]), expressions=values[1:]),
     "isNotNull": lambda values: IsNotNull(this=_is_null(values)),
     "isNull": _is_null,
     "negative": lambda values: exp.Neg(this=bracketed(values[0])),
     "not": lambda values: negated(*values),
+    "timestampadd": _in_units("timestampadd"),
+    "timestampdiff": _in_units("timestampdiff"),
     "when": case_when,
     "~": lambda values: exp.BitwiseNot(this=bracketed(values[0])),
 }

@@ -224,6 +224,32 @@ SELECT
   l.id IN (1, 2) AS `name 7`
 FROM l
 
+-- title: extract
+{
+ "common": {"plan_id": "1"},
+ "project": {
+  "input": {
+   "common": {"plan_id": "0"},
+   "tracked": {"name": "l", "columns": ["id", "k", "v", "st", "a"]}
+  },
+  "expressions": [
+   {
+    "unresolved_function": {
+     "function_name": "extract",
+     "arguments": [
+      {"literal": {"string": "WEEK"}},
+      {"unresolved_attribute": {"unparsed_identifier": "v"}}
+     ]
+    }
+   }
+  ]
+ }
+}
+-- expected
+SELECT
+  date_part('WEEK', l.v) AS `name 0`
+FROM l
+
 -- title: literal interval
 {
  "common": {"plan_id": "1"},
@@ -426,6 +452,33 @@ FROM l
 -- expected
 SELECT
   TRY_CAST(l.v AS INT) AS `name 0`
+FROM l
+
+-- title: unit of time
+{
+ "common": {"plan_id": "1"},
+ "project": {
+  "input": {
+   "common": {"plan_id": "0"},
+   "tracked": {"name": "l", "columns": ["id", "k", "v", "st", "a"]}
+  },
+  "expressions": [
+   {
+    "unresolved_function": {
+     "function_name": "timestampadd",
+     "arguments": [
+      {"literal": {"string": "HOUR"}},
+      {"literal": {"integer": 5}},
+      {"unresolved_attribute": {"unparsed_identifier": "v"}}
+     ]
+    }
+   }
+  ]
+ }
+}
+-- expected
+SELECT
+  timestampadd(HOUR, 5, l.v) AS `name 0`
 FROM l
 
 -- title: unknown column
