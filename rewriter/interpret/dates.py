@@ -85,7 +85,7 @@ def clocks(time: Vector, length: int | None = None) -> pa.Array:
     UninterpretableError
         For values of other types, and instants whose local time may be another in Spark.
     """
-    array = array_of(time, length)
+    array = _times(time, length)
     if pa.types.is_date32(array.type):
         return array.cast(_NAIVE)
     if not pa.types.is_timestamp(array.type):
@@ -100,6 +100,12 @@ def clocks(time: Vector, length: int | None = None) -> pa.Array:
         return pc.local_timestamp(array.cast(pa.timestamp("us", zone)))
     except pa.ArrowInvalid as error:
         raise UninterpretableError(f"instants in the time zone {zone}") from error
+
+
+def _times(time: Vector, length: int | None = None) -> pa.Array:
+    if time.failed is not None:
+        raise UninterpretableError("times of values that fail")
+    return array_of(time, length)
 
 
 def instants(local: pa.Array) -> pa.Array:
@@ -242,7 +248,7 @@ def shifted(sign: int) -> Function:
         if not pa.types.is_date32(date.type) or not narrow or days.failed is not None:
             raise UninterpretableError(f"{days.type} days after {date.type}")
         rows = common_length(date, days)
-        since = array_of(date, rows).cast(pa.int32()).cast(pa.int64())
+        since = _times(date, rows).cast(pa.int32()).cast(pa.int64())
         moved = pc.add(since, pc.multiply(array_of(days, rows).cast(pa.int64()), sign))
         try:
             return from_arrow(moved.cast(pa.int32()).cast(pa.date32()))
@@ -283,7 +289,7 @@ def date_trunc(arguments: Sequence[Vector]) -> Vector:
     if unit not in _CLOCKS or not pa.types.is_timestamp(time.type) or time.type.tz is None:
         return from_arrow(instants(pa.array(began, _NAIVE)))
     # Within an hour, clocks run as time does.
-    since = _numpy(array_of(time).cast(_INSTANT).cast(pa.int64()).cast(_NAIVE))
+    since = _numpy(_times(time).cast(_INSTANT).cast(pa.int64()).cast(_NAIVE))
     return from_arrow(pa.array(since - (local - began), _NAIVE).cast(pa.int64()).cast(_INSTANT))
 
 
@@ -341,7 +347,7 @@ def _since(time: Vector) -> tuple[Array, Array | None]:
     """Return the microseconds from 1970 to times, and where there is none."""
     if not pa.types.is_timestamp(time.type):
         raise UninterpretableError(f"the instants of {time.type}")
-    since = from_arrow(array_of(time).cast(pa.timestamp("us", time.type.tz)).cast(pa.int64()))
+    since = from_arrow(_times(time).cast(pa.timestamp("us", time.type.tz)).cast(pa.int64()))
     return since.values, since.null
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -15,6 +16,7 @@ from pyspark.sql import SparkSession
 from rewriter.dialect import parse
 from rewriter.interpret import (
     UninterpretableError,
+    Vector,
     from_arrow,
     in_time_zone,
     interpret,
@@ -122,3 +124,13 @@ def test_moments_are_written_as_clocks_show_them() -> None:
             moment("2024-03-31 02:30:00", kind)
     with pytest.raises(UninterpretableError, match="a date at"):
         moment("2024-07-01 12:00", pa.date32())
+
+
+def test_values_that_fail_are_left_to_spark() -> None:
+    """CASE may not ask for them: Spark knows for which rows they matter."""
+    days = pa.array([date(2024, 1, 1), date(2024, 1, 2)])
+    failing = Vector(days.type, days, None, np.array([False, True]))
+    for text in ("year(d)", "to_date(d)", "date_add(d, 1)", "unix_timestamp(d)"):
+        scalar = interpret(parse(f"SELECT {text}").expressions[0])
+        with in_time_zone("UTC"), pytest.raises(UninterpretableError):
+            scalar.evaluate(lambda *_: failing)
