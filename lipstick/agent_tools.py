@@ -138,8 +138,8 @@ class CaptureTools:
             budget=_SECONDS,
         )
         causes = found.table.to_pylist()
-        for cause in causes:
-            cause["evidence"] = _evidence(source, cause, column, row or {})
+        for cause, said in zip(causes, found.causes, strict=True):
+            cause["evidence"] = _evidence(source, cause, said.keys, column, row or {})
         return _bounded(
             {
                 "sentence": str(found),
@@ -274,16 +274,25 @@ def _place(record: RelationRecord) -> str:
 
 
 def _evidence(
-    source: CaptureSource, cause: Reply, column: str | None, row: Mapping[str, Any]
+    source: CaptureSource,
+    cause: Reply,
+    keys: pa.Table,
+    column: str | None,
+    row: Mapping[str, Any],
 ) -> Reply:
     """Return the answer computed without the rows of a cause, as far as the question is about it.
 
     The explanation and this are two computations.
     """
-    condition = {cause["relation"]: cause["predicate"]}
-    evidence: Reply = {"tool": "what_if", "without": condition}
+    from lipstick.explorer.errors import ExploreError
+
+    relation = cause["relation"]
+    evidence: Reply = {"tool": "what_if", "without": {relation: cause["predicate"]}}
     try:
-        found = source.scenarios.of({"where": condition})
+        try:
+            found = source.scenarios.of({"where": evidence["without"]})
+        except ExploreError:  # explanations have more conditions than scenarios
+            found = source.scenarios.of({"delete": {relation: _texts(keys)}})
         changes = found.changes()
     except LipstickError as error:
         return {**evidence, "not_rerun": str(error)}
@@ -304,6 +313,11 @@ def _evidence(
         "value_without": None if new is None else new[column],
     }
     return {**evidence, **values, "row": change["change"]}
+
+
+def _texts(keys: pa.Table) -> list[list[str | None]]:
+    rows = zip(*(column.to_pylist() for column in keys.columns), strict=True)
+    return [[None if value is None else str(value) for value in row] for row in rows]
 
 
 def _limit(limit: int) -> int:

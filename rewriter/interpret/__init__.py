@@ -30,13 +30,14 @@ from rewriter.interpret.calls import (
 )
 from rewriter.interpret.casts import cast
 from rewriter.interpret.compile import Interpreted, Resolve, Template, interpret
-from rewriter.interpret.dates import in_time_zone, is_time, moment
+from rewriter.interpret.dates import is_time, moment
 from rewriter.interpret.steps import kind, steps
 from rewriter.interpret.vector import (
     FailedError,
     UninterpretableError,
     Vector,
     from_arrow,
+    in_time_zone,
     is_exact,
     unify,
 )

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from typing import Any, Final
 
@@ -14,11 +12,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rewriter.interpret.texts import Function, array_of, constant_text
-from rewriter.interpret.vector import UninterpretableError, Vector, common_length, from_arrow
+from rewriter.interpret.vector import (
+    UninterpretableError,
+    Vector,
+    common_length,
+    from_arrow,
+    session_zone,
+)
 from semiring.base import Array
-
-_zone: ContextVar[str | None] = ContextVar("time_zone", default=None)
-"""The time zone of the session that the query ran in; None: it is not known."""
 
 _UTC: Final = {"UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z"}
 _NAMED: Final = re.compile(r"[+-]\d\d:\d\d|[A-Z]\w+(/[\w+-]+)+")
@@ -51,16 +52,6 @@ _UNITS: Final = {
 _CLOCKS: Final = {"h", "m", "s"}
 
 
-@contextmanager
-def in_time_zone(name: str | None) -> Iterator[None]:
-    """Let instants be seen in a time zone, as Spark calls it; None: it is not known."""
-    token = _zone.set(name)
-    try:
-        yield
-    finally:
-        _zone.reset(token)
-
-
 def time_zone() -> str:
     """Return the time zone in which instants are seen, as Arrow calls it.
 
@@ -69,7 +60,7 @@ def time_zone() -> str:
     UninterpretableError
         It is not known, or Arrow may call another one so.
     """
-    name = _zone.get()
+    name = session_zone.get()
     if name in _UTC:
         return "UTC"
     if name is None or not _NAMED.fullmatch(name):

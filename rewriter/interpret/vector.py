@@ -6,6 +6,9 @@ passes through a float.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from typing import Any
@@ -20,6 +23,19 @@ from semiring.arrays.exact import INT64_MAX, INT64_MIN, integer_array, magnitude
 from semiring.base import Array
 
 _WIDE = Context(prec=200)
+
+session_zone: ContextVar[str | None] = ContextVar("session_zone", default=None)
+"""The time zone in which the query saw instants, as Spark calls it; None: it is not known."""
+
+
+@contextmanager
+def in_time_zone(name: str | None) -> Iterator[None]:
+    """Let instants be seen in a time zone, as Spark calls it; None: it is not known."""
+    token = session_zone.set(name)
+    try:
+        yield
+    finally:
+        session_zone.reset(token)
 
 
 class UninterpretableError(Exception):

@@ -103,13 +103,14 @@ def corrections(
     """
     drawn: list[tuple[Cause, str, str, pa.Table]] = []
     known = False
-    for cause in causes:
-        source = sources[cause.relation]
-        if not source.whole:
+    for name in {cause.relation for cause in causes} or sources:
+        if not sources[name].whole:
             raise CapabilityError(
-                f"The rows of {source.name} were not read, and their values are not known: give "
+                f"The rows of {name} were not read, and their values are not known: give "
                 "sources=..., or open the capture with Spark."
             )
+    for cause in causes:
+        source = sources[cause.relation]
         rows = source.find(cause.keys)
         for name in _columns(measure, source):
             known = True

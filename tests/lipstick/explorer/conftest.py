@@ -126,9 +126,12 @@ class Page:
         assert self.page.evaluate("window.stolen") is None
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A real Chromium, without a window."""
+    """A real Chromium, without a window.
+
+    While it is there, its event loop is the thread's, so that no other loop can run.
+    """
     chromium = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if chromium is None:
         pytest.skip("needs a Chromium on the PATH; ./dev browser installs Debian's")

@@ -88,7 +88,7 @@ def test_a_scenario_in_which_the_query_fails_is_unknown_and_the_others_are_not(
     found = captured(sql, tmp_path / "other").contributions("q")
     known = dict(shown(found, "id", "_gone"))
     assert known == {3: None, 4: False, 5: False}
-    with pytest.raises(CaptureError, match="fails without"):
+    with pytest.raises(CaptureError, match="fails on these rows"):
         len(captured(sql, tmp_path / "third").what_if({"sales": [3]}).df)
 
 

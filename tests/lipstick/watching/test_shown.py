@@ -223,6 +223,7 @@ def test_cells_of_a_notebook_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen == ["Cell In[3]"]
 
 
+@pytest.mark.classic
 def test_files_have_one_name_however_their_path_is_spelt(
     spark: SparkSession, orders: DataFrame, tmp_path: Path
 ) -> None:
