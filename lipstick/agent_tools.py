@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from lipstick.capture.manifest import RelationRecord
     from lipstick.explorer.captures.source import CaptureSource
+    from lipstick.explorer.captures.what_if import Hypothetical
     from lipstick.sessions import Session
 
 MOST_ROWS: Final = 100
@@ -284,15 +286,10 @@ def _evidence(
 
     The explanation and this are two computations.
     """
-    from lipstick.explorer.errors import ExploreError
-
-    relation = cause["relation"]
-    evidence: Reply = {"tool": "what_if", "without": {relation: cause["predicate"]}}
+    condition = {cause["relation"]: cause["predicate"]}
+    evidence: Reply = {"tool": "what_if", "without": condition}
     try:
-        try:
-            found = source.scenarios.of({"where": evidence["without"]})
-        except ExploreError:  # explanations have more conditions than scenarios
-            found = source.scenarios.of({"delete": {relation: _texts(keys)}})
+        found = _scenario(source, condition, keys)
         changes = found.changes()
     except LipstickError as error:
         return {**evidence, "not_rerun": str(error)}
@@ -315,9 +312,17 @@ def _evidence(
     return {**evidence, **values, "row": change["change"]}
 
 
-def _texts(keys: pa.Table) -> list[list[str | None]]:
-    rows = zip(*(column.to_pylist() for column in keys.columns), strict=True)
-    return [[None if value is None else str(value) for value in row] for row in rows]
+def _scenario(source: CaptureSource, where: Mapping[str, str], keys: pa.Table) -> Hypothetical:
+    """Return the answer without the rows of a relation that meet a condition, or by their keys."""
+    from lipstick.explorer.errors import ExploreError
+
+    with suppress(ExploreError):  # explanations have more conditions than scenarios
+        return source.scenarios.of({"where": where})
+    texts = [
+        [None if value is None else str(value) for value in key]
+        for key in zip(*keys.to_pydict().values(), strict=True)
+    ]
+    return source.scenarios.of({"delete": dict.fromkeys(where, texts)})
 
 
 def _limit(limit: int) -> int:

@@ -63,11 +63,10 @@ def relation_of_view(spark: SparkSession, name: str, tracked: Iterable[Tracked])
     if not hasattr(frame, "_jdf"):
         return None
     from lipstick.dataframes.jvm import analysed
-    from lipstick.dataframes.leaves import is_same_source, only_leaf
+    from lipstick.dataframes.leaves import only_leaf, relation_of_leaf
 
     leaf = only_leaf(analysed(frame))
-    sources = ((each, analysed(each.source.frame)) for each in tracked if leaf is not None)
-    return next((each for each, plan in sources if is_same_source(leaf, plan)), None)
+    return None if leaf is None else relation_of_leaf(leaf, tracked)
 
 
 def check_names(spark: SparkSession, frame: DataFrame, covered: Iterable[str]) -> None:

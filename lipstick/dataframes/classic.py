@@ -42,7 +42,7 @@ from lipstick.dataframes.jvm import (
     with_plans,
     with_subqueries,
 )
-from lipstick.dataframes.leaves import is_same_source
+from lipstick.dataframes.leaves import relation_of_leaf
 from lipstick.dataframes.streaming import name_first_rows
 from lipstick.dataframes.texts import named_relation
 from lipstick.errors import SourceChangedError
@@ -209,11 +209,11 @@ def _respelt(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracked]) 
     of_files = [relation for relation in tracked if relation.source.fingerprint]
 
     def chosen(leaf: Plan) -> DataFrame | None:
-        for relation in of_files:
-            if is_same_source(leaf, analysed(relation.source.frame)):
-                _check_files(leaf, relation)
-                return relation.source.frame
-        return None
+        relation = relation_of_leaf(leaf, of_files)
+        if relation is None:
+            return None
+        _check_files(leaf, relation)
+        return relation.source.frame
 
     plan = analysed(frame)
     other = with_tables(spark, plan, chosen)

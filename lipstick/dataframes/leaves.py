@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from lipstick.dataframes.jvm import Plan, elements
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from lipstick.dataframes.jvm import Plan, analysed, elements
+
+if TYPE_CHECKING:
+    from lipstick.tracking.tracker import Tracked
 
 _ROWS = (
     "LogicalRelation",
@@ -135,3 +141,9 @@ def is_same_source(leaf: Plan, other: Plan) -> bool:
     if leaf.sameResult(other):
         return True
     return reads_alike(leaf, other) and table_name(leaf) == table_name(other)
+
+
+def relation_of_leaf(leaf: Plan, tracked: Iterable[Tracked]) -> Tracked | None:
+    """Return the first relation that has the same source as a leaf; None: there is none."""
+    sources = ((each, analysed(each.source.frame)) for each in tracked)
+    return next((each for each, plan in sources if is_same_source(leaf, plan)), None)

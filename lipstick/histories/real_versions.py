@@ -130,6 +130,8 @@ class RealVersions:
         table = self._chains[step.table].table
         if rows is None or not isinstance(table, VersionedIceberg):
             return
+        if doubtful_removal(statement, partitioned=True) is None:
+            return  # whatever the partitions are, which Spark is asked for
         partitions = f"SELECT * FROM {table.table}.partitions VERSION AS OF {step.version}"
         unknown = table.path is not None or not step.version
         partitioned = unknown or "partition" in self._engine.shape(partitions).by_name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -47,15 +47,11 @@ def top_rows(measure: Measure, source: SourceRows, limit: int) -> pa.Table:
     Cost: one pass over the members where the measure has partial aggregates, else a scenario per
     tuple; of each part of the relation only the best rows stay in memory.
     """
-    effects = effects_on(measure, source)
     best, gains = np.zeros(0, dtype=np.int64), np.zeros(0)
-    for start in range(0, len(source) if effects is not None else 0, _AT_ONCE):
-        rows = np.arange(start, min(start + _AT_ONCE, len(source)))
-        assert effects is not None
-        without = effects.singles(np.arange(len(rows)), len(rows), rows)
-        gained = measure.gain(without.numbers)
+    for rows, numbers in _left_out(measure, source):
+        gained = measure.gain(numbers)
         gained[np.isnan(gained)] = np.inf if measure.any_move_counts else -np.inf
-        moved = np.flatnonzero(without.numbers != measure.before)
+        moved = np.flatnonzero(numbers != measure.before)
         best = np.concatenate([best, rows[moved]])
         gains = np.concatenate([gains, gained[moved]])
         if len(best) > limit:
@@ -70,6 +66,15 @@ def top_rows(measure: Measure, source: SourceRows, limit: int) -> pa.Table:
     shares = shapley_shares(measure, source)
     of_rows = pa.nulls(len(best), pa.float64()) if shares is None else pa.array(shares[best])
     return table.append_column("_shapley", of_rows)
+
+
+def _left_out(measure: Measure, source: SourceRows) -> Iterator[tuple[Array, Array]]:
+    """Yield the rows in parts, and the measure without each of them alone."""
+    effects = effects_on(measure, source)
+    for start in range(0, len(source) if effects is not None else 0, _AT_ONCE):
+        assert effects is not None
+        rows = np.arange(start, min(start + _AT_ONCE, len(source)))
+        yield rows, effects.singles(np.arange(len(rows)), len(rows), rows).numbers
 
 
 class CaptureOfRows(Protocol):
@@ -174,13 +179,8 @@ def _sources(measure: Measure, source: SourceRows) -> Array:
 
 def _failing_rows(measure: Measure, source: SourceRows) -> Array:
     """Return the rows whose deletion, each alone, lessens a number that should be 0."""
-    effects, found = effects_on(measure, source), [_NO_ROWS]
-    for start in range(0, len(source) if effects is not None else 0, _AT_ONCE):
-        assert effects is not None
-        rows = np.arange(start, min(start + _AT_ONCE, len(source)))
-        without = effects.singles(np.arange(len(rows)), len(rows), rows)
-        found.append(rows[without.numbers < measure.before])
-    return np.concatenate(found)
+    parts = [rows[numbers < measure.before] for rows, numbers in _left_out(measure, source)]
+    return np.concatenate([_NO_ROWS, *parts])
 
 
 def shapley_shares(measure: Measure, source: SourceRows) -> Array | None:

@@ -209,27 +209,30 @@ class GainScores:
 
     def _slope_of(self, length: int) -> float:
         """Return how much the measure moves where all rows go, as deletions at random have it."""
-        codes = np.random.default_rng(0).integers(0, 2, length)
-        for without in (self._effects.singles(codes - 1, 1), self._parts(length, _PARTS)):
-            is_known = (without.counts > 0) & ~np.isnan(without.numbers)
-            share = without.counts[is_known].sum() / self._total
-            if share > 0:
-                moved = without.numbers[is_known] - self._measure.before
-                return float(moved.sum() / share)
-        return 0.0
+        half = np.random.default_rng(0).integers(0, 2, length) - 1
+        slope = self._slope_by(self._effects.singles(half, 1))
+        if slope is None:
+            slope = self._slope_by(self._parts(length, _PARTS)[1])
+        return slope or 0.0
 
-    def _parts(self, length: int, count: int) -> Without:
-        """Return the measure without each of some parts of the rows, drawn at random."""
+    def _slope_by(self, without: Without) -> float | None:
+        """Return the slope by some deletions; None: the measure is known after none of them."""
+        is_known = (without.counts > 0) & ~np.isnan(without.numbers)
+        share = without.counts[is_known].sum() / self._total
+        moved = without.numbers[is_known] - self._measure.before
+        return float(moved.sum() / share) if share > 0 else None
+
+    def _parts(self, length: int, count: int) -> tuple[Array, Without]:
+        """Return the part of each row, drawn at random, and the measure without each part."""
         codes = np.random.default_rng(1).permutation(length) % count
-        return self._effects.singles(codes, count)
+        return codes, self._effects.singles(codes, count)
 
     def _influences(self, length: int) -> Array | None:
         """Return what each row gains beyond chance; None: rows have no effects that add up."""
         if self.restores or length < _FEWEST:
             return None
         blocks = length if self._effects.by_row else min(length, _BLOCKS)
-        codes = np.random.default_rng(1).permutation(length) % blocks
-        without = self._effects.singles(codes, blocks)
+        codes, without = self._parts(length, blocks)
         gained = np.nan_to_num(self._gained(without, self._measure.before, without.counts))
         if np.count_nonzero(gained) < min(8, blocks):
             return None
