@@ -7,8 +7,9 @@ from html import escape
 
 import numpy as np
 
+from graphquery.arrays import ArrayGraph
 from graphquery.model import Kind
-from graphquery.storage import ArrayGraph, stages
+from graphquery.stages import stages
 
 BOXES = 36
 """Limit on the drawn boxes."""

@@ -8,7 +8,8 @@ Two engines hold graphs: :class:`graphquery.ProvenanceGraph` as arrays, and
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -19,14 +20,15 @@ from semiring.base import Array, Semiring
 from semiring.support.door import checked
 
 if TYPE_CHECKING:
-    from graphquery.operations.difference import ExecutionDifference
-    from graphquery.operations.paths import Path
     from graphquery.storage import GraphStorage
 
 S_co = TypeVar("S_co", bound="NodeSelection", covariant=True)
 
 OfStale: TypeAlias = Literal["raise", "null"]
 """The treatment of stale values: an error, or NULL in their place."""
+
+Path: TypeAlias = tuple[int, ...]
+"""The ids of the nodes on a path, from its source to its target."""
 
 
 @checked
@@ -80,6 +82,31 @@ class NodeSelection(Protocol):
 
     def __len__(self) -> int:
         """Return the number of nodes."""
+
+
+@checked
+@dataclass(frozen=True, slots=True)
+class ExecutionDifference(Generic[S_co]):
+    """The difference of two executions; `S_co` is the engine's type of selections.
+
+    Attributes
+    ----------
+    only_left, only_right
+        Nodes without a counterpart.
+    summary
+        A row per group of nodes in corresponding segments that differ: `module`, `invocation` (its
+        number within the execution, from 1), `nodes` (the end of the segment's name), `kind`,
+        `label`, `left`, `right` (the numbers of nodes), `common` (the number of counterparts).
+    """
+
+    only_left: S_co
+    only_right: S_co
+    summary: pa.Table
+
+    @property
+    def is_empty(self) -> bool:
+        """True if every node has its counterpart."""
+        return len(self.only_left) == 0 and len(self.only_right) == 0
 
 
 class Annotations(Protocol):

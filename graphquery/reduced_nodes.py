@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from graphquery.arrays import ArrayGraph
 from graphquery.errors import GraphError
 from graphquery.model import Segment
-from graphquery.storage import ArrayGraph
 from semiring.base import Array
 
 REDUCED = "reduced"

@@ -8,139 +8,26 @@ nodes, follow edges, filter by conditions, and query the result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from graphquery.arrays import ArrayGraph, Selection
 from graphquery.errors import SelectionError, ValuesError, closest
 from graphquery.model import Kind, Segment
-from graphquery.protocol import Nodes, NodeSelection
+from graphquery.protocol import Nodes
 from graphquery.values import VALUE_COLUMN, current
 from semiring.arrays.comparison import compare_arrays
-from semiring.arrays.segments import ascending
 from semiring.base import Array
 from semiring.comparison import OPERATORS
 from semiring.support.door import checked
 
-if TYPE_CHECKING:
-    from graphquery.graph import ProvenanceGraph
-
-_ATTRIBUTES = ("kind", "label", "module", "invocation", "execution", "relation")
-_DISPLAYED = 20
-
-
-@checked
-class Selection(NodeSelection):
-    """Nodes of one graph in memory, each once; immutable.
-
-    Attributes
-    ----------
-    graph
-        The graph that the nodes are of.
-    ids
-        Ascending int64 ids.
-    """
-
-    __slots__ = ("graph", "ids")
-
-    graph: ProvenanceGraph
-    ids: Array
-
-    def __init__(self, graph: ProvenanceGraph, ids: Array) -> None:
-        self.graph = graph
-        self.ids = ids
-
-    def sources(self) -> Selection:
-        """Return the nodes without incoming edges."""
-        return Selection(self.graph, self.ids[self.graph.incoming(self.ids).degrees == 0])
-
-    def sinks(self) -> Selection:
-        """Return the nodes without outgoing edges."""
-        return Selection(self.graph, self.ids[self.graph.outgoing(self.ids).degrees == 0])
-
-    def to_table(self) -> pa.Table:
-        """Return a table of the nodes: id, name, and the attributes of their segments."""
-        segments = [self.graph.segment(int(node)) for node in self._representatives()]
-        where = self._segment_numbers()
-        columns: dict[str, pa.Array] = {
-            "id": pa.array(self.ids, pa.int64()),
-            "name": pa.array(self.names(), pa.string()),
-        }
-        for attribute in _ATTRIBUTES:
-            known = [getattr(segment, attribute) for segment in segments]
-            number = attribute in ("invocation", "execution")
-            kind = pa.int64() if number else pa.string()
-            items = [v if v is None or number else str(v) for v in known]
-            columns[attribute] = pa.array(items, kind).take(pa.array(where))
-        return pa.table(columns)
-
-    def __or__(self, other: Selection) -> Selection:
-        return Selection(self.graph, ascending(np.concatenate([self.ids, self._same(other)])))
-
-    def __and__(self, other: Selection) -> Selection:
-        shared = np.intersect1d(self.ids, self._same(other), assume_unique=True)
-        return Selection(self.graph, shared)
-
-    def __sub__(self, other: Selection) -> Selection:
-        left = np.setdiff1d(self.ids, self._same(other), assume_unique=True)
-        return Selection(self.graph, left)
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self.ids.tolist())
-
-    def __contains__(self, node: int | str) -> bool:
-        number = self.graph.node(node) if isinstance(node, str) else node
-        return bool((self.ids == number).any())
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Selection):
-            return NotImplemented
-        return self.graph is other.graph and np.array_equal(self.ids, other.ids)
-
-    def __hash__(self) -> int:
-        return hash((id(self.graph), self.ids.tobytes()))
-
-    def __repr__(self) -> str:
-        shown = ", ".join(self.graph.names(self.ids[:_DISPLAYED]))
-        more = "" if len(self) <= _DISPLAYED else f", and {len(self) - _DISPLAYED:,} more"
-        return f"<Selection of {len(self):,}: {shown}{more}>" if len(self) else "<Selection of 0>"
-
-    def _same(self, other: Selection) -> Array:
-        if other.graph is not self.graph:
-            raise SelectionError(
-                "The selections are of different graphs.\nSelect again in one of them, such as"
-                " graph.select(within=other.names())."
-            )
-        return other.ids
-
-    def _segment_numbers(self) -> Array:
-        """Return the position of each node's segment among the selection's segments."""
-        storage = self.graph.storage
-        zoomed = len(storage.segments) + self.ids - storage.count
-        stored = self.ids < storage.count
-        numbers = np.where(
-            stored, storage.segment_of(np.minimum(self.ids, storage.count - 1)), zoomed
-        )
-        _, inverse = np.unique(numbers, return_inverse=True)
-        result: Array = inverse
-        return result
-
-    def _representatives(self) -> Array:
-        """Return the first node of every segment that occurs."""
-        numbers = self._segment_numbers()
-        _, first = np.unique(numbers, return_index=True)
-        result: Array = self.ids[first]
-        return result
-
 
 @checked
 def select(
-    graph: ProvenanceGraph,
+    graph: ArrayGraph,
     *,
     within: Nodes | None = None,
     kind: str | Collection[str] | None = None,
@@ -205,7 +92,7 @@ def _kinds(kind: str | Collection[str] | None) -> frozenset[Any] | None:
     return kinds
 
 
-def _in_segments(graph: ProvenanceGraph, conditions: Mapping[str, frozenset[Any]]) -> Array:
+def _in_segments(graph: ArrayGraph, conditions: Mapping[str, frozenset[Any]]) -> Array:
     if not conditions:
         return graph.ids
 
@@ -226,7 +113,7 @@ def _in_segments(graph: ProvenanceGraph, conditions: Mapping[str, frozenset[Any]
     return ids[graph.has(ids)]
 
 
-def _where(graph: ProvenanceGraph, ids: Array, where: Mapping[str, Any]) -> Array:
+def _where(graph: ArrayGraph, ids: Array, where: Mapping[str, Any]) -> Array:
     storage = graph.storage
     stored = ids[ids < storage.count]
     kept: list[Array] = []
@@ -250,7 +137,7 @@ def _where(graph: ProvenanceGraph, ids: Array, where: Mapping[str, Any]) -> Arra
     return np.concatenate(kept) if kept else ids[:0]
 
 
-def _column(graph: ProvenanceGraph, segment: Segment, name: str, ids: Array) -> pa.Array | None:
+def _column(graph: ArrayGraph, segment: Segment, name: str, ids: Array) -> pa.Array | None:
     if segment.file is None:
         return None
     try:

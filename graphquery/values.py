@@ -7,27 +7,22 @@ unknown: a black box whose inputs changed is stale, and so are all nodes that de
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from graphquery.arrays import ArrayGraph, Selection
 from graphquery.errors import StaleValueError, ValuesError
 from graphquery.model import Kind, Port, Segment
+from graphquery.operations.reach import reached
+from graphquery.protocol import Nodes, OfStale
 from graphquery.storage import COPIES
-from graphquery.view import Operation
+from graphquery.view import DeletionEffects, Operation
 from semiring.arrays.aggregates import aggregate
 from semiring.arrays.segments import ascending, index_of
 from semiring.base import Array
 from semiring.support.door import checked
-
-if TYPE_CHECKING:
-    from graphquery.graph import ProvenanceGraph
-    from graphquery.protocol import Nodes, OfStale
-    from graphquery.select import Selection
-
-N = TypeVar("N")
 
 VALUE_COLUMN = "value"
 """The column with the values in a v-node's file."""
@@ -35,24 +30,6 @@ VALUE_COLUMN = "value"
 OPERATORS = frozenset({"", "+", "·", "δ", "⊖", "⊗"})
 
 _AGGREGATE = re.compile(r"(COUNT|SUM|MIN|MAX|AVG)( DISTINCT)?", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class DeletionEffects(Generic[N]):
-    """The effects of deletions on the remaining nodes; `N` is the engine's type of sets of nodes:
-    Boolean arrays over all ids in memory, `NodeSet` on Spark.
-
-    Attributes
-    ----------
-    changed
-        Nodes with a predecessor, other than under `+`, that is removed or changed: values computed
-        from it may differ.
-    stale
-        Nodes whose new value is unknown.
-    """
-
-    changed: N
-    stale: N
 
 
 def aggregate_name(label: str) -> str | None:
@@ -75,29 +52,27 @@ def is_opaque(segment: Segment) -> bool:
 
 
 @checked
-def stale(graph: ProvenanceGraph) -> Selection:
+def stale(graph: ArrayGraph) -> Selection:
     """Return the nodes whose state after the deletions is unknown.
 
     They are black boxes, comparisons and zoomed invocations with an input that was deleted or has
     changed, `⊖` that lost a right operand (their multiplicity may have grown), and all nodes that
     depend on these. Values stay exact elsewhere.
     """
-    from graphquery.select import Selection
-
     marks = effects(graph)
     if marks is None:
         return Selection(graph, np.empty(0, dtype=np.int64))
-    return Selection(graph, np.flatnonzero(marks.stale & _visible(graph)))
+    return Selection(graph, np.flatnonzero(marks.stale & graph.mask()))
 
 
 @checked
-def value(graph: ProvenanceGraph, node: int | str) -> Any:
+def value(graph: ArrayGraph, node: int | str) -> Any:
     """Return the value of a v-node as a Python value; None for NULL. See `values`."""
     return values(graph, [node])[0].as_py()
 
 
 @checked
-def values(graph: ProvenanceGraph, nodes: Nodes, stale: OfStale = "raise") -> pa.Array:
+def values(graph: ArrayGraph, nodes: Nodes, stale: OfStale = "raise") -> pa.Array:
     """Return the values of v-nodes, in their order, aggregates computed from remaining tensors.
 
     Parameters
@@ -124,7 +99,7 @@ def values(graph: ProvenanceGraph, nodes: Nodes, stale: OfStale = "raise") -> pa
     return _values(graph, ids)
 
 
-def current(graph: ProvenanceGraph, segment: Segment, ids: Array) -> pa.Array:
+def current(graph: ArrayGraph, segment: Segment, ids: Array) -> pa.Array:
     """Return the values of nodes of one segment; NULL for stale ones.
 
     Raises
@@ -155,7 +130,7 @@ def current(graph: ProvenanceGraph, segment: Segment, ids: Array) -> pa.Array:
     return pa.compute.if_else(known, column, pa.scalar(None, column.type))
 
 
-def effects(graph: ProvenanceGraph) -> DeletionEffects[Array] | None:
+def effects(graph: ArrayGraph) -> DeletionEffects[Array] | None:
     """Return the cached effects of the deletions that led to a graph; None without deletions."""
     if graph.parent is None:
         return None
@@ -165,7 +140,7 @@ def effects(graph: ProvenanceGraph) -> DeletionEffects[Array] | None:
 
 
 def _effects(
-    graph: ProvenanceGraph, parent: ProvenanceGraph, before: DeletionEffects[Array] | None
+    graph: ArrayGraph, parent: ArrayGraph, before: DeletionEffects[Array] | None
 ) -> DeletionEffects[Array] | None:
     operation = graph.steps[-1].operation
     if operation is not Operation.DELETE and before is None:
@@ -184,13 +159,11 @@ def _effects(
     return marks
 
 
-def _mark(graph: ProvenanceGraph, parent: ProvenanceGraph, marks: DeletionEffects[Array]) -> None:
+def _mark(graph: ArrayGraph, parent: ArrayGraph, marks: DeletionEffects[Array]) -> None:
     """Add the effects of the last deletion to `marks`."""
-    from graphquery.operations.reach import reached
-
     segments = graph.storage.segments
-    there = _visible(graph)
-    lost = parent.outgoing(np.flatnonzero(_visible(parent) & ~there), ports=True)
+    there = graph.mask()
+    lost = parent.outgoing(np.flatnonzero(parent.mask() & ~there), ports=True)
     alive = there[lost.nodes]
     subtrahend = np.zeros(len(alive), dtype=np.bool_)
     if lost.ports is not None:
@@ -209,15 +182,7 @@ def _mark(graph: ProvenanceGraph, parent: ProvenanceGraph, marks: DeletionEffect
     marks.stale[reached(graph, ids, forwards=True)] = True
 
 
-def _visible(graph: ProvenanceGraph) -> Array:
-    if graph.visible is not None:
-        return graph.visible
-    visible = np.zeros(graph.storage.size, dtype=np.bool_)
-    visible[: graph.storage.count] = True
-    return visible
-
-
-def _values(graph: ProvenanceGraph, ids: Array) -> pa.Array:
+def _values(graph: ArrayGraph, ids: Array) -> pa.Array:
     """Return the values of nodes of any segments, in the order of `ids`; NULL for stale ones."""
     storage = graph.storage
     zoomed = ids[ids >= storage.count]
@@ -242,7 +207,7 @@ def _values(graph: ProvenanceGraph, ids: Array) -> pa.Array:
     return pa.concat_arrays(parts).take(pa.array(back))
 
 
-def _copied(graph: ProvenanceGraph, ids: Array) -> pa.Array:
+def _copied(graph: ArrayGraph, ids: Array) -> pa.Array:
     """Return the values that v-nodes copy from their predecessors."""
     neighbours = graph.incoming(ids)
     if not bool((neighbours.degrees == 1).all()):
@@ -254,7 +219,7 @@ def _copied(graph: ProvenanceGraph, ids: Array) -> pa.Array:
     return _values(graph, neighbours.nodes.astype(np.int64))
 
 
-def _aggregated(graph: ProvenanceGraph, name: str, ids: Array) -> pa.Array:
+def _aggregated(graph: ArrayGraph, name: str, ids: Array) -> pa.Array:
     """Return the aggregates of nodes, computed from their remaining tensors."""
     tensors = graph.incoming(ids)
     inner, inverse = np.unique(tensors.nodes, return_inverse=True)

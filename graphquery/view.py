@@ -6,12 +6,14 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from graphquery.model import Kind, Segment
 from semiring.base import Array
+
+N = TypeVar("N")
 
 NO_IDS: Array = np.empty(0, dtype=np.int64)
 
@@ -102,6 +104,24 @@ class GraphView:
     zoomed: Mapping[str, Array] = field(default_factory=_nothing)
     overlay: Overlay | None = None
     steps: tuple[GraphStep, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DeletionEffects(Generic[N]):
+    """The effects of deletions on the remaining nodes; `N` is the engine's type of sets of nodes:
+    Boolean arrays over all ids in memory, `NodeSet` on Spark.
+
+    Attributes
+    ----------
+    changed
+        Nodes with a predecessor, other than under `+`, that is removed or changed: values computed
+        from it may differ.
+    stale
+        Nodes whose new value is unknown.
+    """
+
+    changed: N
+    stale: N
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,7 +18,7 @@ import networkx as nx
 
 from tests.sizes import PACKAGES, ROOT, package_files
 
-LARGEST_CIRCLE = 13
+LARGEST_CIRCLE = 12
 """Modules of the largest circle of imports, at most. When it falls, lower the number."""
 SESSION_MODULES = 274
 """Modules of the project that a session loads, at most. When they fall, lower the number."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -33,17 +33,14 @@ from graphquery.errors import GraphError
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Segment
 from graphquery.naming import module_names
-from graphquery.operations.difference import ExecutionDifference, check_executions, unmatched
+from graphquery.operations.difference import check_executions, unmatched
 from graphquery.operations.inputs import listed
-from graphquery.protocol import GraphEngine, Nodes, OfStale
+from graphquery.protocol import ExecutionDifference, GraphEngine, Nodes, OfStale, Path
 from graphquery.spark import Frame, GraphTables, Session, read_edges
 from graphquery.storage import Columns, GraphStorage
-from graphquery.values import DeletionEffects
+from graphquery.view import DeletionEffects
 from semiring.arrays.segments import ascending
 from semiring.base import Array, Semiring
-
-if TYPE_CHECKING:
-    from graphquery.operations.paths import Path
 
 
 class SparkGraph(GraphEngine[SparkSelection]):

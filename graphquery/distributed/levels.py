@@ -16,7 +16,8 @@ from typing import TypeAlias
 import numpy as np
 
 from graphquery.model import EdgeSet, Kind, Ordinals, Port, Segment
-from graphquery.storage import JOINT_LABELS, role, stages
+from graphquery.stages import stages
+from graphquery.storage import JOINT_LABELS, role
 from semiring.base import Array
 
 Link: TypeAlias = tuple[int, int]

@@ -19,16 +19,15 @@ from graphquery.graph import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Segment
 from graphquery.operations.paths import paths
 from graphquery.storage import Columns
-from graphquery.values import DeletionEffects, is_opaque
+from graphquery.values import is_opaque
 from graphquery.values import values as local_values
-from graphquery.view import NO_IDS, GraphView, Operation, Overlay
+from graphquery.view import NO_IDS, DeletionEffects, GraphView, Operation, Overlay
 from semiring.arrays.segments import ascending, mask_of
 from semiring.base import Array
 
 if TYPE_CHECKING:
     from graphquery.distributed.graph import SparkGraph
-    from graphquery.operations.paths import Path
-    from graphquery.protocol import OfStale
+    from graphquery.protocol import OfStale, Path
 
 
 _MEMORY = "memory"

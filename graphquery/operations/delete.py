@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphquery.arrays import ArrayGraph, G
 from graphquery.model import Port
+from graphquery.protocol import Nodes
 from graphquery.reduced_nodes import check_whole, is_reduced
 from graphquery.view import GraphStep, GraphView, Neighbours, Operation
 from semiring.arrays.segments import ascending, mask_of
 from semiring.base import Array
 from semiring.support.door import checked
 
-if TYPE_CHECKING:
-    from graphquery.graph import ProvenanceGraph
-    from graphquery.protocol import Nodes
-
 
 @checked
-def delete(graph: ProvenanceGraph, nodes: Nodes) -> ProvenanceGraph:
+def delete(graph: G, nodes: Nodes) -> G:
     """Return a graph without some nodes and without all nodes that need them.
 
     The nodes are removed, and then repeatedly every node that has lost all of its incoming edges,
@@ -74,14 +71,10 @@ def delete(graph: ProvenanceGraph, nodes: Nodes) -> ProvenanceGraph:
     return delete_ids(graph, graph.resolve(nodes))
 
 
-def delete_ids(graph: ProvenanceGraph, seeds: Array) -> ProvenanceGraph:
+def delete_ids(graph: G, seeds: Array) -> G:
     """Delete nodes by their ascending ids; see `delete`."""
     gone = removed(graph, seeds)
-    if graph.visible is None:
-        visible = np.zeros(graph.storage.size, dtype=np.bool_)
-        visible[: graph.storage.count] = True
-    else:
-        visible = graph.visible.copy()
+    visible = graph.mask()
     visible[gone] = False
     zoomed = seeds[seeds >= graph.storage.count]
     stands_for = {int(node): _inside(graph, int(node)) for node in zoomed}
@@ -90,7 +83,7 @@ def delete_ids(graph: ProvenanceGraph, seeds: Array) -> ProvenanceGraph:
     return graph.viewed(GraphView(visible, view.zoomed, view.overlay, (*view.steps, step)))
 
 
-def removed(graph: ProvenanceGraph, seeds: Array) -> Array:
+def removed(graph: ArrayGraph, seeds: Array) -> Array:
     """Return the ids of the nodes that a deletion removes, including the deleted ones.
 
     Raises
@@ -129,7 +122,7 @@ def _counted(targets: Array) -> tuple[Array, Array]:
     return targets[starts].astype(np.int64), np.diff(np.append(starts, len(targets)))
 
 
-def _exhausted(graph: ProvenanceGraph, nodes: Array, losses: Array, lost: Array) -> Array:
+def _exhausted(graph: ArrayGraph, nodes: Array, losses: Array, lost: Array) -> Array:
     """Return a Boolean array: nodes that have lost all edges, now and before; count the losses."""
     degrees = _degrees(graph, nodes)
     several = degrees > losses
@@ -140,7 +133,7 @@ def _exhausted(graph: ProvenanceGraph, nodes: Array, losses: Array, lost: Array)
     return exhausted
 
 
-def _degrees(graph: ProvenanceGraph, ids: Array) -> Array:
+def _degrees(graph: ArrayGraph, ids: Array) -> Array:
     """Return the number of operand edges into each node."""
     storage = graph.storage
     if graph.visible is not None or storage.subtracts:
@@ -157,7 +150,7 @@ def _operands(neighbours: Neighbours) -> Neighbours:
     return neighbours.kept(neighbours.ports != Port.SUBTRAHEND)
 
 
-def _inside(graph: ProvenanceGraph, zoomed: int) -> Array:
+def _inside(graph: ArrayGraph, zoomed: int) -> Array:
     """Return the nodes that a zoomed node stands for."""
     segment = graph.segment(zoomed)
     storage = graph.storage

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from graphquery.arrays import ArrayGraph, Selection
 from graphquery.operations.delete import removed
-from graphquery.select import Selection
+from graphquery.protocol import Nodes
 from semiring.support.door import checked
-
-if TYPE_CHECKING:
-    from graphquery.graph import ProvenanceGraph
-    from graphquery.protocol import Nodes
 
 
 @checked
-def depends(graph: ProvenanceGraph, nodes: Nodes, on: Nodes) -> bool:
+def depends(graph: ArrayGraph, nodes: Nodes, on: Nodes) -> bool:
     """Return True if nodes depend on other nodes.
 
     Parameters
@@ -46,6 +41,6 @@ def depends(graph: ProvenanceGraph, nodes: Nodes, on: Nodes) -> bool:
 
 
 @checked
-def dependents(graph: ProvenanceGraph, on: Nodes) -> Selection:
+def dependents(graph: ArrayGraph, on: Nodes) -> Selection:
     """Return all nodes that depend on some nodes taken together, including these."""
     return Selection(graph, np.sort(removed(graph, graph.resolve(on))))

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from graphquery.arrays import ArrayGraph, Selection
 from graphquery.errors import UnknownNameError
 from graphquery.model import Segment
 from graphquery.naming import key_texts
-from graphquery.protocol import S_co
-from graphquery.select import Selection
+from graphquery.protocol import ExecutionDifference
 from graphquery.storage import GraphStorage
 from semiring.base import Array
 from semiring.support.door import checked
-
-if TYPE_CHECKING:
-    from graphquery.graph import ProvenanceGraph
 
 _Role: TypeAlias = "tuple[str | None, int, str, str, str]"
 """The identity of a segment across executions: the module, the number of its invocation within the
@@ -30,32 +26,7 @@ execution, kind, label, and the end of its name after the invocation.
 
 
 @checked
-@dataclass(frozen=True, slots=True)
-class ExecutionDifference(Generic[S_co]):
-    """The difference of two executions; `S_co` is the engine's type of selections.
-
-    Attributes
-    ----------
-    only_left, only_right
-        Nodes without a counterpart.
-    summary
-        A row per group of nodes in corresponding segments that differ: `module`, `invocation` (its
-        number within the execution, from 1), `nodes` (the end of the segment's name), `kind`,
-        `label`, `left`, `right` (the numbers of nodes), `common` (the number of counterparts).
-    """
-
-    only_left: S_co
-    only_right: S_co
-    summary: pa.Table
-
-    @property
-    def is_empty(self) -> bool:
-        """True if every node has its counterpart."""
-        return len(self.only_left) == 0 and len(self.only_right) == 0
-
-
-@checked
-def difference(graph: ProvenanceGraph, left: int, right: int) -> ExecutionDifference[Selection]:
+def difference(graph: ArrayGraph, left: int, right: int) -> ExecutionDifference[Selection]:
     """Return the nodes of two executions that have no counterpart in the other execution.
 
     Segments correspond if they have the same kind, label, module and relation in the same

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
+from graphquery.arrays import ArrayGraph
 from graphquery.errors import GraphError
+from graphquery.layers import layers
 from graphquery.model import Kind, Port
 from graphquery.operations.reach import reached
+from graphquery.protocol import Nodes
 from graphquery.reduced_nodes import check_whole, is_reduced
-from graphquery.storage import GraphStorage, layers
+from graphquery.storage import GraphStorage
 from graphquery.view import Neighbours
 from semiring.arrays.segments import ascending, mask_of
 from semiring.base import Array, Semiring, TokenValuation
 from semiring.encodings.valuation import Valuation
 from semiring.support.door import checked
 from semiring.token import Token, format_value
-
-if TYPE_CHECKING:
-    from graphquery.graph import ProvenanceGraph
-    from graphquery.protocol import Nodes
 
 K = TypeVar("K")
 
@@ -43,7 +42,7 @@ class GraphEvaluation(Generic[K]):
         evaluated.
     """
 
-    graph: ProvenanceGraph
+    graph: ArrayGraph
     semiring: Semiring[K]
     annotations: Array
 
@@ -58,7 +57,7 @@ class GraphEvaluation(Generic[K]):
 
 @checked
 def evaluate(
-    graph: ProvenanceGraph,
+    graph: ArrayGraph,
     semiring: Semiring[K],
     valuation: TokenValuation[K] = None,
     nodes: Nodes | None = None,
@@ -118,7 +117,7 @@ def evaluate(
     return GraphEvaluation(graph, semiring, annotations)
 
 
-def _with_ancestors(graph: ProvenanceGraph, ids: Array) -> Array:
+def _with_ancestors(graph: ArrayGraph, ids: Array) -> Array:
     """Return a Boolean array over all ids: some nodes and their ancestors."""
     wanted = mask_of(ids, graph.storage.size)
     wanted[reached(graph, ids, forwards=False)] = True
@@ -129,7 +128,7 @@ class _Leaves(Generic[K]):
     """A function from leaves, nodes without incoming edges, to their annotations."""
 
     def __init__(
-        self, graph: ProvenanceGraph, semiring: Semiring[K], valuation: TokenValuation[K]
+        self, graph: ArrayGraph, semiring: Semiring[K], valuation: TokenValuation[K]
     ) -> None:
         self.storage = graph.storage
         self.semiring = semiring
@@ -171,7 +170,7 @@ class _Leaves(Generic[K]):
         return result
 
 
-def _node(graph: ProvenanceGraph, node: Any) -> int:
+def _node(graph: ArrayGraph, node: Any) -> int:
     """Return the id of a mapping's key, checked to be a node without incoming edges."""
     if isinstance(node, Token):
         key = "|".join(format_value(value) for value in node.key)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pyarrow as pa
 
+from graphquery.arrays import ArrayGraph
 from graphquery.model import Kind
 from graphquery.naming import names
 from graphquery.operations.reach import reached
+from graphquery.protocol import Nodes
 from graphquery.storage import GraphStorage
 from semiring.arrays.segments import ascending
 from semiring.base import Array
 from semiring.support.door import checked
-
-if TYPE_CHECKING:
-    from graphquery.graph import ProvenanceGraph
-    from graphquery.protocol import Nodes
 
 _ATTRIBUTES = (
     ("execution", pa.int64()),
@@ -27,7 +23,7 @@ _ATTRIBUTES = (
 
 
 @checked
-def inputs(graph: ProvenanceGraph, nodes: Nodes) -> pa.Table:
+def inputs(graph: ArrayGraph, nodes: Nodes) -> pa.Table:
     """Return the tokens behind some nodes: inputs of executions, and initial states.
 
     Returns

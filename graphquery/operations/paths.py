@@ -5,27 +5,21 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 from itertools import count
-from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from graphquery.arrays import ArrayGraph
 from graphquery.errors import GraphError
 from graphquery.operations.reach import unseen
+from graphquery.protocol import Nodes, Path
 from semiring.arrays.segments import ascending
 from semiring.base import Array
 from semiring.support.door import checked
 
-if TYPE_CHECKING:
-    from graphquery.graph import ProvenanceGraph
-    from graphquery.protocol import Nodes
-
-Path: TypeAlias = tuple[int, ...]
-"""The ids of the nodes on a path, from its source to its target."""
-
 
 @checked
 def paths(
-    graph: ProvenanceGraph,
+    graph: ArrayGraph,
     source: Nodes,
     target: Nodes,
     limit: int = 10,
@@ -69,7 +63,7 @@ def paths(
     return shortest
 
 
-def _distances(graph: ProvenanceGraph, ends: Array, longest: int | None) -> dict[int, Array]:
+def _distances(graph: ArrayGraph, ends: Array, longest: int | None) -> dict[int, Array]:
     """Return ids with their distance to the nearest end, sorted; 0 for the ends."""
     seen = np.zeros(graph.storage.size, dtype=np.bool_)
     frontier = unseen(ends, seen)
@@ -80,7 +74,7 @@ def _distances(graph: ProvenanceGraph, ends: Array, longest: int | None) -> dict
     return levels
 
 
-def _shortest(graph: ProvenanceGraph, starts: Array, levels: dict[int, Array]) -> Iterator[Path]:
+def _shortest(graph: ArrayGraph, starts: Array, levels: dict[int, Array]) -> Iterator[Path]:
     """Yield all paths to an end in the order of length, extending the most promising one.
 
     The queue holds the best untried continuation of every path begun, so a node with a million

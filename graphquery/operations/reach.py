@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from graphquery.arrays import ArrayGraph, Selection
 from graphquery.errors import GraphError
-from graphquery.select import Selection
+from graphquery.protocol import Nodes
 from semiring.arrays.segments import ascending
 from semiring.base import Array
 from semiring.support.door import checked
 
-if TYPE_CHECKING:
-    from graphquery.graph import ProvenanceGraph
-    from graphquery.protocol import Nodes
-
 
 @checked
-def ancestors(graph: ProvenanceGraph, nodes: Nodes, distance: int | None = None) -> Selection:
+def ancestors(graph: ArrayGraph, nodes: Nodes, distance: int | None = None) -> Selection:
     """Return all ancestors of some nodes.
 
     Parameters
@@ -46,14 +41,12 @@ def ancestors(graph: ProvenanceGraph, nodes: Nodes, distance: int | None = None)
 
 
 @checked
-def descendants(graph: ProvenanceGraph, nodes: Nodes, distance: int | None = None) -> Selection:
+def descendants(graph: ArrayGraph, nodes: Nodes, distance: int | None = None) -> Selection:
     """Return all descendants of some nodes; see `ancestors`."""
     return Selection(graph, reached(graph, graph.resolve(nodes), forwards=True, distance=distance))
 
 
-def reached(
-    graph: ProvenanceGraph, ids: Array, *, forwards: bool, distance: int | None = None
-) -> Array:
+def reached(graph: ArrayGraph, ids: Array, *, forwards: bool, distance: int | None = None) -> Array:
     """Return the nodes at the ends of non-empty paths from some nodes, ascending.
 
     Parameters

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from graphquery.arrays import G
 from graphquery.operations.reach import reached
+from graphquery.protocol import Nodes
 from graphquery.view import GraphStep, GraphView, Operation
 from semiring.arrays.segments import mask_of
 from semiring.base import Array
 from semiring.support.door import checked
 
-if TYPE_CHECKING:
-    from graphquery.graph import ProvenanceGraph
-    from graphquery.protocol import Nodes
-
 
 @checked
-def subgraph(graph: ProvenanceGraph, nodes: Nodes) -> ProvenanceGraph:
+def subgraph(graph: G, nodes: Nodes) -> G:
     """Return some nodes, their ancestors and descendants, and the siblings of the descendants.
 
     A sibling of a node shares a direct predecessor with it. Zooming in on a subgraph gives the
@@ -40,7 +36,7 @@ def subgraph(graph: ProvenanceGraph, nodes: Nodes) -> ProvenanceGraph:
     return subgraph_ids(graph, graph.resolve(nodes))
 
 
-def subgraph_ids(graph: ProvenanceGraph, seeds: Array) -> ProvenanceGraph:
+def subgraph_ids(graph: G, seeds: Array) -> G:
     """Take the subgraph of nodes by their ascending ids; see `subgraph`."""
     below = reached(graph, seeds, forwards=True)
     visible = mask_of(graph.incoming(below).nodes, graph.storage.size)

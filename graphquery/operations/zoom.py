@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphquery.arrays import ArrayGraph, G
+from graphquery.layers import staged
 from graphquery.model import Kind
 from graphquery.naming import module_names
 from graphquery.operations.delete import delete_ids
 from graphquery.operations.subgraph import subgraph_ids
-from graphquery.storage import role, staged
+from graphquery.storage import role
 from graphquery.view import NO_IDS, GraphStep, GraphView, Operation, Overlay
 from semiring.arrays.exact import reduce_segments
 from semiring.arrays.segments import ascending
 from semiring.base import Array
 from semiring.support.door import checked
 
-if TYPE_CHECKING:
-    from graphquery.graph import ProvenanceGraph
-
 _COMPUTED = (Kind.DERIVED, Kind.VALUE)
 
 
 @checked
-def zoom_out(graph: ProvenanceGraph, *modules: str | Iterable[str]) -> ProvenanceGraph:
+def zoom_out(graph: G, *modules: str | Iterable[str]) -> G:
     """Show every invocation of some modules as one node.
 
     The internal computation of the invocations is hidden, and with it state nodes and their tokens,
@@ -89,7 +87,7 @@ def zoom_out(graph: ProvenanceGraph, *modules: str | Iterable[str]) -> Provenanc
 
 
 @checked
-def zoom_in(graph: ProvenanceGraph, *modules: str | Iterable[str]) -> ProvenanceGraph:
+def zoom_in(graph: G, *modules: str | Iterable[str]) -> G:
     """Show the internal computation of some modules again: the inverse of `zoom_out`.
 
     Deletions and subgraphs made while the modules were zoomed out are replayed on the finer graph;
@@ -113,8 +111,8 @@ def zoom_in(graph: ProvenanceGraph, *modules: str | Iterable[str]) -> Provenance
 
 
 def _repeated(
-    graph: ProvenanceGraph, step: GraphStep, zoomed_in: frozenset[str], known: Mapping[str, Array]
-) -> ProvenanceGraph:
+    graph: G, step: GraphStep, zoomed_in: frozenset[str], known: Mapping[str, Array]
+) -> G:
     """Replay a step on a graph in which some modules are zoomed in."""
     if step.operation is Operation.ZOOM_OUT:
         modules = step.modules - zoomed_in
@@ -129,16 +127,10 @@ def _repeated(
     return subgraph_ids(graph, seeds)
 
 
-def _zoom_out(
-    graph: ProvenanceGraph, modules: frozenset[str], known: Mapping[str, Array]
-) -> ProvenanceGraph:
+def _zoom_out(graph: G, modules: frozenset[str], known: Mapping[str, Array]) -> G:
     """Zoom out; for modules in `known`, the hidden nodes are already known."""
     storage = graph.storage
-    if graph.visible is None:
-        visible = np.zeros(storage.size, dtype=np.bool_)
-        visible[: storage.count] = True
-    else:
-        visible = graph.visible.copy()
+    visible = graph.mask()
     zoomed = dict(graph.view.zoomed)
     pairs = [] if graph.overlay is None else [graph.overlay.pairs]
     for module in sorted(modules):
@@ -160,7 +152,7 @@ def _zoom_out(
     return graph.viewed(GraphView(visible, MappingProxyType(zoomed), overlay, (*steps, step)))
 
 
-def _hidden(graph: ProvenanceGraph, module: str) -> Array:
+def _hidden(graph: ArrayGraph, module: str) -> Array:
     """Return the ids that zooming out of a module hides, each once."""
     storage = graph.storage
     hidden = np.zeros(storage.size, dtype=np.bool_)
@@ -196,7 +188,7 @@ def _hidden(graph: ProvenanceGraph, module: str) -> Array:
     return np.concatenate([inside[hidden[inside]], state, tokens, unused])
 
 
-def _by_role(graph: ProvenanceGraph, module: str) -> dict[Kind, list[int]]:
+def _by_role(graph: ArrayGraph, module: str) -> dict[Kind, list[int]]:
     """Return the positions of a module's segments."""
     by_role: dict[Kind, list[int]] = {}
     for position in graph.storage.modules[module]:
@@ -204,7 +196,7 @@ def _by_role(graph: ProvenanceGraph, module: str) -> dict[Kind, list[int]]:
     return by_role
 
 
-def _present(graph: ProvenanceGraph, positions: Iterable[int]) -> Array:
+def _present(graph: ArrayGraph, positions: Iterable[int]) -> Array:
     """Return the ids of the graph's nodes in some segments."""
     parts = [graph.storage.ids_of(position) for position in positions]
     if not parts:
@@ -213,7 +205,7 @@ def _present(graph: ProvenanceGraph, positions: Iterable[int]) -> Array:
     return ids[graph.has(ids)]
 
 
-def _unused(graph: ProvenanceGraph, positions: Iterable[int]) -> Array:
+def _unused(graph: ArrayGraph, positions: Iterable[int]) -> Array:
     """Return the state tuples that no invocation has used."""
     segments = graph.storage.segments
     ids = _present(graph, [p for p in positions if segments[p].execution is None])
@@ -221,7 +213,7 @@ def _unused(graph: ProvenanceGraph, positions: Iterable[int]) -> Array:
     return unused
 
 
-def _shared(graph: ProvenanceGraph) -> list[int]:
+def _shared(graph: ArrayGraph) -> list[int]:
     """Return the segments of constants that belong to no module."""
     return [
         position
@@ -230,7 +222,7 @@ def _shared(graph: ProvenanceGraph) -> list[int]:
     ]
 
 
-def _constants(graph: ProvenanceGraph, positions: list[int], hidden: Array) -> Array:
+def _constants(graph: ArrayGraph, positions: list[int], hidden: Array) -> Array:
     """Return the nodes of some segments whose successors are all hidden; mark them as hidden."""
     parts = []
     for layer in staged(graph, graph.storage.stages, positions, backwards=True):
@@ -243,7 +235,7 @@ def _constants(graph: ProvenanceGraph, positions: list[int], hidden: Array) -> A
     return np.concatenate(parts) if parts else NO_IDS
 
 
-def _zoomed_nodes(graph: ProvenanceGraph, module: str) -> tuple[Array, Array]:
+def _zoomed_nodes(graph: ArrayGraph, module: str) -> tuple[Array, Array]:
     """Return the zoomed nodes of a module's invocations, and their edges."""
     storage = graph.storage
     by_role = _by_role(graph, module)

@@ -236,7 +236,8 @@ def _resolved(annotation: Any, names: _Names) -> Any:
             annotation = eval(annotation, {"__builtins__": {}}, names)
     except (TypeError, NameError):
         return Any  # such as Any["..."], of a name that is not known
-    return annotation
+    bound = annotation.__bound__ if isinstance(annotation, TypeVar) else None
+    return annotation if bound is None else bound
 
 
 def fits(value: Any, hint: Any, inside: bool = False) -> bool:
