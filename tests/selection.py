@@ -5,18 +5,20 @@ long. `Turns` says how often each comes; a run is about one turn, by default the
 so that every test comes again after so many commits. ``--all`` leaves nothing out.
 
 `long_tests.txt` names the tests that take long. ``python -m tests.selection LOG...`` writes it
-anew, for the tests that runs with ``--durations=0 --durations-min=0`` have measured; of the others
-it keeps what it knows.
+anew, with what runs with ``--durations=0 --durations-min=0`` have measured: the seconds of the case
+of a test that took longest, ever. A line that has become wrong is removed by hand.
 """
 
 from __future__ import annotations
 
+import heapq
 import re
 import subprocess
 import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import prod
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -118,53 +120,51 @@ def waits_of(items: Sequence[pytest.Item], config: pytest.Config) -> Iterator[li
     engine after the other.
     """
     over_connect = bool(config.getoption("--spark-connect"))
+    in_turns = config.getoption("--turn") is not None
+    slow_marks = {"slow", "slow_over_connect"} if over_connect else {"slow"}
+    seconds = listed()
     places: dict[Path, dict[tuple[str, int], int]] = {}
     cases: Counter[tuple[Path, str, str | None]] = Counter()
-    slow, long = places_by_duration(items, over_connect)
+    waits: list[list[Wait]] = []
+    slow: dict[int, float] = {}
+    long: dict[int, float] = {}
     for position, item in enumerate(items):
         name, engine = getattr(item, "originalname", item.name), _engine(item)
         number = cases[item.path, name, engine]
         cases[item.path, name, engine] += 1
-        if position in slow:
-            yield [Wait(SLOW_TURNS, slow[position])]
+        took = seconds.get(_name(item))
+        waits.append([])
+        if any(map(item.get_closest_marker, slow_marks)):
+            slow[position] = took or LONG
             continue
-        waits = []
         if engine is not None and not item.get_closest_marker("engines"):
-            waits.append(Wait(len(ENGINES), number + (engine == "memory")))
+            waits[-1].append(Wait(len(ENGINES), number + (engine == "memory")))
         many = item.get_closest_marker("many")
         sampled = over_connect and not many and not item.get_closest_marker("connect")
         if many:
-            waits.append(Wait(_share(item), number))
+            waits[-1].append(Wait(_share(item), number))
         if sampled:
             known = places.setdefault(item.path, {})
             place = known.setdefault((name, number), len(known))
-            waits.append(Wait(CASES_OVER_CONNECT, place))
-        elif position in long and config.getoption("--turn") is not None:
-            waits.append(Wait(LONG_TURNS, long[position]))
-        yield waits
+            waits[-1].append(Wait(CASES_OVER_CONNECT, place))
+        elif took and in_turns and not item.get_closest_marker("quick"):
+            long[position] = took / prod(runs for runs, _ in waits[-1])
+    for tests, runs in ((slow, SLOW_TURNS), (long, LONG_TURNS)):
+        for position, place in balanced(tests, runs):
+            waits[position].append(Wait(runs, place))
+    yield from waits
 
 
-def places_by_duration(
-    items: Sequence[pytest.Item], over_connect: bool
-) -> tuple[dict[int, int], dict[int, int]]:
-    """Return the places of slow and of long tests among their like, by their positions.
+def balanced(tests: Mapping[int, float], runs: int) -> Iterator[tuple[int, int]]:
+    """Yield tests, given with their seconds, each with its place among `runs` turns.
 
-    The longest come first, so that all turns take about as long. Tests marked `quick` take no turn.
+    The longest come first, each into the turn that takes the least time so far.
     """
-    known = {test: place for place, test in enumerate(listed())}
-    slow_marks = ("slow", "slow_over_connect") if over_connect else ("slow",)
-    slow, long = [], []
-    for position, item in enumerate(items):
-        place = known.get(_name(item))
-        if any(map(item.get_closest_marker, slow_marks)):
-            slow.append((len(known) if place is None else place, position))
-        elif place is not None and not item.get_closest_marker("quick"):
-            long.append((place, position))
-    by_slow, by_long = (
-        {position: number for number, (_, position) in enumerate(sorted(each))}
-        for each in (slow, long)
-    )
-    return by_slow, by_long
+    turns = [(0.0, place) for place in range(runs)]
+    for position, seconds in sorted(tests.items(), key=lambda test: (-test[1], test[0])):
+        taken, place = turns[0]
+        heapq.heapreplace(turns, (taken + seconds, place))
+        yield position, place
 
 
 def leave_out(items: Sequence[pytest.Item], config: pytest.Config) -> None:
@@ -273,8 +273,9 @@ def main(logs: Sequence[str]) -> int:
     for log in logs:
         for seconds, test in _MEASURED.findall(Path(log).read_text("utf-8", errors="replace")):
             measured[test] = max(measured.get(test, 0.0), float(seconds))
-    known = dict(listed()) if LISTED.is_file() else {}
-    long = {test: took for test, took in (known | measured).items() if took >= LONG}
+    for test, took in (listed() if LISTED.is_file() else {}).items():
+        measured[test] = max(measured.get(test, 0.0), took)
+    long = {test: took for test, took in measured.items() if took >= LONG}
     ordered = sorted(long.items(), key=lambda one: (-one[1], one[0]))
     lines = (f"{seconds:.1f} {test}\n" for test, seconds in ordered)
     LISTED.write_text(_TITLE + "".join(lines), "utf-8")

@@ -10,7 +10,16 @@ from typing import Any
 import pytest
 
 from tests import selection
-from tests.selection import LONG_TURNS, ROOT, SLOW_TURNS, Resumed, leave_out, listed, run_of
+from tests.selection import (
+    LONG_TURNS,
+    ROOT,
+    SLOW_TURNS,
+    Resumed,
+    balanced,
+    leave_out,
+    listed,
+    run_of,
+)
 
 
 @dataclass
@@ -99,6 +108,17 @@ def test_every_slow_test_comes_once_in_its_turns(connect: bool) -> None:
     over_connect = [Case(A, "test_slow", {"slow_over_connect": ()})]
     assert counts(over_connect, SLOW_TURNS) == [SLOW_TURNS]
     assert counts(over_connect, SLOW_TURNS, spark_connect=True) == [1]
+
+
+def test_turns_take_about_as_long() -> None:
+    """None takes more than the mean and the longest of the tests in it."""
+    seconds = [60.0, 45.0, *(float(n % 7 + 1) for n in range(100))]
+    turns = [0.0] * 8
+    for test, place in balanced(dict(enumerate(seconds)), len(turns)):
+        turns[place] += seconds[test]
+    assert sum(turns) == sum(seconds)
+    assert sorted(turns)[-3] - min(turns) <= 7
+    assert max(turns) <= max(60, sum(seconds) / 8 + 7)
 
 
 @pytest.mark.parametrize("connect", [False, True])
