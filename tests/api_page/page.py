@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from inspect import Parameter, cleandoc, getdoc, isclass, isfunction, ismodule, signature
-from types import ModuleType
 from typing import Any
 
 _SYSTEMS = ("lipstick.systems.streams", "lipstick.systems.events")
@@ -50,12 +49,37 @@ def pages() -> dict[str, str]:
 
 
 def package(name: str) -> Iterator[str]:
-    """Yield the lines of a package: its names in alphabetical order, classes with their methods."""
+    """Yield the lines of a package: its names in alphabetical order, classes with their methods.
+
+    What several of the classes inherit from one that has no name in public comes at the end, once.
+    """
     module = import_module(name)
     yield f"# {name}\n"
     yield f"{paragraph(getdoc(module))}\n"
-    for public in sorted(module.__all__, key=str.lower):
-        yield from _name(module, public)
+    public = {each: getattr(module, each) for each in sorted(module.__all__, key=str.lower)}
+    shared = _shared(public)
+    for each, value in public.items():
+        yield from _name(each, value, shared)
+    for base, heirs in shared.items():
+        yield f"## Common to {', '.join(f'`{heir}`' for heir in heirs)}\n"
+        yield f"{paragraph(getdoc(base))}\n"
+        yield from _listed(_members_of([base]))
+
+
+def _shared(public: Mapping[str, Any]) -> dict[type[Any], list[str]]:
+    """Return the bases without a public name that have documented members, and their heirs, of
+    which there are several.
+    """
+    heirs: dict[type[Any], list[str]] = {}
+    for name, value in public.items():
+        if isclass(value) and value.__module__.startswith(_OURS):
+            for base in _bases(value):
+                heirs.setdefault(base, []).append(name)
+    return {
+        base: names
+        for base, names in heirs.items()
+        if len(names) > 1 and base not in _public_classes() and any(_members_of([base]))
+    }
 
 
 def paragraph(text: str | None) -> str:
@@ -89,13 +113,12 @@ def _parameter(parameter: Parameter) -> str:
     return f"{parameter.name}={default!r}" if plain else f"{parameter.name}=..."
 
 
-def _name(module: ModuleType, name: str) -> Iterator[str]:
-    value = getattr(module, name)
+def _name(name: str, value: Any, shared: Mapping[type[Any], Sequence[str]]) -> Iterator[str]:
     if ismodule(value):
         yield f"## `{name}`\n"
         yield f"The module `{value.__name__}`.\n"
     elif isclass(value) and value.__module__.startswith(_OURS):
-        yield from _class(name, value)
+        yield from _class(name, value, shared)
     elif isfunction(value):
         yield f"## `{call(name, value)}`\n"
         yield f"{paragraph(getdoc(value))}\n"
@@ -118,15 +141,18 @@ def _constant(value: Any) -> str:
     return f"A type: `{value}`."
 
 
-def _class(name: str, kind: type[Any]) -> Iterator[str]:
+def _class(name: str, kind: type[Any], shared: Mapping[type[Any], Sequence[str]]) -> Iterator[str]:
     yield f"## `{_constructor(name, kind)}`\n"
     yield f"{paragraph(getdoc(kind))}\n"
-    members = [] if issubclass(kind, Exception) else [*_members(kind)]
-    if members:
-        yield "| | |\n|---|---|"
-        for called, text in members:
-            yield f"| `{called}` | {text} |"
-        yield ""
+    if not issubclass(kind, Exception):
+        elsewhere = _public_classes() | shared.keys()
+        bases = [base for base in _bases(kind) if base is kind or base not in elsewhere]
+        yield from _listed(_members_of(bases))
+
+
+def _listed(members: Iterable[tuple[str, str]]) -> Iterator[str]:
+    lines = [f"- `{called}`: {text}" for called, text in members]
+    yield from (*lines, "") if lines else ()
 
 
 def _constructor(name: str, kind: type[Any]) -> str:
@@ -144,20 +170,15 @@ def _bases(kind: type[Any]) -> Iterator[type[Any]]:
     return (base for base in kind.__mro__ if base.__module__.startswith(_OURS))
 
 
-def _members(kind: type[Any]) -> Iterator[tuple[str, str]]:
-    """Yield the public methods and properties of a class that have a docstring of their own.
-
-    Those that it inherits are among them, unless the class that has them is on the page itself.
-    """
+def _members_of(bases: Iterable[type[Any]]) -> Iterator[tuple[str, str]]:
+    """Yield the public methods and properties of classes that have a docstring of their own."""
     seen: set[str] = set()
-    for base in _bases(kind):
-        if base is not kind and base in _public_classes():
-            continue
+    for base in bases:
         for name, member in vars(base).items():
             text = _documentation(member)
             if text and not name.startswith("_") and name not in seen:
                 seen.add(name)
-                yield _called(name, member), paragraph(text).replace("|", "\\|")
+                yield _called(name, member), paragraph(text)
 
 
 @cache

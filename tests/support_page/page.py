@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pyspark.sql import SparkSession
 
 import lipstick
-from tests.rewriter.cases import Case
 from tests.support_page.constructs import CONSTRUCTS
 from tests.support_page.functions import REFUSED, SPARK_FUNCTIONS, in_memory, use
 from tests.support_page.queries import DATABASE, outcome
@@ -79,8 +78,9 @@ Iceberg makes no snapshot then, and no version has the columns.
 _REFUSALS = """\
 ## Refusals
 
-Every message, as the fixtures of the rewriter hold it, without its place. Syntax errors, names that
-are not known and types that do not fit are found by Spark, before these: `InvalidQueryError`.
+Every message, as the fixtures of the rewriter hold it, without its place, and what to do instead.
+Syntax errors, unknown names and types that do not fit are found by Spark, before these:
+`InvalidQueryError`.
 
 """
 
@@ -131,12 +131,15 @@ def use_of(name: str) -> str:
 
 def statements() -> str:
     """Return the end of the page: statements and refusals."""
-    parts = [_STATEMENTS, _table(("statement", "is"), map(_statement, statement_cases())), "\n"]
+    parts = [_STATEMENTS, *_followed(), "\n"]
     by_format = ((_code(text), *outcomes) for text, outcomes in TABLE_STATEMENTS.items())
     parts += [_FORMATS, _table(("statement", *FORMATS), by_format), "\n"]
-    messages = ((refusal.problem, refusal.advice) for refusal in refusals())
-    parts += [_REFUSALS, _table(("refused", "instead"), messages)]
-    return "".join(parts)
+    problems: dict[str, list[str]] = {}
+    for refusal in refusals():
+        problem, advice = (_plain(text) for text in (refusal.problem, refusal.advice))
+        problems.setdefault(advice, []).append(problem)
+    by_advice = (f"- {'; '.join(found)}: *{advice}*\n" for advice, found in problems.items())
+    return "".join([*parts, _REFUSALS, *by_advice])
 
 
 def _construct(ls: lipstick.Session, sql: str) -> tuple[str, ...]:
@@ -151,9 +154,14 @@ def _construct(ls: lipstick.Session, sql: str) -> tuple[str, ...]:
     return _code(sql), _code(told.annotation), *answers
 
 
-def _statement(case: Case) -> tuple[str, str]:
-    problem = refusal_of(case)
-    return _code(case.given), "reenacted" if problem is None else f"refused: {problem.problem}"
+def _followed() -> Iterator[str]:
+    """Yield the statements that are reenacted, and those that are not, with the reasons."""
+    reenacted = [case.given for case in statement_cases() if refusal_of(case) is None]
+    yield from ("```sql\n", *(f"{text}\n" for text in reenacted), "```\n\nNot reenacted:\n\n")
+    for case in statement_cases():
+        refusal = refusal_of(case)
+        if refusal is not None:
+            yield f"- {_code(case.given)}: {_plain(refusal.problem)}\n"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -168,6 +176,10 @@ def _lines(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
 
 def _row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+
+
+def _plain(text: str) -> str:
+    return text.replace("*", r"\*")
 
 
 def _code(text: str) -> str:
