@@ -468,7 +468,7 @@ class Replay(RealVersions):
     def _check_unambiguous(self, step: HistoryStep, written: Reenactment) -> None:
         if written.ambiguous is not None and self._engine.store(written.ambiguous) is not None:
             raise StatementError(
-                f"The statement {step.name!r} would fail: several rows of its source match one "
-                f"row of {step.table}.\nDelete or undo something else as well, or replace the "
-                "statement by one whose source has a row for each."
+                f"The statement {step.name!r} would fail, or write a row twice: several rows of "
+                f"its source match one row of {step.table}.\nDelete or undo something else as "
+                "well, or replace the statement by one whose source has a row for each."
             )

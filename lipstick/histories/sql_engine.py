@@ -102,7 +102,7 @@ class StatementEffect:
     became
         The touched rows after it, and the inserted rows.
     ambiguous
-        The touched rows that several rows of the source match; None: it is never an error.
+        The touched rows that several rows of the source match; None: it is never so.
     """
 
     touched: str

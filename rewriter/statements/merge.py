@@ -35,10 +35,10 @@ class MergeWriter(StatementWriter):
         by_source = statement.of(Matching.BY_SOURCE)
         only_delete = len(matched) == 1 and matched[0].deletes and matched[0].condition is None
         branches: list[exp.Query] = []
-        ambiguous = None
+        # Of clauses BY SOURCE alone, Delta fails as well, and Iceberg writes the row twice.
+        needs_one_match = not only_delete and bool(matched or by_source)
         if matched and not only_delete:
             branches.append(self._joined(matched, by_source))
-            ambiguous = emit(self._matched_twice())
         elif not by_source and not matched:
             branches.append(self._all())
         else:
@@ -51,7 +51,7 @@ class MergeWriter(StatementWriter):
         touched = self._touched_by(by_source)
         return Reenactment(
             emit(bag_union(branches)),
-            ambiguous,
+            emit(self._matched_twice()) if needs_one_match else None,
             self._keys(),
             (self._alias, self._source_alias),
             None if touched is None else emit(touched),

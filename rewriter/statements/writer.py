@@ -58,7 +58,7 @@ class Reenactment:
         The rows after it.
     ambiguous
         A row for each row before it that several rows of the source match, where that is an error
-        of the statement: it must have none. None: it is never an error.
+        of the statement, or writes the row twice: it must have none. None: it is never so.
     keys
         For MERGE pairs of expressions, over target and source, which its condition equates.
     aliases

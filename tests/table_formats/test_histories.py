@@ -225,3 +225,24 @@ def test_versions_that_were_removed_are_a_named_error(
     for ask in (lambda: ls.history.rows("t", 1), lambda: ls.history.what_if(undo=["s1"])):
         with pytest.raises(VersionGoneError, match="cannot be read any more"):
             ask()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_second_match_is_refused_where_clauses_change_only_other_rows(
+    lake: SparkSession, ls: lipstick.Session, fresh: Callable[[str], str], format: str
+) -> None:
+    """Delta fails on it, and Iceberg would write the matched row twice."""
+    table = fresh(format)
+    lake.sql(f"CREATE TABLE {table} USING {format} AS SELECT id FROM range(1, 4)")
+    ls.track("orders", table, key="id")
+    ls.track("news", lake.createDataFrame([(1, 1), (2, 2), (3, 2)], "n INT, id INT"), key="n")
+    ls.track("cancelled", lake.createDataFrame([(3,)], "n INT"), key="n")
+    source = "SELECT id FROM news WHERE NOT EXISTS (SELECT 1 FROM cancelled c WHERE c.n = news.n)"
+    merge = f"MERGE INTO {table} t USING ({source}) s ON t.id = s.id"
+    ls.sql(f"{merge} WHEN NOT MATCHED BY SOURCE THEN DELETE")
+    ids = ls.sql("SELECT id FROM orders")
+    assert sorted(map(tuple, ids.df.collect())) == [(1,), (2,)]
+    without = ids.what_if(delete={"news": [1]}).df
+    assert [tuple(row) for row in without.collect()] == [(2,)]
+    with pytest.raises(StatementError, match="fail, or write a row twice"):
+        ids.what_if(delete={"cancelled": [3]})

@@ -171,7 +171,11 @@ def _check_refusals(ls: lipstick.Session, history: lipstick.TableHistory, *, cla
         ({"undo": ["other"]}, TrackingError, "There is no statement 'other'"),
         ({"undo": ["s1"], "replace": {"s1": UPSERT}}, TrackingError, "undone and replaced"),
         ({"replace": {"s1": "DELETE FROM t"}}, TrackingError, "over the same table"),
-        ({"replace": {"cleanup": twice}}, StatementError, "'cleanup' would fail: several rows"),
+        (
+            {"replace": {"cleanup": twice}},
+            StatementError,
+            "'cleanup' would fail, or write a row twice: several rows",
+        ),
         ({"delete": {"db.orders@2": [1]}}, TrackingError, "not the first version"),
         (
             {"replace": {"cleanup": "INSERT INTO db.orders SELECT k, name, amount FROM news"}},

@@ -51,7 +51,8 @@ class Tables:
         Raises
         ------
         AmbiguousMergeError
-            As Spark does, for a row that several rows of the source would change.
+            As Delta does, for a row that several rows of the source match, unless clauses only
+            insert rows, or delete all rows that match.
         """
         if statement.kind == "merge":
             self._merge(statement)
@@ -85,8 +86,9 @@ class Tables:
             ).fetchall()
             matched = [clause for clause in merge.clauses if clause.matching == "MATCHED"]
             alone = len(matched) == 1 and matched[0].values is None and not matched[0].condition
+            others = any(clause.matching == "NOT MATCHED BY SOURCE" for clause in merge.clauses)
             counts = Counter(target for target, _ in pairs)
-            if matched and not alone and any(count > 1 for count in counts.values()):
+            if (matched or others) and not alone and any(count > 1 for count in counts.values()):
                 raise AmbiguousMergeError(merge.text)
             partners = dict(pairs)
             found = {source for _, source in pairs}

@@ -259,6 +259,25 @@ WHERE
     WHERE
       t.k = s.k
   )
+-- fails for rows of
+SELECT
+  1 AS _lipstick_ambiguous
+FROM (
+  SELECT
+    *,
+    monotonically_increasing_id() AS _lipstick_row
+  FROM `before`
+) AS `t`
+JOIN (
+  SELECT
+    *
+  FROM `news_view` AS `news`
+) AS `s`
+  ON t.k = s.k
+GROUP BY
+  `t`.`_lipstick_row`
+HAVING
+  COUNT(*) > 1
 -- keys: t.k = s.k
 
 -- title: a match that is not an equality
