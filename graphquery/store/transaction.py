@@ -77,7 +77,8 @@ def integers(edges: EdgeSet, column: str, given: IntArray) -> npt.NDArray[Any]:
         raise StoreError(f"{where} has {nulls} NULLs; an edge has two ends.")
     if array.ndim != 1 or (len(array) and array.dtype.kind not in "iu"):
         raise StoreError(
-            f"{where} must be a one-dimensional array of integers, not of {array.dtype}."
+            f"{where} must be an array of integers with one dimension, not of {array.dtype} with "
+            f"{array.ndim}."
         )
     if len(array) != edges.count:
         raise StoreError(f"{where} has {len(array)} ordinals for {edges.count} edges.")

@@ -351,7 +351,7 @@ def _send_trace(traced_row: Trace, answer: Answer) -> None:
         "lines": [line_row(line) for line in traced_row.lines],
         "assumed": [line_row(item.line) | {"why": item.why} for item in traced_row.assumptions],
     }
-    answer.table(inputs)
+    answer.table([item | {"rows": _shown_rows(item["rows"])} for item in inputs])
     answer.table(document["lines"])
     if document["assumed"]:
         answer.say("Assumed:")
@@ -359,9 +359,19 @@ def _send_trace(traced_row: Trace, answer: Answer) -> None:
     answer.finish(document)
 
 
+def _shown_rows(rows: str | list[int]) -> str:
+    """Return the first numbers of rows and how many there are, for a cell of a table."""
+    if isinstance(rows, str) or len(rows) <= SHOWN_ROWS:
+        return str(rows)
+    return f"{str(rows[:SHOWN_ROWS])[:-1]}, ...] ({len(rows):,} rows)"
+
+
 for each in (run, trace):
     script.add_command(each)
 
+
+SHOWN_ROWS = 10
+"""As many numbers of rows stand in a cell of a table; JSON has all of them."""
 
 Ask = Callable[[str], str]
 """Puts a question to somebody and returns the answer."""

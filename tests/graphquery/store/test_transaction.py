@@ -196,7 +196,8 @@ def test_edges_refused(transaction: Transaction) -> None:
     with pytest.raises(StoreError, match="'source' of the edges from cars to sum has 2 ordinals f"):
         transaction.add_edges(EDGES, [0, 1], [0, 1, 2])
     with pytest.raises(
-        StoreError, match=r"'target' .* must be a one-dimensional array of integers, not of float64"
+        StoreError,
+        match=r"'target' .* must be an array of integers with one dimension, not of float64 with 1",
     ):
         transaction.add_edges(EDGES, [0, 1, 2], [0.0, 1.0, 2.0])
     with pytest.raises(StoreError, match=r"'target' .* has 1 NULLs; an edge has two ends"):

@@ -75,6 +75,8 @@ def _shared(output: Frame, source: Frame) -> tuple[Frame, list[Any]]:
 
 
 def _within(values: Frame, known: Frame) -> bool:
+    if (values.dtype.kind in "mM") != (known.dtype.kind in "mM"):  # times are never equal to texts
+        return False
     try:
         return bool(len(values) and values.isin(known).all())
     except TypeError:  # values without a hash, such as lists

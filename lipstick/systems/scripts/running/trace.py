@@ -34,7 +34,7 @@ event, or are in none. None: any row."""
 
 @dataclass(frozen=True, slots=True)
 class TracedRows:
-    """Rows of an input that a row of an output was made of.
+    """Rows of an input that a row of an output was made of, or that decided about it.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def trace(
             raise RunRecordError(f"{event.name} has no row of these values: {values}.")
         alike = len(matched)
         start = replace(start, places=tuple(("", number) for number in matched))
-    inputs: dict[tuple[str, str], TracedRows] = {}
+    inputs: dict[tuple[str, str, bool], TracedRows] = {}
     reads: set[int] = set()
     by_values = event.capture and row is None
     waiting = list(_sources(run, start, of_answer=by_values))
@@ -159,7 +159,7 @@ def trace(
             continue
         reads.add(step.event.number)
         for name, rows in _by_file(step).items():
-            key = (name, step.event.where)
+            key = (name, step.event.where, Rule.DECIDES in step.rules)
             found_rows = TracedRows(name, step.event.where, rows, step.rules, step.why)
             inputs[key] = _joined(inputs.get(key), found_rows)
     lines, assumptions = _between(run, event, [run.event(number) for number in sorted(reads)])

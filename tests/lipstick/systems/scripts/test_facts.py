@@ -75,6 +75,49 @@ def test_every_call_of_an_installed_library_is_there(library: str) -> None:
                 check_parameter(fact, held, parameter)
 
 
+_IMPORTED = ("typing", "collections.abc")
+"""Modules of names that a module of functions imports."""
+
+LEFT_OUT = {
+    "DataFrame": {"backfill", "bool", "first", "last", "pad", "swapaxes", "to_clipboard", "to_gbq"},
+    "Series": {"backfill", "bool", "first", "last", "pad", "swapaxes", "to_clipboard", "view"},
+    "Index": {
+        "asof", "asof_locs", "factorize", "format", "get_indexer_for", "get_indexer_non_unique",
+        "get_slice_bound", "groupby", "holds_integer", "infer_objects", "is_", "is_boolean",
+        "is_categorical", "is_floating", "is_integer", "is_interval", "is_numeric", "is_object",
+        "putmask", "ravel", "slice_indexer", "slice_locs", "sort", "sortlevel", "transpose", "view",
+    },
+    "functions": {"arrow_udf", "arrow_udtf", "udtf"},
+}  # fmt: skip
+"""By class what the catalogue says nothing of: what pandas 3 no longer has, what writes where the
+text does not say, and what scripts do not call."""
+
+
+@pytest.mark.parametrize(
+    "owner",
+    [
+        *("pandas.DataFrame", "pandas.Series", "pandas.Index", "pandas.Timestamp"),
+        *("pandas.Series.str", "pandas.Series.dt", "pandas.Series.cat"),
+        *("pandas.api.typing.DataFrameGroupBy", "pandas.api.typing.Rolling"),
+        *("pyspark.sql.Column", "pyspark.sql.DataFrameReader", "pyspark.sql.functions"),
+    ],
+)
+def test_no_public_call_of_what_scripts_use_most_is_unknown(owner: str) -> None:
+    held = found(owner)
+    library, last = owner.split(".", maxsplit=1)[0], owner.rsplit(".", maxsplit=1)[-1]
+    public = {
+        name
+        for name in dir(held)
+        if not name.startswith("_")
+        and callable(getattr(held, name))
+        and not inspect.isclass(getattr(held, name))
+        and (getattr(getattr(held, name), "__module__", None) or library) not in _IMPORTED
+    }
+    known = {name for name in public if f"{owner}.{name}" in catalogue().facts}
+    assert known
+    assert public - known == LEFT_OUT.get(last, set()) & public
+
+
 def check_parameter(fact: Fact, held: Any, parameter: Parameter) -> None:
     """A parameter has the name and the position that the fact gives it."""
     if parameter.name is None:

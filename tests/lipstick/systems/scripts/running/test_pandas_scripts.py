@@ -108,6 +108,40 @@ def test_what_a_script_raises_is_said_and_the_record_stays(folder: Path) -> None
         open_run(folder)
 
 
+@pytest.mark.filterwarnings("error::FutureWarning")
+def test_texts_that_became_times_link_no_rows(folder: Path) -> None:
+    """Other columns do; and names in small letters are calls that are known."""
+    Path("visits.csv").write_text("who,at\nAnn,2024-01-01\nBob,2024-01-02\n")
+    Path("t.py").write_text(
+        'import pandas as pd\nvisits = pd.read_csv("visits.csv")\n'
+        'visits["at"] = pd.to_datetime(visits["at"])\n'
+        'visits["small"] = visits["who"].str.lower()\n'
+        'visits["month"] = visits["at"].dt.strftime("%Y-%m")\n'
+        'visits = visits.sort_values("at", ascending=False).reset_index(drop=True)\n'
+        'visits.to_csv("late.csv", index=False)\n'
+    )
+    traced_row = trace(run_script("t.py"), "late.csv", row=0)
+    (item,) = traced_row.inputs
+    assert item.rows == (1,)
+    assert item.why == ("rows have the same who",)
+    assert not traced_row.assumptions
+
+
+def test_a_table_has_the_first_rows_of_many_and_json_all(folder: Path) -> None:
+    Path("many.csv").write_text("n\n" + "1\n" * 2000)
+    Path("m.py").write_text(
+        'import pandas as pd\nmany = pd.read_csv("many.csv")\n'
+        'many.groupby("n", as_index=False).size().to_csv("sizes.csv", index=False)\n'
+    )
+    run_script("m.py")
+    asked = ["script", "trace", "m.py.run", "sizes.csv", "--row", "0"]
+    shown = CliRunner().invoke(main, asked).output
+    assert "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...] (2,000 rows)" in shown
+    assert max(map(len, shown.splitlines())) < 400
+    document = json.loads(CliRunner().invoke(main, [*asked, "--json"]).output)
+    assert document["inputs"][0]["rows"] == list(range(2000))
+
+
 def test_run_and_trace_from_the_command_line(folder: Path) -> None:
     def ran(*arguments: str, code: int = 0) -> str:
         result = CliRunner().invoke(main, ["script", *arguments])

@@ -111,10 +111,11 @@ def test_rows_that_a_collected_value_decides_about_are_not_certain(
     run = open_run("s.py.run")
     decided = trace(run, "above.parquet", where={"n": 5})
     assert not decided.certain
-    assert rows(decided, "orders.csv") == (0, 1, 2, 3, 4)
-    (item,) = decided.inputs
-    assert set(item.rules) == {Rule.ANNOTATED, Rule.DECIDES}
-    assert any("a value of these rows decides at" in why for why in item.why)
+    made, deciding = decided.inputs
+    assert (made.rows, made.rules, made.certain) == ((4,), (Rule.ANNOTATED,), True)
+    assert deciding.rows == (0, 1, 2, 3)
+    assert set(deciding.rules) == {Rule.ANNOTATED, Rule.DECIDES}
+    assert any("a value of these rows decides at" in why for why in deciding.why)
     fixed = trace(run, "fixed.parquet", where={"n": 5})
     assert fixed.certain
     assert rows(fixed, "orders.csv") == (4,)
