@@ -9,7 +9,6 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmark_workflowgen.experiments import (
-    capture_cost,
     cluster,
     erasure,
     events,
@@ -124,7 +123,6 @@ def report(folder: Path) -> None:
 
 
 for experiment in (
-    capture_cost,
     semiring_cost,
     short_queries,
     statements,

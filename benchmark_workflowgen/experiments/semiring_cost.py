@@ -21,11 +21,11 @@ import click
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 
 import lipstick
 from benchmark_workflowgen import tpch
 from benchmark_workflowgen.environment import environment
-from benchmark_workflowgen.experiments.capture_cost import thousand_lineitems
 from benchmark_workflowgen.harness import (
     Row,
     evaluation,
@@ -121,6 +121,12 @@ def evaluation_times(
             if taken := setting.get("seconds"):
                 setting |= {"members_per_second": members / taken, "times_reading": taken / reading}
             yield setting
+
+
+def thousand_lineitems(capture: Path) -> pa.Table:
+    """Return the tokens of 1,000 members of Q1's capture, spread evenly."""
+    columns = ["l_orderkey", "l_linenumber"]
+    return _thousand(pq.read_table(capture / "b0" / "members", columns=columns))
 
 
 def _thousand(tokens: pa.Table) -> pa.Table:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from graphquery.reduction.closure import Evidence
 from graphquery.reduction.edges import Edges
-from graphquery.reduction.errors import LabelError, ReductionCycleError, ReductionError
+from graphquery.reduction.errors import ReductionCycleError, ReductionError
 from graphquery.reduction.function_inputs import FunctionCounts
 from graphquery.reduction.partial import EdgeType, Partial, merge
 from graphquery.reduction.reduce import Final, ReducedParts, reduce
@@ -23,7 +23,6 @@ __all__ = [
     "Evidence",
     "Final",
     "FunctionCounts",
-    "LabelError",
     "Partial",
     "ReducedParts",
     "Reducer",

@@ -11,7 +11,3 @@ class ReductionError(GraphError):
 
 class ReductionCycleError(ReductionError):
     """Edges that form a cycle, which a provenance graph cannot have."""
-
-
-class LabelError(ReductionError):
-    """Labels where none are expected, missing labels, or labels in a different semiring."""

@@ -1,4 +1,4 @@
-"""Errors of modules, workflows and their runs; one class per condition of the definitions.
+"""Errors of modules, workflows and their runs.
 
 Source: Amsterdamer et al., *Putting Lipstick on Pig*, PVLDB 5(4), 2011, Definitions 2.1 to 2.3.
 """
@@ -31,20 +31,13 @@ class WorkflowError(LipstickError):
         self.located = located
 
 
-class DocumentError(WorkflowError):
-    """A workflow file that cannot be read, or does not have the form of one."""
+class DefinitionError(WorkflowError):
+    """A file that is no workflow, or a module or workflow without a condition of its definition.
 
-
-class RelationError(WorkflowError):
-    """A declared relation without columns, or with a key that it does not have."""
-
-
-class ModuleNameError(WorkflowError):
-    """A module whose name is empty, not unique, or used with two meanings."""
-
-
-class OverlapError(WorkflowError):
-    """Input, state and output schema of a module share a relation (Def. 2.1: they are disjoint)."""
+    The message names the condition: schemas of a module are disjoint and have columns and keys,
+    a workflow is a connected DAG whose edges carry what their ends have, each relation of a node's
+    input comes from one edge, and loops can be unfolded.
+    """
 
 
 class ModuleQueryError(WorkflowError):
@@ -53,50 +46,6 @@ class ModuleQueryError(WorkflowError):
 
 class ImportNotAllowedError(ModuleQueryError):
     """Code in a workflow file that the reader has not allowed to be imported."""
-
-
-class UnknownRelationError(WorkflowError):
-    """A query or an edge names an unknown relation."""
-
-
-class UnknownNodeError(WorkflowError):
-    """An edge, a loop, an input or an output names an unknown node."""
-
-
-class CycleError(WorkflowError):
-    """The graph has a cycle (Def. 2.2: a workflow is a DAG)."""
-
-
-class DisconnectedError(WorkflowError):
-    """The graph is empty or falls into parts (Def. 2.2: it is connected)."""
-
-
-class EdgeRelationError(WorkflowError):
-    """An edge carries a relation that is no output of its start or no input of its end."""
-
-
-class SchemaMismatchError(WorkflowError):
-    """The two relations that an edge joins have different columns."""
-
-
-class EdgeOverlapError(WorkflowError):
-    """Two edges into one node bring the same relation (Def. 2.2: their names are disjoint)."""
-
-
-class InputNodeError(WorkflowError):
-    """An input node with an incoming edge."""
-
-
-class OutputNodeError(WorkflowError):
-    """An output node with an outgoing edge."""
-
-
-class UncoveredError(WorkflowError):
-    """A relation of a node's input schema that no edge brings (Def. 2.2: S_in is covered)."""
-
-
-class LoopError(WorkflowError):
-    """A loop that cannot be unfolded."""
 
 
 class InputError(WorkflowError):

@@ -55,8 +55,8 @@ SMALLER = {
     "semiring-cost --data tpch-1 --captures captures --limit 30": "semiring-cost --data tpch-1 "
     "--captures captures --queries 6 --repetitions 1 --limit 30",
     "short-queries": "short-queries --rows 1000 --repetitions 1 --queries SUM,LIMIT,window",
-    "capture-cost --data tpch-1 --repetitions 3 --queries "
-    + ",".join(map(str, range(1, 23))): "capture-cost --data tpch-1 --repetitions 1 --queries 6",
+    "run --preset paper --only TPC-H --output captures": "run --preset smoke --only tpch "
+    "--output captures",
 }
 """Commands of the benchmark that take hours, and what is run for them."""
 

@@ -12,10 +12,8 @@ from lipstick.systems.scripts.answers import Assumption, Dependence, Line
 from lipstick.systems.scripts.errors import (
     FactsError,
     InferenceError,
-    NotebookError,
     ScriptError,
     ScriptNameError,
-    ScriptSyntaxError,
 )
 from lipstick.systems.scripts.provenance import (
     ScriptProvenance,
@@ -29,11 +27,9 @@ __all__ = [
     "FactsError",
     "InferenceError",
     "Line",
-    "NotebookError",
     "ScriptError",
     "ScriptNameError",
     "ScriptProvenance",
-    "ScriptSyntaxError",
     "script_provenance",
     "text_provenance",
 ]

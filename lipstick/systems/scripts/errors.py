@@ -8,26 +8,15 @@ from semiring.errors import LipstickError
 __all__ = [
     "FactsError",
     "InferenceError",
-    "NotebookError",
-    "RunRecordError",
     "RunScriptError",
     "ScriptError",
     "ScriptFailedError",
     "ScriptNameError",
-    "ScriptSyntaxError",
 ]
 
 
 class ScriptError(LipstickError):
     """A script without an answer to what was asked about its provenance."""
-
-
-class ScriptSyntaxError(ScriptError):
-    """Text that is not Python; the message is Python's own, with its place."""
-
-
-class NotebookError(ScriptError):
-    """A file that is not a notebook, or whose cells have no order that was asked for."""
 
 
 class ScriptNameError(ScriptError):
@@ -61,7 +50,3 @@ class ScriptFailedError(RunScriptError, ProgramFailedError):
         super().__init__(message)
         self.traceback = traceback
         self.code = code
-
-
-class RunRecordError(ScriptError):
-    """The record of a run that is none, or does not have the row that was asked about."""

@@ -9,7 +9,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from lipstick.systems.scripts.errors import NotebookError
+from lipstick.systems.scripts.errors import ScriptError
 
 Order: TypeAlias = Literal["position", "executed"]
 
@@ -47,7 +47,7 @@ def read_notebook(text: str, name: str, order: Order = "position") -> tuple[str,
 
     Raises
     ------
-    NotebookError
+    ScriptError
         Text that is not a notebook, and, by ``executed``, one whose cells were never executed.
     """
     try:
@@ -55,7 +55,7 @@ def read_notebook(text: str, name: str, order: Order = "position") -> tuple[str,
         found_in = document if "cells" in document else document["worksheets"][0]
         cells = list(found_in["cells"])
     except (ValueError, KeyError, IndexError, TypeError) as error:
-        raise NotebookError(
+        raise ScriptError(
             f"{name} is not a notebook: it has no list of cells.\nSave it again in nbformat 4."
         ) from error
     _check_language(document, name)
@@ -63,7 +63,7 @@ def read_notebook(text: str, name: str, order: Order = "position") -> tuple[str,
     if order == "executed":
         chosen = [(number, cell) for number, cell in chosen if _count(cell) is not None]
         if not chosen and any(_is_code(cell) for cell in cells):
-            raise NotebookError(
+            raise ScriptError(
                 f"No cell of {name} has an execution count.\nRun it, or take the cells in the"
                 " order of their positions."
             )
@@ -84,7 +84,7 @@ def _check_language(document: Any, name: str) -> None:
 
     Raises
     ------
-    NotebookError
+    ScriptError
         Its metadata name a language that is not Python.
     """
     given = document.get("metadata", {}) if isinstance(document, dict) else {}
@@ -96,7 +96,7 @@ def _check_language(document: Any, name: str) -> None:
     ]
     for language in languages:
         if isinstance(language, str) and "python" not in language.lower():
-            raise NotebookError(f"{name} is a notebook of {language}, not of Python.")
+            raise ScriptError(f"{name} is a notebook of {language}, not of Python.")
 
 
 def _is_code(cell: Any) -> bool:

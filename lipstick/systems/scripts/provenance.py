@@ -14,7 +14,7 @@ import numpy as np
 from graphquery import ProvenanceGraph
 from graphquery.errors import closest
 from lipstick.systems.scripts.answers import Assumption, Dependence, Line
-from lipstick.systems.scripts.errors import ScriptNameError, ScriptSyntaxError
+from lipstick.systems.scripts.errors import ScriptError, ScriptNameError
 from lipstick.systems.scripts.facts import catalogue
 from lipstick.systems.scripts.graph import ScriptGraph
 from lipstick.systems.scripts.model import DOUBT, Place, ScriptNode
@@ -395,7 +395,7 @@ def of_script(script: Script, facts: Iterable[str | Path] = ()) -> ScriptProvena
             applied = rewrite(reading.graph)
             statements = structure(script)
     except RecursionError as error:
-        raise ScriptSyntaxError(f"{script.main.name} has {TOO_DEEP}") from error
+        raise ScriptError(f"{script.main.name} has {TOO_DEEP}") from error
     finally:
         if collects:
             gc.enable()

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lipstick.systems.scripts.errors import ScriptError, ScriptSyntaxError
+from lipstick.systems.scripts.errors import ScriptError
 from lipstick.systems.scripts.notebooks import Cell, Order, read_notebook
 
 
@@ -91,9 +91,9 @@ def read_script(path: Path, order: Order = "position") -> Script:
     ------
     ScriptError
         A file that cannot be read, or is not UTF-8.
-    ScriptSyntaxError
+    ScriptError
         Text that does not parse.
-    NotebookError
+    ScriptError
         A notebook that is none, or has no such order.
     """
     try:
@@ -127,7 +127,7 @@ def script_of(text: str, name: str = "script.py") -> Script:
 
     Raises
     ------
-    ScriptSyntaxError
+    ScriptError
         Text that does not parse.
     """
     return Script([SourceFile(name, text, parse(text, name))])
@@ -160,21 +160,21 @@ def parse(text: str, name: str) -> ast.Module:
 
     Raises
     ------
-    ScriptSyntaxError
+    ScriptError
         With Python's message, line, column and the line itself.
     """
     try:
         return ast.parse(text, name)
     except (RecursionError, MemoryError) as error:
-        raise ScriptSyntaxError(f"{name} has {TOO_DEEP}") from error
+        raise ScriptError(f"{name} has {TOO_DEEP}") from error
     except (SyntaxError, ValueError) as error:
         if "too many nested" in str(error) or "too complex" in str(error):
-            raise ScriptSyntaxError(f"{name} has {TOO_DEEP}") from error
+            raise ScriptError(f"{name} has {TOO_DEEP}") from error
         if not isinstance(error, SyntaxError):
-            raise ScriptSyntaxError(f"{name}: {error}.\nCorrect the text.") from error
+            raise ScriptError(f"{name}: {error}.\nCorrect the text.") from error
         line, column = error.lineno or 1, error.offset or 1
         excerpt = (error.text or "").rstrip("\n")
-        raise ScriptSyntaxError(
+        raise ScriptError(
             f"{name}:{line}:{column}: {error.msg}\n  {excerpt}\n  {' ' * (column - 1)}^\n"
             f"Correct the text; it is parsed by Python {_VERSION}, which runs lipstick: a newer"
             " Python reads newer syntax."

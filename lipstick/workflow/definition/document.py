@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from lipstick.workflow.definition import bounded_yaml
-from lipstick.workflow.errors import DocumentError, WorkflowError
+from lipstick.workflow.errors import DefinitionError, WorkflowError
 
 Path_ = tuple[str | int, ...]
 
@@ -39,9 +39,9 @@ class DocumentEntry:
         """The path of the entry, for messages."""
         return ".".join(str(part) for part in self.path) or "the document"
 
-    def error(self, problem: str) -> DocumentError:
+    def error(self, problem: str) -> DefinitionError:
         """Return an error at this entry."""
-        return DocumentError(f"{self.file}, line {self.line}: {problem}", self.path, located=True)
+        return DefinitionError(f"{self.file}, line {self.line}: {problem}", self.path, located=True)
 
     # -- forms -----------------------------------------------------------------------------
 
@@ -139,13 +139,13 @@ def load(path: Path) -> DocumentEntry:
 
     Raises
     ------
-    DocumentError
+    DefinitionError
         When it cannot be read, is not YAML, or a mapping has a key twice.
     """
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise DocumentError(f"The workflow {path} cannot be read: {error}") from error
+        raise DefinitionError(f"The workflow {path} cannot be read: {error}") from error
     return parse(text, path)
 
 
@@ -154,14 +154,14 @@ def parse(text: str, path: Path) -> DocumentEntry:
 
     Raises
     ------
-    DocumentError
+    DefinitionError
         When it is not YAML, a mapping has a key twice, or it is out of the bounds of
         :mod:`lipstick.workflow.definition.bounded_yaml`.
     """
     try:
         node = bounded_yaml.compose(text, nodes=_NODES)
         if node is None:
-            raise DocumentError(f"{path}: the file is empty.\nA workflow has at least nodes.")
+            raise DefinitionError(f"{path}: the file is empty.\nA workflow has at least nodes.")
         construct = yaml.SafeLoader("").construct_object
         return _entry(node, path, (), construct, node.start_mark.line + 1)
     except yaml.YAMLError as error:
@@ -169,7 +169,7 @@ def parse(text: str, path: Path) -> DocumentEntry:
         line = "" if mark is None else f", line {mark.line + 1}"
         problem = getattr(error, "problem", None) or str(error)
         what = "" if isinstance(error, bounded_yaml.OutOfBoundsError) else "this is not YAML: "
-        raise DocumentError(f"{path}{line}: {what}{problem}.") from error
+        raise DefinitionError(f"{path}{line}: {what}{problem}.") from error
 
 
 def _entry(
@@ -197,7 +197,7 @@ def _entry(
     try:
         return DocumentEntry(file, path, line, construct(node))
     except ValueError as error:  # a date in month 13, a number of too many digits
-        raise DocumentError(f"{file}, line {line}: {error}", path, located=True) from error
+        raise DefinitionError(f"{file}, line {line}: {error}", path, located=True) from error
 
 
 def _kind(value: Any) -> str:

@@ -27,11 +27,8 @@ from lipstick.workflow.definition.query import (
     frozen,
 )
 from lipstick.workflow.errors import (
-    ModuleNameError,
+    DefinitionError,
     ModuleQueryError,
-    OverlapError,
-    RelationError,
-    UnknownRelationError,
 )
 from semiring.support.door import checked
 
@@ -67,7 +64,7 @@ class Relation:
 
     Raises
     ------
-    RelationError
+    DefinitionError
         There are no columns, a column is named twice, or the key is not among the columns.
     """
 
@@ -88,13 +85,13 @@ class Relation:
         names = [name for name, _ in parsed]
         keys = (key,) if isinstance(key, str) else tuple(key or ())
         if not names:
-            raise RelationError("A relation has at least one column; none is given.")
+            raise DefinitionError("A relation has at least one column; none is given.")
         twice = sorted({n for n in names if [m.lower() for m in names].count(n.lower()) > 1})
         if twice:
-            raise RelationError(f"Columns are given twice: {', '.join(twice)}.")
+            raise DefinitionError(f"Columns are given twice: {', '.join(twice)}.")
         unknown = [column for column in keys if column not in names]
         if unknown:
-            raise RelationError(
+            raise DefinitionError(
                 f"The key ({', '.join(keys)}) has no column {unknown[0]!r} to be made of.\n"
                 f"The columns are: {', '.join(names)}."
             )
@@ -145,7 +142,7 @@ def _columns(
     for part in re.split(r",(?![^(<]*[)>])", given):
         name, _, kind = part.strip().partition(" ")
         if not name or not kind.strip():
-            raise RelationError(
+            raise DefinitionError(
                 f"{part.strip()!r} is not a column: write a name and a type, as in 'CarId string'."
             )
         columns.append((name.strip("`"), kind.strip()))
@@ -189,7 +186,7 @@ class Specification:
 
     Raises
     ------
-    OverlapError
+    DefinitionError
         When a name is in two schemas.
     ModuleQueryError
         When Q_out leaves out an output or Q_state changes what is not state, or a name has two
@@ -281,7 +278,7 @@ class Specification:
                     )
                 other = owners.setdefault(relation.lower(), (schema, relation))
                 if other[0] != schema or other[1] != relation:
-                    raise OverlapError(
+                    raise DefinitionError(
                         f"{self.name}: {relation} is in the {other[0]} and in the {schema} "
                         "schema.\nThe three schemas are disjoint: rename one of the relations.",
                         ("specifications", self.name, schema, relation),
@@ -305,7 +302,7 @@ class Specification:
             )
         for relation in self.query_state.changed:
             if relation not in self.state:
-                raise UnknownRelationError(
+                raise DefinitionError(
                     f"{self.name}: Q_state changes {relation}, which is not a state relation.\n"
                     f"The state is: {', '.join(self.state) or 'empty'}.",
                     (*where, "query_state"),
@@ -343,7 +340,7 @@ class Module:
 
     Raises
     ------
-    ModuleNameError
+    DefinitionError
         For a name that is not made of letters, digits, ``_``, ``.`` and ``-``.
     """
 
@@ -352,7 +349,7 @@ class Module:
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
-            raise ModuleNameError(
+            raise DefinitionError(
                 f"{self.name!r} cannot name a module.\n"
                 "A name is made of letters, digits, '_', '.' and '-'."
             )

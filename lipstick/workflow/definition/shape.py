@@ -14,17 +14,7 @@ from typing import TYPE_CHECKING
 
 from lipstick.workflow.definition.module import Module
 from lipstick.workflow.errors import (
-    CycleError,
-    DisconnectedError,
-    EdgeOverlapError,
-    EdgeRelationError,
-    InputNodeError,
-    LoopError,
-    ModuleNameError,
-    OutputNodeError,
-    SchemaMismatchError,
-    UncoveredError,
-    UnknownNodeError,
+    DefinitionError,
 )
 from semiring.support.door import checked
 
@@ -99,7 +89,7 @@ def execution_order(shape: Shape) -> tuple[str, ...]:
 
     Raises
     ------
-    CycleError
+    DefinitionError
         Naming the nodes of a cycle.
     """
     from networkx import NetworkXUnfeasible, lexicographical_topological_sort
@@ -109,7 +99,7 @@ def execution_order(shape: Shape) -> tuple[str, ...]:
         return tuple(lexicographical_topological_sort(_digraph(shape), place.__getitem__))
     except NetworkXUnfeasible as error:
         cycle = _cycle(shape, place)
-        raise CycleError(
+        raise DefinitionError(
             f"The nodes {' → '.join((*cycle, cycle[0]))} form a cycle.\n"
             "A workflow has none: a bounded loop is declared with Loop(times=n), which "
             "unfolds it.",
@@ -186,14 +176,14 @@ def check(shape: Shape, declared: Shape) -> None:
     for node in (*shape.inputs, *shape.outputs):
         if node not in shape.nodes:
             role = "input" if node in shape.inputs else "output"
-            raise UnknownNodeError(
+            raise DefinitionError(
                 f"The {role} {node} is not a node.\nThe nodes are: {', '.join(shape.nodes)}.",
                 (f"{role}s",),
             )
     for edge in shape.edges:
         for node in (edge.source, edge.target):
             if node not in shape.nodes:
-                raise UnknownNodeError(
+                raise DefinitionError(
                     f"The edge {edge} has no node {node} to join.\n"
                     f"The nodes are: {', '.join(shape.nodes)}.",
                     _place(edge, declared),
@@ -235,14 +225,14 @@ def _check_names(declared: Shape) -> None:
     for node, module in declared.nodes.items():
         other = known.setdefault(module.name, module)
         if other != module:
-            raise ModuleNameError(
+            raise DefinitionError(
                 f"Two different modules are called {module.name}, one of them at node {node}.\n"
                 "Names of modules are unique: rename one.",
                 ("nodes", node),
             )
         named = specifications.setdefault(module.specification.name, module.specification)
         if named != module.specification:
-            raise ModuleNameError(
+            raise DefinitionError(
                 f"Two different specifications are called {module.specification.name}, one of "
                 f"them that of {module.name}.\nRename one.",
                 ("modules", module.name),
@@ -251,14 +241,14 @@ def _check_names(declared: Shape) -> None:
 
 def _check_connected(shape: Shape) -> None:
     if not shape.nodes:
-        raise DisconnectedError("The workflow has no nodes.", ("nodes",))
+        raise DefinitionError("The workflow has no nodes.", ("nodes",))
     from networkx import node_connected_component
 
     first = next(iter(shape.nodes))
     reached = node_connected_component(_digraph(shape).to_undirected(), first)
     apart = [node for node in shape.nodes if node not in reached]
     if apart:
-        raise DisconnectedError(
+        raise DefinitionError(
             f"No path joins {first} and {', '.join(apart)}.\n"
             "A workflow is connected: join the parts, or run them as workflows of their own.",
             ("nodes", apart[0]),
@@ -270,7 +260,7 @@ def _check_relations(edge: Edge, shape: Shape, declared: Shape) -> None:
     path = _place(edge, declared)
     carried = flows(shape, edge)
     if not carried:
-        raise EdgeRelationError(
+        raise DefinitionError(
             f"The edge {edge} carries no relation.\n"
             f"{source.name} gives {', '.join(source.outputs) or 'nothing'}; {target.name} takes "
             f"{', '.join(target.inputs) or 'nothing'}. Name the relations of the edge.",
@@ -278,20 +268,20 @@ def _check_relations(edge: Edge, shape: Shape, declared: Shape) -> None:
         )
     for output, taken in carried.items():
         if output not in source.outputs:
-            raise EdgeRelationError(
+            raise DefinitionError(
                 f"The edge {edge} carries {output}, which is not an output of {source.name}.\n"
                 f"Its outputs are: {', '.join(source.outputs) or 'none'}.",
                 path,
             )
         if taken not in target.inputs:
-            raise EdgeRelationError(
+            raise DefinitionError(
                 f"The edge {edge} leads to {taken}, which is not an input of {target.name}.\n"
                 f"Its inputs are: {', '.join(target.inputs) or 'none'}.",
                 path,
             )
         difference = target.inputs[taken].difference(source.outputs[output])
         if difference is not None:
-            raise SchemaMismatchError(
+            raise DefinitionError(
                 f"The edge {edge} carries {output} of {source.name} to {taken} of {target.name}, "
                 f"but {difference}.\nGive both the same columns, in the same order.",
                 path,
@@ -311,7 +301,7 @@ def _check_disjoint(
     seen: dict[str, Edge] = {}
     for taken, bringer in brought:
         if taken in seen and not target.inputs[taken].union:
-            raise EdgeOverlapError(
+            raise DefinitionError(
                 f"Both {seen[taken]} and {bringer} bring {taken} to {target.name}.\n"
                 "Relations of edges into one node are disjoint, unless the relation is declared "
                 f"'union': declare {taken} so, or rename one.",
@@ -323,14 +313,14 @@ def _check_disjoint(
 def _check_ends(shape: Shape, declared: Shape) -> None:
     for node in shape.inputs:
         for edge in shape.incoming(node):
-            raise InputNodeError(
+            raise DefinitionError(
                 f"The input node {node} has an incoming edge, {edge}.\n"
                 "Input nodes get their relations from outside: remove the edge, or the input.",
                 _place(edge, declared),
             )
     for node in shape.outputs:
         for edge in shape.outgoing(node):
-            raise OutputNodeError(
+            raise DefinitionError(
                 f"The output node {node} has an outgoing edge, {edge}.\n"
                 "Remove the edge, or the output.",
                 _place(edge, declared),
@@ -344,7 +334,7 @@ def _check_covered(node: str, shape: Shape, declared: Shape) -> None:
     brought = {t for edge in shape.incoming(node) for t in flows(shape, edge).values()}
     for name, relation in module.inputs.items():
         if name not in brought and not relation.optional:
-            raise UncoveredError(
+            raise DefinitionError(
                 f"No edge brings {name} to node {node} ({module.name}), which is not an input "
                 f"node.\nAdd an edge that carries {name}, or declare it 'optional'.",
                 ("nodes", node) if node in declared.nodes else ("nodes",),
@@ -371,7 +361,7 @@ class Loop:
 
     Raises
     ------
-    LoopError
+    DefinitionError
         For no rounds or an empty body.
     """
 
@@ -384,9 +374,9 @@ class Loop:
         object.__setattr__(self, "back", tuple(back))
         object.__setattr__(self, "times", times)
         if times < 1:
-            raise LoopError(f"A loop runs at least once, not {times} times.")
+            raise DefinitionError(f"A loop runs at least once, not {times} times.")
         if not self.nodes:
-            raise LoopError("A loop has no nodes: name those that are repeated.")
+            raise DefinitionError("A loop has no nodes: name those that are repeated.")
 
 
 def unfold(shape: Shape, loops: tuple[Loop, ...]) -> Shape:
@@ -394,10 +384,9 @@ def unfold(shape: Shape, loops: tuple[Loop, ...]) -> Shape:
 
     Raises
     ------
-    UnknownNodeError
-        For a loop over nodes that are not there.
-    LoopError
-        For nodes in two loops, input nodes in one, or edges ``back`` that leave the body.
+    DefinitionError
+        For a loop over nodes that are not there, nodes in two loops, input nodes in one, or edges
+        ``back`` that leave the body.
     """
     rounds: dict[str, int] = {}
     owner: dict[str, int] = {}
@@ -441,24 +430,24 @@ def _check(number: int, loop: Loop, shape: Shape, taken: dict[str, int]) -> None
     where = ("loops", number)
     for node in loop.nodes:
         if node not in shape.nodes:
-            raise UnknownNodeError(
+            raise DefinitionError(
                 f"A loop repeats {node}, which is not a node.\nThe nodes are: "
                 f"{', '.join(shape.nodes)}.",
                 where,
             )
         if node in taken:
-            raise LoopError(
+            raise DefinitionError(
                 f"Node {node} is in two loops; a loop in a loop is not unfolded.", where
             )
         if node in shape.inputs:
-            raise LoopError(
+            raise DefinitionError(
                 f"Node {node} is an input node in a loop, which would ask for its input in every "
                 "round.\nTake it out of the loop.",
                 where,
             )
     for edge in loop.back:
         if edge.source not in loop.nodes or edge.target not in loop.nodes:
-            raise LoopError(
+            raise DefinitionError(
                 f"The edge back {edge} leaves the loop over {', '.join(loop.nodes)}.\n"
                 "It leads from a node of the loop to a node of the loop.",
                 where,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from lipstick.workflow.definition.functions import SpecificationAggregates
 from lipstick.workflow.definition.module import Specification
 from lipstick.workflow.definition.query import BEFORE, FrameFunction, Query, Sql
-from lipstick.workflow.errors import ModuleQueryError, UnknownRelationError, WorkflowError
+from lipstick.workflow.errors import DefinitionError, ModuleQueryError, WorkflowError
 from rewriter import Environment, TrackedRelation, bind_query
 from rewriter.errors import UnsupportedError, UntrackedError
 
@@ -67,7 +67,7 @@ def check_queries(specification: Specification) -> None:
 
     Raises
     ------
-    UnknownRelationError
+    DefinitionError
         A query reads a relation that is neither input nor state nor defined before it.
     ModuleQueryError
         The number of a query's columns differs from its relation's.
@@ -177,7 +177,7 @@ def _check_reads(
     there = {name.lower() for name in visible}
     for name in names:
         if name.lower() not in there:
-            raise UnknownRelationError(
+            raise DefinitionError(
                 f"{specification.name}: {step.what} reads {name}, which is not there.\n"
                 f"It can read: {', '.join(visible) or 'nothing'}.",
                 ("specifications", specification.name, *_subject(step)),

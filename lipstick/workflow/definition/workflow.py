@@ -24,7 +24,7 @@ from lipstick.workflow.definition.shape import (
     flows,
     unfold,
 )
-from lipstick.workflow.errors import DocumentError
+from lipstick.workflow.errors import DefinitionError
 from semiring.support.door import checked
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class Workflow:
 
         Raises
         ------
-        DocumentError
+        DefinitionError
             When the file cannot be read or is not shaped as a workflow, with its line.
         WorkflowError
             When a condition does not hold, with the line that violates it.
@@ -177,7 +177,7 @@ class Workflow:
         try:
             Path(path).write_text(text(self), encoding="utf-8")
         except OSError as error:
-            raise DocumentError(f"The workflow cannot be written to {path}: {error}") from error
+            raise DefinitionError(f"The workflow cannot be written to {path}: {error}") from error
 
     # -- runs ------------------------------------------------------------------------------
 

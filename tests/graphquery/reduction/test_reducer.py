@@ -9,7 +9,6 @@ import pytest
 from graphquery.reduction import (
     EdgeType,
     FunctionCounts,
-    LabelError,
     Partial,
     Reducer,
     ReductionCycleError,
@@ -224,7 +223,7 @@ def test_nothing_is_added_to_a_sealed_stream() -> None:
 def test_labels_of_different_semirings_do_not_meet() -> None:
     reducer = Reducer(Counting())
     reducer.add(edge("o", "i", EdgeType.DERIVED))
-    with pytest.raises(LabelError, match="labelled in None meet edges labelled in Counting"):
+    with pytest.raises(ReductionError, match="labelled in None meet edges labelled in Counting"):
         reducer.reduce()
 
 

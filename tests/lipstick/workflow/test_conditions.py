@@ -12,21 +12,8 @@ from lipstick.errors import LipstickError
 from lipstick.workflow import Edge, Loop, Module, Relation, Specification, StateQuery, Workflow
 from lipstick.workflow.definition.shape import dependencies, execution_order, invocation_numbers
 from lipstick.workflow.errors import (
-    CycleError,
-    DisconnectedError,
-    EdgeOverlapError,
-    EdgeRelationError,
-    InputNodeError,
-    LoopError,
-    ModuleNameError,
+    DefinitionError,
     ModuleQueryError,
-    OutputNodeError,
-    OverlapError,
-    RelationError,
-    SchemaMismatchError,
-    UncoveredError,
-    UnknownNodeError,
-    UnknownRelationError,
     WorkflowError,
 )
 
@@ -67,7 +54,7 @@ def test_a_workflow_of_one_node_is_one() -> None:
 
 
 def test_a_workflow_without_nodes_is_none() -> None:
-    with pytest.raises(DisconnectedError, match="The workflow has no nodes"):
+    with pytest.raises(DefinitionError, match="The workflow has no nodes"):
         Workflow("w", {}, [], (), ())
 
 
@@ -75,12 +62,12 @@ def test_a_workflow_without_nodes_is_none() -> None:
 
 
 def test_a_relation_has_columns_and_a_key_of_them() -> None:
-    with pytest.raises(RelationError, match="at least one column"):
+    with pytest.raises(DefinitionError, match="at least one column"):
         Relation({})
-    _message(RelationError, "The key (c) has no column 'c'", lambda: Relation("a int", key="c"))
-    with pytest.raises(RelationError, match="given twice: A, a"):
+    _message(DefinitionError, "The key (c) has no column 'c'", lambda: Relation("a int", key="c"))
+    with pytest.raises(DefinitionError, match="given twice: A, a"):
         Relation([("a", "int"), ("A", "int")])
-    with pytest.raises(RelationError, match="'a' is not a column: write a name and a type"):
+    with pytest.raises(DefinitionError, match="'a' is not a column: write a name and a type"):
         Relation("a")
 
 
@@ -92,11 +79,11 @@ def test_columns_are_ddl_with_types_that_have_commas() -> None:
 
 def test_schemas_are_disjoint() -> None:
     _message(
-        OverlapError,
+        DefinitionError,
         "s: R is in the input and in the state schema.",
         lambda: Specification("s", {"R": R}, {"O": R}, {"O": "SELECT 1"}, state={"R": R}),
     )
-    with pytest.raises(OverlapError, match="o is in the input and in the output"):
+    with pytest.raises(DefinitionError, match="o is in the input and in the output"):
         Specification("s", {"O": R}, {"o": R}, {"o": "SELECT 1"})
 
 
@@ -124,7 +111,7 @@ def test_every_output_is_defined() -> None:
 def test_only_state_is_changed() -> None:
     change = StateQuery(insert={"T": "SELECT 1"})
     _message(
-        UnknownRelationError,
+        DefinitionError,
         "s: Q_state changes T, which is not a state relation.\nThe state is: S.",
         lambda: Specification(
             "s", {"A": R}, {"O": R}, {"O": "SELECT 1"}, state={"S": R}, query_state=change
@@ -178,15 +165,15 @@ def test_queries_are_sql_or_functions_that_have_places() -> None:
 
 
 def test_names_of_modules_are_plain_and_unique() -> None:
-    _message(ModuleNameError, "'a b' cannot name a module", lambda: _step("a b"))
+    _message(DefinitionError, "'a b' cannot name a module", lambda: _step("a b"))
     _message(
-        ModuleNameError,
+        DefinitionError,
         "Two different modules are called m, one of them at node y.",
         _chain(("x", "y"), x=_step("m"), y=_step("m", {"B": R}, {"C": R})),
     )
     other = Specification("m_kind", {"B": R}, {"C": R}, {"C": "SELECT * FROM B"})
     _message(
-        ModuleNameError,
+        DefinitionError,
         "Two different specifications are called m_kind, one of them that of n.",
         _chain(("x", "y"), x=_step("m"), y=Module("n", other)),
     )
@@ -197,14 +184,14 @@ def test_names_of_modules_are_plain_and_unique() -> None:
 
 def test_edges_and_ends_are_nodes() -> None:
     step = _step("m")
-    _message(UnknownNodeError, "The edge x → y has no node y to join.", _chain(("x", "y"), x=step))
+    _message(DefinitionError, "The edge x → y has no node y to join.", _chain(("x", "y"), x=step))
     _message(
-        UnknownNodeError,
+        DefinitionError,
         "The input y is not a node.\nThe nodes are: x.",
         lambda: Workflow("w", {"x": step}, [], "y", "x"),
     )
     _message(
-        UnknownNodeError,
+        DefinitionError,
         "The output y is not a node.",
         lambda: Workflow("w", {"x": step}, [], "x", "y"),
     )
@@ -212,7 +199,7 @@ def test_edges_and_ends_are_nodes() -> None:
 
 def test_a_workflow_is_connected() -> None:
     _message(
-        DisconnectedError,
+        DefinitionError,
         "No path joins x and y, z.",
         _chain(("y", "z"), x=_step("m"), y=_step("n"), z=_step("o", {"B": R}, {"C": R})),
     )
@@ -221,7 +208,7 @@ def test_a_workflow_is_connected() -> None:
 def test_a_workflow_has_no_cycle() -> None:
     loop = {"A": Relation(R.columns, union=True)}
     _message(
-        CycleError,
+        DefinitionError,
         "The nodes y → z → y form a cycle.",
         _chain(
             Edge("x", "y", {"B": "A"}),
@@ -235,24 +222,24 @@ def test_a_workflow_has_no_cycle() -> None:
 
 
 def test_an_edge_to_itself_is_a_cycle() -> None:
-    with pytest.raises(CycleError, match="The nodes x → x form a cycle"):
+    with pytest.raises(DefinitionError, match="The nodes x → x form a cycle"):
         Workflow("w", {"x": _step("m")}, [Edge("x", "x", {"B": "A"})], (), ())
 
 
 def test_edges_carry_outputs_to_inputs() -> None:
     step, two = _step("m"), _step("n")
     _message(
-        EdgeRelationError,
+        DefinitionError,
         "The edge x → y carries no relation.\nm gives B; n takes A.",
         _chain(("x", "y"), x=step, y=two),
     )
     _message(
-        EdgeRelationError,
+        DefinitionError,
         "The edge x → y carries C, which is not an output of m.",
         _chain(Edge("x", "y", {"C": "A"}), x=step, y=two),
     )
     _message(
-        EdgeRelationError,
+        DefinitionError,
         "The edge x → y leads to B, which is not an input of n.",
         _chain(Edge("x", "y", "B"), x=step, y=two),
     )
@@ -268,7 +255,7 @@ def test_edges_carry_outputs_to_inputs() -> None:
 )
 def test_relations_of_an_edge_have_the_same_columns(columns: str, difference: str) -> None:
     _message(
-        SchemaMismatchError,
+        DefinitionError,
         f"The edge x → y carries B of m to B of n, but {difference}.",
         _chain(("x", "y"), x=_step("m"), y=_step("n", {"B": Relation(columns)}, {"C": R})),
     )
@@ -287,7 +274,7 @@ def _two_into_one(**flags: bool) -> Callable[[], Workflow]:
 
 
 def test_relations_of_edges_into_one_node_are_disjoint() -> None:
-    _message(EdgeOverlapError, "Both x → z and y → z bring B to o.", _two_into_one())
+    _message(DefinitionError, "Both x → z and y → z bring B to o.", _two_into_one())
 
 
 def test_a_union_takes_several_edges() -> None:
@@ -300,13 +287,13 @@ def test_one_edge_brings_a_relation_once() -> None:
         x=_step("m", None, {"B": R, "C": R}),
         y=_step("n", None, {"D": R}),
     )
-    _message(EdgeOverlapError, "Both x → y and x → y bring A to n.", make)
+    _message(DefinitionError, "Both x → y and x → y bring A to n.", make)
 
 
 def test_input_nodes_have_no_incoming_edge() -> None:
     modules = {"x": _step("m"), "y": _step("n", {"B": R}, {"C": R})}
     _message(
-        InputNodeError,
+        DefinitionError,
         "The input node y has an incoming edge, x → y.",
         lambda: Workflow("w", modules, [("x", "y")], ("x", "y"), ()),
     )
@@ -315,7 +302,7 @@ def test_input_nodes_have_no_incoming_edge() -> None:
 def test_output_nodes_have_no_outgoing_edge() -> None:
     modules = {"x": _step("m"), "y": _step("n", {"B": R}, {"C": R})}
     _message(
-        OutputNodeError,
+        DefinitionError,
         "The output node x has an outgoing edge, x → y.",
         lambda: Workflow("w", modules, [("x", "y")], "x", ("x", "y")),
     )
@@ -324,7 +311,7 @@ def test_output_nodes_have_no_outgoing_edge() -> None:
 def test_inputs_of_inner_nodes_are_covered() -> None:
     modules = {"x": _step("m"), "y": _step("n", {"B": R, "D": R}, {"C": R})}
     _message(
-        UncoveredError,
+        DefinitionError,
         "No edge brings D to node y (n), which is not an input node.",
         lambda: Workflow("w", modules, [("x", "y")], "x", "y"),
     )
@@ -389,9 +376,9 @@ def test_a_loop_of_one_round_is_its_body() -> None:
 
 
 def test_a_loop_runs_at_least_once() -> None:
-    with pytest.raises(LoopError, match="A loop runs at least once, not 0 times"):
+    with pytest.raises(DefinitionError, match="A loop runs at least once, not 0 times"):
         _loop(0)
-    with pytest.raises(LoopError, match="A loop has no nodes"):
+    with pytest.raises(DefinitionError, match="A loop has no nodes"):
         Loop([], [], 1)
 
 
@@ -399,13 +386,13 @@ def test_loops_stay_inside_and_apart() -> None:
     modules = {"x": _step("m", {"S": R}, {"A": R}), "y": _step("n")}
     edges = [("x", "y")]
     back = [Edge("y", "x", {"B": "A"})]
-    with pytest.raises(LoopError, match="The edge back y → x leaves the loop over y"):
+    with pytest.raises(DefinitionError, match="The edge back y → x leaves the loop over y"):
         Workflow("w", modules, edges, "x", "y", [Loop(["y"], back, 2)])
-    with pytest.raises(LoopError, match="Node y is in two loops"):
+    with pytest.raises(DefinitionError, match="Node y is in two loops"):
         Workflow("w", modules, edges, "x", "y", [Loop(["y"], [], 2), Loop(["y"], [], 2)])
-    with pytest.raises(LoopError, match="Node x is an input node in a loop"):
+    with pytest.raises(DefinitionError, match="Node x is an input node in a loop"):
         Workflow("w", modules, edges, "x", "y", [Loop(["x"], [], 2)])
-    with pytest.raises(UnknownNodeError, match="A loop repeats q, which is not a node"):
+    with pytest.raises(DefinitionError, match="A loop repeats q, which is not a node"):
         Workflow("w", modules, edges, "x", "y", [Loop(["q"], [], 2)])
 
 
@@ -423,12 +410,12 @@ def _validated(query: Mapping[str, str], state: StateQuery | None = None) -> Non
 
 def test_queries_read_what_is_there() -> None:
     _message(
-        UnknownRelationError,
+        DefinitionError,
         "s: the relation O reads T, which is not there.\nIt can read: A, S, before_S.",
         lambda: _validated({"O": "SELECT a, b FROM T"}),
     )
     _message(
-        UnknownRelationError,
+        DefinitionError,
         "s: the insertion into S reads Later, which is not there.",
         lambda: _validated(
             {"Later": "SELECT * FROM A", "O": "SELECT * FROM A"},
@@ -436,7 +423,7 @@ def test_queries_read_what_is_there() -> None:
         ),
     )
     _message(
-        UnknownRelationError,
+        DefinitionError,
         "s: the relation T reads before_S, which is not there.",
         lambda: _validated({"O": "SELECT * FROM A"}, StateQuery({"T": "SELECT * FROM before_S"})),
     )

@@ -22,7 +22,7 @@ from lipstick.workflow import (
     Workflow,
     open_run,
 )
-from lipstick.workflow.errors import ImportNotAllowedError, ModuleQueryError, UnknownRelationError
+from lipstick.workflow.errors import DefinitionError, ImportNotAllowedError, ModuleQueryError
 from lipstick.workflow.examples import dealership
 from tests.lipstick.workflow.dealership_frames import dealership_of_frames
 
@@ -71,7 +71,7 @@ def test_a_function_has_a_place() -> None:
 
 
 def test_parameters_are_relations() -> None:
-    with pytest.raises(UnknownRelationError, match=r"reads Cars, which is not there") as error:
+    with pytest.raises(DefinitionError, match=r"reads Cars, which is not there") as error:
         Workflow(
             "w",
             {"m": Module("m", Specification("s", {"A": CARS}, {"Out": COUNTS}, {"Out": counts}))},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lipstick.systems.scripts import ScriptSyntaxError, text_provenance
+from lipstick.systems.scripts import ScriptError, text_provenance
 
 CASES = {
     "a value that is assigned again": ("a = 1\na = 2\nb = a\n", "b", {2, 3}),
@@ -122,7 +122,7 @@ def test_the_constants_of_a_long_collection_are_one_value(form: str) -> None:
 
 
 def test_text_that_is_not_python_is_refused_with_its_place() -> None:
-    with pytest.raises(ScriptSyntaxError, match=r"s\.py:2:5: .*\n  b = \(\n") as caught:
+    with pytest.raises(ScriptError, match=r"s\.py:2:5: .*\n  b = \(\n") as caught:
         text_provenance("a = 1\nb = (\n", name="s.py")
     assert "^" in str(caught.value)
 

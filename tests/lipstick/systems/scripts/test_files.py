@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lipstick.systems.scripts import NotebookError, ScriptError, ScriptNameError, script_provenance
+from lipstick.systems.scripts import ScriptError, ScriptNameError, script_provenance
 
 
 def notebook(path: Path, cells: list[tuple[str, int | None]]) -> Path:
@@ -60,12 +60,12 @@ def test_magics_and_commands_are_not_followed(tmp_path: Path) -> None:
 def test_what_is_no_notebook_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "n.ipynb"
     path.write_text(text)
-    with pytest.raises(NotebookError, match=r"n\.ipynb is not a notebook"):
+    with pytest.raises(ScriptError, match=r"n\.ipynb is not a notebook"):
         script_provenance(path)
 
 
 def test_a_notebook_that_never_ran_has_no_executed_order(tmp_path: Path) -> None:
-    with pytest.raises(NotebookError, match=r"No cell of n\.ipynb has an execution count"):
+    with pytest.raises(ScriptError, match=r"No cell of n\.ipynb has an execution count"):
         script_provenance(notebook(tmp_path / "n.ipynb", [("a = 1", None)]), order="executed")
 
 
