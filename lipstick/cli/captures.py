@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from lipstick.cli.errors import Failure, reported
-from lipstick.cli.output import CSV, JSON, TABLE, Answer, answer_options, counted, working
+from lipstick.cli.output import CSV, JSON, TABLE, Answer, answer_options, counted, said, working
 from lipstick.cli.why import columns_of, named_values
 
 if TYPE_CHECKING:
@@ -27,12 +28,18 @@ _FORMATS = (TABLE, JSON, CSV)
 _STYLES = {"changed": "yellow", "deleted": "red", "added": "green"}
 
 
-def _source(path: Path) -> CaptureSource:
+@contextmanager
+def _opened(path: Path) -> Iterator[CaptureSource]:
+    """Open a capture for a command, which sees times as the session that captured did."""
     import lipstick
     from lipstick.explorer.captures.source import CaptureSource
+    from rewriter.interpret import in_time_zone
 
-    with working(f"opening {path}"):
-        return CaptureSource(path.name, lipstick.open(path))
+    with reported():
+        with working(f"opening {path}"):
+            source = CaptureSource(path.name, lipstick.open(path))
+        with in_time_zone(source.capture.manifest.time_zone):
+            yield source
 
 
 def _asked(source: CaptureSource, view: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -78,8 +85,7 @@ def rows(
     They are grouped by a column of their relation, times by day, month or year, numbers by range:
     --by orders.o_orderdate:month.
     """
-    with reported():
-        source = _source(capture)
+    with _opened(capture) as source:
         found = _chosen(source, condition)
         if column is not None:
             _send_inputs(answer, source, found, column, by)
@@ -181,13 +187,12 @@ def what_if(
     and unchanged: --without lineitem "l_shipmode in ('TRUCK', 'MAIL') and l_quantity > 20".
     New values are of one column: --change lineitem "l_discount = 0 where l_suppkey = 7".
     """
-    with reported():
+    with _opened(capture) as source:
         if not without and not change:
             raise Failure("Give --without or --change.")
         changed = [relation for relation, _ in change]
         if len({*changed}) < len(changed):
             raise Failure("--change takes the new values of one column of a relation, once each.")
-        source = _source(capture)
         where: dict[str, str] = {}
         for relation, condition in without:
             where[relation] = (
@@ -231,16 +236,16 @@ def _flat(changes: list[dict[str, Any]]) -> pa.Table:
 def _line(change: dict[str, Any]) -> dict[str, Any]:
     """Return a row that differs, with its old and new values."""
     from lipstick.display.number_text import signed
-    from lipstick.explorer.cells import cell, number
+    from lipstick.explorer.cells import number
 
     old, new = change["old"], change["new"]
     line: dict[str, Any] = {"": {"changed": "≠", "deleted": "-", "added": "+"}[change["change"]]}
     for name in old or new:
         before, after = (None if side is None else side[name] for side in (old, new))
-        if old is None or new is None or before == after:
-            line[name] = cell(after if old is None else before)
+        if old is None or new is None or said(before) == said(after):
+            line[name] = after if old is None else before
             continue
-        line[name] = f"{cell(before)} -> {cell(after)}"
+        line[name] = f"{said(before)} -> {said(after)}"
         sizes = number(before), number(after)
         if sizes[0] and sizes[1] is not None:
             moved = 100 * (sizes[1] - sizes[0]) / abs(sizes[0])

@@ -112,7 +112,8 @@ class Answer:
             number = all(isinstance(v, int | float) and not isinstance(v, bool) for v in given)
             table.add_column(Text(name), justify="right" if number else "left")
         for row, style in zip_longest(rows, styles):
-            table.add_row(*(Text(_cell(row.get(name))) for name in names), style=style)
+            texts = ("" if row.get(name) is None else said(row[name]) for name in names)
+            table.add_row(*(Text(printable(text)) for text in texts), style=style)
         if names:
             self._parts.append(table)
         if total is not None and total > len(rows):
@@ -217,8 +218,16 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def _cell(value: Any) -> str:
-    return "" if value is None else printable(str(value))
+def said(value: Any) -> str:
+    """Return a value for people: doubles rounded, times as the session saw them."""
+    if isinstance(value, float):
+        from lipstick.display.number_text import spelled
+
+        return spelled(value)
+    from lipstick.explorer.cells import cell
+
+    written = cell(value, None)
+    return "NULL" if written is None else written
 
 
 def printable(text: str) -> str:

@@ -29,6 +29,10 @@ class Budget:
         """Withdraw the question: nobody waits for the answer, and `check` raises from now on."""
         self._cancelled.set()
 
+    def is_cancelled(self) -> bool:
+        """Return True once nobody waits for the answer."""
+        return self._cancelled.is_set()
+
     @property
     def left(self) -> float:
         """The seconds that are left."""
@@ -42,7 +46,7 @@ class Budget:
         TooLongError
             Otherwise.
         """
-        if self._cancelled.is_set():
+        if self.is_cancelled():
             raise TooLongError("The question was withdrawn.")
         if time.monotonic() > self._until:
             raise TooLongError(

@@ -10,8 +10,9 @@ import io
 import json
 import math
 from collections.abc import Sequence
-from datetime import date, datetime, time
+from datetime import date, datetime, time, tzinfo
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from semiring.base import Array
 
 LONGEST = 400
 """Characters of a cell at most."""
+
+_OFFSET = r"\d(Z|[+-]\d\d:\d\d)$"
 
 
 def cell(value: Any, longest: int | None = LONGEST) -> str | None:
@@ -53,12 +56,50 @@ def _text(value: Any) -> str:
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, datetime):
-        return value.isoformat(" ")
+        return _clock(value).isoformat(" ")
     if isinstance(value, (date, time)):
         return value.isoformat()
     if isinstance(value, (list, tuple, dict)):
         return json.dumps(value, ensure_ascii=False, default=_text)
     return str(value)
+
+
+def _clock(value: datetime) -> datetime:
+    """Return an instant as the session's clock shows it; with its offset where it shows it twice.
+
+    Where the session's zone is not known, the offset stays.
+    """
+    zone = None if value.tzinfo is None else _zone()
+    if zone is None:
+        return value
+    local = value.astimezone(_tzinfo(zone))
+    twice = local.utcoffset() != local.replace(fold=1 - local.fold).utcoffset()
+    return local if twice else local.replace(tzinfo=None)
+
+
+def clocks(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Return instants as the session's clock shows them; other columns as they are."""
+    zone = _zone() if pa.types.is_timestamp(column.type) and column.type.tz else None
+    if zone is None:
+        return column
+    return pc.local_timestamp(column.cast(pa.timestamp("us", zone)))
+
+
+def _zone() -> str | None:
+    """Return the session's time zone; None: it is not known."""
+    # The page is there before anything is opened: only instants need it.
+    from rewriter.interpret import UninterpretableError, time_zone
+
+    try:
+        return time_zone()
+    except UninterpretableError:
+        return None
+
+
+@lru_cache(maxsize=16)
+def _tzinfo(zone: str) -> tzinfo | None:
+    found: datetime = pa.scalar(0, pa.timestamp("us", zone)).as_py()
+    return found.tzinfo
 
 
 def plain_value(value: Any) -> Any:
@@ -170,6 +211,8 @@ def columns(schema: pa.Schema) -> list[dict[str, str]]:
 def parsed(texts: Sequence[str | None], type_: pa.DataType) -> pa.Array:
     """Cells as values of a type: the inverse of `cell`, for what keys are made of.
 
+    Times without an offset are read by the session's clock.
+
     Raises
     ------
     ExploreError
@@ -181,7 +224,14 @@ def parsed(texts: Sequence[str | None], type_: pa.DataType) -> pa.Array:
         except ValueError as error:
             raise _unreadable(texts, type_) from error
     try:
-        return pa.array(list(texts), pa.string()).cast(type_)
+        given = pa.array(list(texts), pa.string())
+        if not pa.types.is_timestamp(type_) or type_.tz is None:
+            return given.cast(type_)
+        exact = pc.match_substring_regex(given, _OFFSET)
+        local = pc.if_else(exact, None, given).cast(pa.timestamp("us"))
+        chosen = {"ambiguous": "earliest", "nonexistent": "latest"}
+        shown = pc.assume_timezone(local, _zone() or "UTC", **chosen).cast(type_)
+        return pc.coalesce(pc.if_else(exact, given, None).cast(type_), shown)
     except pa.ArrowException as error:
         raise _unreadable(texts, type_) from error
 
@@ -200,7 +250,7 @@ def text_ranks(column: pa.ChunkedArray, text: str) -> Array:
     if kind(column.type) == "other":
         return np.full(len(column), 9, dtype=np.int64)
     if kind(column.type) != "text":
-        column = column.cast(pa.string())
+        column = clocks(column).cast(pa.string())
     column = column.combine_chunks()
     has = np.asarray(pc.fill_null(pc.match_substring(column, text, ignore_case=True), False))
     ranks = np.where(has, 2, 9)

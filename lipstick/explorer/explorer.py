@@ -251,7 +251,7 @@ class Explorer:
         asked = [("why", {"row": 0})] if about["rows"] else []
         for column in first if asked else ():
             value = {"row": 0, "column": column, "only": []}
-            asked += [(view, value) for view in ("value", "listed", "without")]
+            asked += [(view, value) for view in ("value", "listed")]
         for view, given in asked:
             self.ask({"source": number, "view": view, "params": given}, Budget(EACH))
 

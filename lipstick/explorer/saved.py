@@ -19,6 +19,7 @@ from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.explorer import Explorer, ExplorerSource
 from lipstick.explorer.page import assembled
 from lipstick.explorer.params import Params
+from rewriter.interpret import in_time_zone
 from semiring.errors import ExactnessError, LipstickError
 from semiring.support.budget import call_within
 
@@ -110,7 +111,8 @@ class Holding:
             if not viewed and self._circuit_seconds <= 0:
                 raise ExploreError("the other captures of this page took the time that there is")
             seconds = None if viewed else self._circuit_seconds
-            text = call_within(seconds, partial(portable, source.capture, self._room))
+            with in_time_zone(source.capture.manifest.time_zone):
+                text = call_within(seconds, partial(portable, source.capture, self._room))
             if len(text) > self._room:
                 raise ExploreError(f"its annotations take {len(text):,} bytes")
         except LipstickError as error:

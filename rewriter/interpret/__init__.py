@@ -30,7 +30,7 @@ from rewriter.interpret.calls import (
 )
 from rewriter.interpret.casts import cast
 from rewriter.interpret.compile import Interpreted, Resolve, Template, interpret
-from rewriter.interpret.dates import is_time, moment
+from rewriter.interpret.dates import is_time, moment, time_zone
 from rewriter.interpret.steps import kind, steps
 from rewriter.interpret.vector import (
     FailedError,
@@ -78,6 +78,7 @@ __all__ = [
     "split_windows",
     "steps",
     "taken_apart",
+    "time_zone",
     "unify",
     "windowed",
 ]

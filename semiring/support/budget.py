@@ -63,18 +63,28 @@ def within(seconds: float | None) -> Iterator[None]:
         _current.reset(token)
 
 
-def call_within(seconds: float | None, function: Callable[[], T]) -> T:
+def call_within(
+    seconds: float | None,
+    function: Callable[[], T],
+    withdrawn: Callable[[], bool] = lambda: False,
+) -> T:
     """Call a function, and interrupt it after a number of seconds; None: never.
+
+    Parameters
+    ----------
+    withdrawn
+        Asked while there is a budget, in another thread: True interrupts the function, too.
 
     Raises
     ------
     BudgetError
-        When the budget is spent, or the call takes more than half of the free memory.
+        When the budget is spent, or the call takes more than half of the free memory, or is
+        withdrawn.
     """
     budget = _inner(seconds)
     if seconds is None or budget is None:
         return function()
-    watch, token = _Watch(budget), _current.set(budget)
+    watch, token = _Watch(budget, withdrawn), _current.set(budget)
     # A context manager would not do: the exception may come when its exit has not begun.
     try:
         try:
@@ -163,9 +173,9 @@ class _Watch:
         The reason that the computation was interrupted, else None.
     """
 
-    def __init__(self, budget: _Budget) -> None:
+    def __init__(self, budget: _Budget, withdrawn: Callable[[], bool]) -> None:
         self.reason: str | None = None
-        self._budget = budget
+        self._budget, self._withdrawn = budget, withdrawn
         self._asking = threading.get_ident()
         # No event: an exception within its methods, which are Python, may leave its lock held.
         self._lock = threading.Lock()
@@ -201,6 +211,8 @@ class _Watch:
             reason = None
             if time.monotonic() >= self._budget.ends:
                 reason = _too_long(self._budget)
+            elif self._withdrawn():
+                reason = "The question was withdrawn."
             elif self._most is not None and (_resident() or 0) > self._most:
                 reason = (
                     "The question took more than half of the memory that was free.\n"

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,14 @@ import pyarrow.compute as pc
 
 from lipstick.capture.capture import Capture
 from lipstick.display.number_text import percent, spelled
+from lipstick.engines.memory.reach import reach, token_types
 from lipstick.errors import first_line
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures.input_rows import source_files
 from lipstick.explorer.captures.least import least
 from lipstick.explorer.captures.query import plain
-from lipstick.explorer.captures.why import labels
+from lipstick.explorer.captures.splits import splits
+from lipstick.explorer.captures.why import labels, listed
 from lipstick.explorer.cells import cell, cells, columns, kind, number
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.params import Params
@@ -31,6 +34,7 @@ from lipstick.questions.contributions.question import (
     inputs_of,
 )
 from lipstick.questions.why.sources import SourceRows
+from rewriter.blocks import Kind
 from rewriter.scalars.text import text
 from semiring.base import Array
 
@@ -190,6 +194,22 @@ class ContributionViews:
         rows = [[*own, *row] for own, row in zip(numbers, listed["rows"], strict=True)]
         return {"columns": [*named, *listed["columns"]], "rows": rows}
 
+    def splits(self, row: int, params: Params, budget: Budget) -> dict[str, Any]:
+        """Return the columns by which the inputs stand out; see :func:`splits.splits`."""
+        inputs = self._asked(row, params).inputs
+        found = splits(self.capture.memory.engine, inputs, budget)
+        return {
+            "splits": [
+                {
+                    "by": {"axis": each.axis, "column": each.column, "unit": each.unit},
+                    "text": f"{each.column} {in_unit(each.label, each.unit)}",
+                    "share": percent(each.share),
+                    "usual": f"{percent(each.usual)} of all rows of {inputs.axes[each.axis].name}",
+                }
+                for each in found
+            ]
+        }
+
     def least(self, row: int, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the fewest rows whose removal brings a value to a number; see `least.least`."""
         axis = self._asked(row, params).groups(Params(params.mapping("by"))).axis
@@ -265,10 +285,12 @@ class ContributionViews:
         """Return what the value is made of, in words."""
         inputs, groups, found = asked.inputs, items.groups, items.found
         answer, root = self.capture.memory.answer(), self.capture.memory.engine.root
-        keys = [answer.column(place)[row].as_py() for place in root.key_outputs or ()]
-        names = ", ".join(str(cell(key)) for key in keys)
-        whole = f"{inputs.column} {_worded(inputs.value)}{f' of {names}' if keys else ''}"
-        made = _rows_of(groups.axis)
+        names = ", ".join(
+            _key(answer.column_names[place], answer.column(place)[row].as_py())
+            for place in root.key_outputs or ()
+        )
+        whole = f"{inputs.column} {_worded(inputs.value)}{f' of {names}' if names else ''}"
+        made = self._made(inputs, groups.axis)
         if asked.only:
             made += f" with {' and '.join(each['text'] for each in asked.only)}"
         if not groups.count:
@@ -296,15 +318,43 @@ class ContributionViews:
             return f"{whole}: {made}; the largest, {name}, is {said}.{told}"
         if found.gone[best[0]]:
             return f"{whole}: {made}. Without {name} the row would not be there.{told}"
+        one = "Without any one of them" if groups.count > 1 else f"Without {name}"
         if value:
-            word = "more" if value < 0 else "less"
-            size = abs(value)
-            return f"{whole}: {made}. Without {name} it is {spelled(size)} {word}{most}.{told}"
+            by = f"{spelled(abs(value))} {'more' if value < 0 else 'less'}"
+            if pc.count_distinct(found.without.values).as_py() == 1 and not found.gone.any():
+                return f"{whole}: {made}. {one} it is {by}.{told}"
+            return f"{whole}: {made}. Without {name} it is {by}{most}.{told}"
         if found.sizes()[best[0]] > 0:
             after = found.without.values[int(best[0])].as_py()
             return f"{whole}: {made}. Without {name} it is {_worded(after)}.{told}"
-        one = "Without any one of them" if groups.count > 1 else f"Without {name}"
         return f"{whole}: {made}. {one} it is the same.{told}"
+
+    def _made(self, inputs: ValueInputs, axis: Axis) -> str:
+        """Return the input rows of a value in words, and the groups that they were in before."""
+        engine = self.capture.memory.engine
+        root, count = engine.root, axis.distinct
+        made = [f"{count:,} {'row' if count == 1 else 'rows'} of {axis.name}"]
+        if inputs.joint:
+            return made[0]
+        seen = {each.relation for each in inputs.axes}
+        made += [f"none of {name}" for name in token_types(engine) if name not in seen]
+        if root.kind is not Kind.GROUP or root.tokens or len(root.derived) != 1:
+            return listed(made)
+        (inner,) = root.derived
+        if inner.kind is not Kind.GROUP or not inner.keys:
+            return listed(made)
+        at = np.array([inputs.position], dtype=np.int64)
+        groups = len(reach(engine, at)[root.name].members)
+        by = ", ".join(plain(text(key), inner) for _, key in inner.keys)
+        return f"{groups:,} {'group' if groups == 1 else 'groups'} by {by}, of {listed(made)}"
+
+
+def _key(name: str, value: Any) -> str:
+    """Return a value of a row's key in words: numbers and truth values with their column."""
+    if value is None:
+        return f"{name} NULL"
+    written = str(cell(value)).removesuffix(" 00:00:00")
+    return f"{name} = {written}" if isinstance(value, Number) else written
 
 
 def _function(inputs: ValueInputs) -> str | None:
@@ -334,11 +384,6 @@ def _note(source: SourceRows) -> str:
     except ExploreError as error:
         return f"{first_line(error)} The columns here are those of the capture."
     return "Its columns are not those that were captured."
-
-
-def _rows_of(axis: Axis) -> str:
-    count = axis.distinct
-    return f"{count:,} {'row' if count == 1 else 'rows'} of {axis.name}"
 
 
 def _worded(value: Any) -> str:
@@ -405,8 +450,12 @@ def group_labels(groups: InputGroups, chosen: Array) -> list[str | None]:
     values = groups.values.take(pa.array(chosen)).to_pylist()
     if groups.step is not None:
         return [None if v is None else f"{_plain(v)} to {_plain(v + groups.step)}" for v in values]
-    length = {"day": 10, "month": 7, "year": 4}.get(groups.unit)
-    return [None if v is None else str(cell(v))[:length] for v in values]
+    return [None if v is None else in_unit(v, groups.unit) for v in values]
+
+
+def in_unit(value: Any, unit: str) -> str:
+    """Return a value that is grouped by, times by their day, month or year."""
+    return str(cell(value) or "NULL")[: {"day": 10, "month": 7, "year": 4}.get(unit)]
 
 
 def _row_labels(axis: Axis, rows: Array) -> list[str | None]:

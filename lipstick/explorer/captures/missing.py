@@ -10,6 +10,7 @@ from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures.source import CaptureSource
 from lipstick.explorer.cells import cell
 from lipstick.explorer.conditions import read_condition
+from lipstick.explorer.explorer import View
 from lipstick.explorer.params import Params
 from lipstick.questions.asking import forget_connection
 from semiring.errors import ExactnessError
@@ -42,10 +43,9 @@ class QuerySource(CaptureSource):
         self._missing = lru_cache(maxsize=_PATTERNS)(self._why_not)
 
     @property
-    def views(self) -> dict[str, Callable[[Params, Budget], dict[str, Any]]]:
-        """The questions, by name."""
+    def _views(self) -> dict[str, View]:
         asked = {"missing": self.missing, "changes": self.changes, "dropped": self.dropped}
-        return super().views | asked
+        return super()._views | asked
 
     def about(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Return what `CaptureSource.about` does, and that missing rows can be asked about."""

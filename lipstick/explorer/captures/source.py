@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,17 @@ from lipstick.errors import first_line
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures import input_rows, query, search, why
 from lipstick.explorer.captures.contributions import ContributionViews
+from lipstick.explorer.captures.measures import RowMeasures
 from lipstick.explorer.captures.valuations import Chosen, numeric_columns
 from lipstick.explorer.captures.what_if import ScenarioViews
 from lipstick.explorer.cells import cell, columns
 from lipstick.explorer.errors import ExploreError
+from lipstick.explorer.explorer import View
 from lipstick.explorer.params import Params
 from lipstick.explorer.table_windows import TableWindows
 from lipstick.questions.contributions.question import position_of
+from lipstick.questions.diff.difference import AnswerDifference
+from rewriter.interpret import in_time_zone
 from semiring import semirings
 from semiring.base import Semiring
 from semiring.errors import LipstickError
@@ -80,12 +84,13 @@ def evaluated(
     for row in places:
         budget.check()
         shown.append(_annotated(capture, row, semiring, chosen))
+    own = f"lipstick.semirings.{type(semiring).__name__}"
     opening = f"import lipstick\n\ncapture = lipstick.open({str(capture.directory)!r})"
     return {
         "values": shown,
         "places": places,
         "name": semiring.name,
-        "python": chosen.python(semiring, opening),
+        "python": chosen.python(opening, lambda w: f"capture.evaluate({own}(), {w or None})"),
     }
 
 
@@ -122,26 +127,72 @@ class CaptureSource:
         self.capture = capture
 
     @property
-    def views(self) -> dict[str, Callable[[Params, Budget], dict[str, Any]]]:
+    def views(self) -> dict[str, View]:
         """The questions, by name."""
+        return {name: self._in_its_time_zone(view) for name, view in self._views.items()}
+
+    def _in_its_time_zone(self, view: View) -> View:
+        """Let a view show times, and read them, as the session that captured saw them."""
+
+        def asked(params: Params, budget: Budget) -> dict[str, Any]:
+            with in_time_zone(self.capture.manifest.time_zone):
+                return view(params, budget)
+
+        return asked
+
+    @property
+    def _views(self) -> dict[str, View]:
         return {
             "about": self.about,
             "glance": self.glance,
             "rows": self.rows,
             "why": self.why,
-            "members": self.members,
-            "shares": self.shares,
-            "inputs": self.inputs,
+            "members": lambda params, budget: why.members(
+                self.capture.memory, self.row(params), params
+            ),
+            "shares": lambda params, budget: self._measures(params, budget).shares(self.opening),
+            "probability": lambda params, budget: self._measures(params, budget).probability(
+                self.opening
+            ),
+            "circuit": lambda params, budget: self._measures(params, budget).circuit(),
+            "inputs": lambda params, budget: input_rows.source_rows(
+                self.capture.memory, self.row(params), params, budget
+            ),
             "value": self.value,
-            "listed": self.listed,
-            "least": self.least,
+            "listed": lambda params, budget: self.contributions.listed(
+                self.row(params), params, budget
+            ),
+            "splits": lambda params, budget: self.contributions.splits(
+                self.row(params), params, budget
+            ),
+            "least": lambda params, budget: self.contributions.least(
+                self.row(params), params, budget
+            ),
             "what_if": self.what_if,
-            "query": self.query,
-            "evaluate": self.evaluate,
-            "numbers": self.numbers,
-            "search": self.search,
-            "follow": self.follow,
+            "query": lambda params, budget: query.query(self.capture),
+            "evaluate": lambda params, budget: evaluated(
+                self.capture, self.windows, params, budget
+            ),
+            "numbers": lambda params, budget: {"columns": numeric_columns(self.capture)},
+            "search": lambda params, budget: search.search(
+                self.capture, self.windows.table, params
+            ),
+            "follow": lambda params, budget: search.follow(
+                self.capture, self.windows.table, params
+            ),
         }
+
+    def what_if(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """Return the differences that deleting some inputs makes."""
+        return self.scenarios.beside(params, budget)
+
+    def _measures(self, params: Params, budget: Budget) -> RowMeasures:
+        return RowMeasures(self.capture, self.row(params), params, budget)
+
+    @cached_property
+    def difference_from(self) -> Callable[[CaptureSource], AnswerDifference]:
+        """From a capture of the query before to the difference, which is kept for other numbers."""
+        return lru_cache(maxsize=1)(lambda before: before.capture.diff(self.capture))
 
     @property
     def opening(self) -> str:
@@ -211,19 +262,6 @@ class CaptureSource:
         )
         return answer
 
-    def members(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """The ways in which a row came about."""
-        del budget
-        return why.members(self.capture.memory, self.row(params), params)
-
-    def shares(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """The shares of inputs in a row."""
-        return why.shares(self.capture.memory, self.row(params), budget)
-
-    def inputs(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Input rows of a row as they are in their source."""
-        return input_rows.source_rows(self.capture.memory, self.row(params), params, budget)
-
     @cached_property
     def contributions(self) -> ContributionViews:
         """The contributions to the values of the answer."""
@@ -240,39 +278,3 @@ class CaptureSource:
             asked += f", by={answer['axes'][by['axis']]['name'] + ''.join(parts)!r}"
         answer["python"] = f"{self.opening}\ncapture.contributions({asked})"
         return answer
-
-    def listed(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Return the source rows of a value's inputs; see :meth:`ContributionViews.listed`."""
-        return self.contributions.listed(self.row(params), params, budget)
-
-    def least(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Return the fewest rows to remove; see :meth:`ContributionViews.least`."""
-        return self.contributions.least(self.row(params), params, budget)
-
-    def what_if(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Return the differences that deleting some inputs makes."""
-        return self.scenarios.beside(params, budget)
-
-    def query(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """The text of the query, its annotation type and blocks."""
-        del params, budget
-        return query.query(self.capture)
-
-    def numbers(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """The columns that tokens may be valued by, per relation."""
-        del params, budget
-        return {"columns": numeric_columns(self.capture)}
-
-    def search(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Return findings in the answer and in the keys of its inputs."""
-        del budget
-        return search.search(self.capture, self.windows.table, params)
-
-    def follow(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Return an input row, and the rows of the answer that rest on it."""
-        del budget
-        return search.follow(self.capture, self.windows.table, params)
-
-    def evaluate(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """The annotations of rows in a semiring."""
-        return evaluated(self.capture, self.windows, params, budget)

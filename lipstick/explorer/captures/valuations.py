@@ -149,8 +149,8 @@ class Chosen:
             return None
         return int(value) if self._sort == "integer" and int(value) == value else float(value)
 
-    def python(self, semiring: Semiring[Any], opening: str) -> str:
-        """The Python that evaluates all rows so."""
+    def python(self, opening: str, call: Callable[[str], str]) -> str:
+        """Return Python that makes a call with these values, which has their text; "": none."""
         lines = [opening]
         if self.columns:
             lines.insert(0, "import pyarrow.dataset as ds")
@@ -167,9 +167,8 @@ class Chosen:
                 f"{read}[{column!r}].cast({cast!r}))"
             )
             values.append(f"    {name!r}: {read},")
-        given = "\n".join(["{", *values, "}"]) if values else "None"
-        call = f"capture.evaluate(lipstick.semirings.{type(semiring).__name__}(), {given})"
-        return "\n".join([*lines, call])
+        given = "\n".join(["{", *values, "}"]) if values else ""
+        return "\n".join([*lines, call(given)])
 
 
 def numeric_columns(capture: Capture) -> dict[str, list[str]]:

@@ -25,9 +25,8 @@ from lipstick.questions.contributions.question import position_of
 from lipstick.tracking.naming import shown_key
 from rewriter.blocks import Block
 from rewriter.scalars.text import text
-from semiring.analysis import sampled_shapley, shapley, witnesses
 from semiring.base import Array
-from semiring.errors import CapabilityError, ExactnessError, LipstickError
+from semiring.errors import LipstickError
 from semiring.expression import Expression
 from semiring.expression.compared import Compare
 from semiring.expression.condition import Condition
@@ -141,10 +140,6 @@ READ = 600
 LISTED = 200
 """Input rows of one relation, and witnesses, that are listed at most."""
 
-_EXACT, _SAMPLED = 200, 600
-_DECISIONS = 2_000
-"""Tokens up to which shares are exact, and up to which they are estimated."""
-
 
 def why(memory: Memory, row: int, params: Params, budget: Budget) -> dict[str, Any]:
     """Return the provenance of a row: the reasons for its presence.
@@ -161,12 +156,13 @@ def why(memory: Memory, row: int, params: Params, budget: Budget) -> dict[str, A
     reached = lineage_reach(engine, at)
     budget.check()
     total = sum(len(reached.members) for reached in reached.values())
+    derivations = len(reached[engine.root.name].members)
     answer: dict[str, Any] = {
         "row": row,
         "cells": cells(memory.answer().slice(row, 1))[0],
-        "members": total,
+        "members": derivations,
         "inputs": (inputs := _inputs(memory, reached)),
-        "sentence": _sentence(inputs, total),
+        "sentence": _sentence(inputs, derivations if len(reached) == 1 else 1),
         "blocks": [
             {
                 "name": block.name,
@@ -180,7 +176,7 @@ def why(memory: Memory, row: int, params: Params, budget: Budget) -> dict[str, A
     }
     budget.check()
     if total > READ:
-        answer["annotation"] = {"op": "condition", "text": f"{total:,} derivations: too many"}
+        answer["annotation"] = {"op": "condition", "text": f"too long to show: {total:,} terms"}
         return answer
     try:
         formal = annotation(memory, at)
@@ -201,7 +197,7 @@ def annotation(memory: Memory, at: Array) -> Polynomial | Expression:
 
 
 def _sentence(inputs: Sequence[Mapping[str, Any]], derivations: int) -> str:
-    """Return the input rows of a row in words."""
+    """Return the input rows of a row in words; `derivations`: in how many ways they meet."""
     counts = [
         f"{each['count']:,} {'row' if each['count'] == 1 else 'rows'} of {each['relation']}"
         for each in inputs
@@ -209,10 +205,15 @@ def _sentence(inputs: Sequence[Mapping[str, Any]], derivations: int) -> str:
     ]
     if not counts:
         return "No row of a tracked relation decides whether it is there."
-    *others, last = counts
-    rows = f"{', '.join(others)} and {last}" if others else last
-    ways = f", which meet in {derivations:,} ways" if others and derivations > 1 else ""
-    return f"It is made of {rows}{ways}."
+    ways = f", which meet in {derivations:,} ways" if len(counts) > 1 and derivations > 1 else ""
+    counts += [f"none of {each['relation']}" for each in inputs if not each["count"]]
+    return f"It is made of {listed(counts)}{ways}."
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Return parts of a sentence as a list in words."""
+    *others, last = parts
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _decided(root: Block) -> list[str]:
@@ -285,42 +286,3 @@ def _called(block: Block, name: str) -> str:
     """Return a column of members as the query writes it."""
     known = {} if block.core is None else dict(block.core.select)
     return plain(text(known[name]), block) if name in known else name
-
-
-def shares(memory: Memory, row: int, budget: Budget) -> dict[str, Any]:
-    """Return the share of each input in a row's presence: Shapley values, and the witnesses."""
-    at = np.array([position_of(memory, row)], dtype=np.int64)
-    total = sum(len(reached.members) for reached in lineage_reach(memory.engine, at).values())
-    if total > READ:
-        return {"refused": f"The row has {total:,} derivations: too many to share it out among."}
-    formal = annotation(memory, at)
-    budget.check()
-    count = len(formal.tokens)
-    answer: dict[str, Any] = {"tokens": count}
-    if count > _SAMPLED:
-        answer["refused"] = f"The row has {count:,} inputs: too many to share it out among."
-        return answer
-    try:
-        if count > _EXACT:
-            raise ExactnessError("")
-        values = shapley(formal, _DECISIONS)
-    except ExactnessError:
-        values = sampled_shapley(formal, 0.1)
-    budget.check()
-    ranked = sorted(values.items(), key=lambda item: (-abs(item[1].value), item[0].sort_key))
-    answer["shares"] = [
-        token(of) | {"value": value.value, "error": value.error} for of, value in ranked[:LISTED]
-    ]
-    answer["rest"] = [len(ranked[LISTED:]), sum(value.value for _, value in ranked[LISTED:])]
-    try:
-        sets = witnesses(formal)
-        answer["witnesses"] = {
-            "count": len(sets),
-            "sets": [
-                [token(element) for element in sorted(each, key=lambda t: t.sort_key)[:20]]
-                for each in sets[:20]
-            ],
-        }
-    except (CapabilityError, ExactnessError) as error:
-        answer["witnesses"] = {"count": 0, "sets": [], "why": first_line(error)}
-    return answer

@@ -5,7 +5,7 @@ import { Refused, savedAsker, serverAsker, widgetAsker } from "./asking.js";
 import { heldAnswers } from "./evaluator.js";
 import { offer } from "./exporting.js";
 import { Latest, Place } from "./state.js";
-import { replaceKeeping, trouble } from "./why.js";
+import { replaceKeeping, trouble } from "./loading.js";
 import { View } from "./view.js";
 import { CaptureView } from "./capture.js";
 import { GraphView } from "./graph.js";

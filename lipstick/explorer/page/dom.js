@@ -47,7 +47,8 @@ export function rounded(value) {
   if (value === null || value === undefined) return "";
   const size = Math.abs(value);
   if (size !== 0 && (size < 0.001 || size >= 1e15)) return value.toExponential(3);
-  return value.toLocaleString("en", { maximumFractionDigits: size >= 1000 ? 2 : 4 });
+  const cents = size >= 1000 && !Number.isInteger(value) ? 2 : 0;
+  return value.toLocaleString("en", { minimumFractionDigits: cents, maximumFractionDigits: cents || 4 });
 }
 
 // A number as text with separators, exactly; whole ones only if they are counted or measured, for
@@ -58,8 +59,24 @@ export function grouped(text, measured = false) {
   return `${parts[1] ? "−" : ""}${parts[2].replace(/\B(?=(\d{3})+$)/g, ",")}${parts[3] ?? ""}`;
 }
 
-// A time in a cell: at midnight the day alone.
-export const atMidnight = (text) => text?.replace(/ 00:00:00(\+00:00)?$/, "");
+// A double as sentences have it: the digits that its computation adds are in the files alone.
+function spelledDouble(text) {
+  const value = Number(text);
+  const size = Math.abs(value);
+  if (!Number.isFinite(value) || size >= 1e15 || (size && size < 1e-6)) return text;
+  const digits = Number.isInteger(value) ? {} : size >= 1000 ? { minimumFractionDigits: 2, maximumFractionDigits: 2 } : { maximumSignificantDigits: 6 };
+  return value.toLocaleString("en", digits).replace("-", "−");
+}
+
+const INEXACT = ["DOUBLE", "FLOAT"];
+
+// A cell as people read it: numbers with separators, at midnight the day alone.
+export function displayed(text, { kind, type }, measured = false) {
+  if (text === null || text === undefined) return text;
+  if (kind === "time") return text.replace(/ 00:00:00(\+00:00)?$/, "");
+  if (kind !== "number") return text;
+  return INEXACT.includes(type) ? spelledDouble(text) : grouped(text, measured);
+}
 
 // A time of a stream as a date, where its ticks are seconds, milli- or microseconds of this century.
 export function dated(text) {

@@ -3,7 +3,7 @@
 import { h, s, replace, button, freshId, many } from "./dom.js";
 import { Latest } from "./state.js";
 import { smooth } from "./picture.js";
-import { load, replaceKeeping, section } from "./why.js";
+import { load, replaceKeeping, section } from "./loading.js";
 import { plainTable } from "./table.js";
 import { pictureButtons, pythonButton } from "./exporting.js";
 import { View } from "./view.js";

@@ -3,7 +3,7 @@
 import { h, replace, button, icon, many } from "./dom.js";
 import { Latest } from "./state.js";
 import { MARKS, Picture } from "./picture.js";
-import { load, replaceKeeping, section } from "./why.js";
+import { load, replaceKeeping, section } from "./loading.js";
 import { Table, plainTable } from "./table.js";
 import { pictureButtons, pythonButton, tableButtons } from "./exporting.js";
 import { PictureView } from "./view.js";

@@ -3,7 +3,7 @@
 import { h, replace, button, many } from "./dom.js";
 import { Latest } from "./state.js";
 import { pythonButton } from "./exporting.js";
-import { load, section } from "./why.js";
+import { load, section } from "./loading.js";
 
 // The filters below the columns of the answer as one condition.
 export function conditionOf(filters, columns) {

@@ -143,7 +143,7 @@ export class Picture {
 
   // A line of text in the middle of a box, which fonts that are wider do not lead out of it.
   text(kind, size, text, { at: [x, y, width] }, down) {
-    const room = width - 20;
+    const room = width - 16;
     const wide = widest(this.svg, size, [text]) > room;
     return s("text", { class: kind, x: x + width / 2, y: y + down, "text-anchor": "middle", textLength: wide ? room : null, lengthAdjust: wide ? "spacingAndGlyphs" : null }, text);
   }

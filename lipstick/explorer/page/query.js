@@ -1,7 +1,7 @@
 // The query: its text, the type of its annotations, its blocks, where its columns come from.
 
 import { h, button, many } from "./dom.js";
-import { section } from "./why.js";
+import { section } from "./loading.js";
 import { plainTable } from "./table.js";
 import { View } from "./view.js";
 

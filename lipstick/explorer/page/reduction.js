@@ -4,7 +4,7 @@ import { h, replace, button, many } from "./dom.js";
 import { Latest } from "./state.js";
 import { lines } from "./charts.js";
 import { Badge, Live, ago } from "./live.js";
-import { load, section } from "./why.js";
+import { load, section } from "./loading.js";
 import { GraphView } from "./graph.js";
 import { pictureButtons, pythonButton } from "./exporting.js";
 import { View } from "./view.js";

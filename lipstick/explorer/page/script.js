@@ -1,7 +1,7 @@
 // A script beside its graph: lines and nodes lit together.
 
 import { h, replace, button, many } from "./dom.js";
-import { load, section } from "./why.js";
+import { load, section } from "./loading.js";
 import { GraphView } from "./graph.js";
 import { pythonButton } from "./exporting.js";
 import { View } from "./view.js";

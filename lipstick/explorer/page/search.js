@@ -1,8 +1,8 @@
 // Search in all sources: modules, nodes, keys and values, streams, lines; and a row followed anywhere.
 
-import { h, replace, button, icon, many, grouped } from "./dom.js";
+import { h, replace, button, icon, many, displayed } from "./dom.js";
 import { Latest } from "./state.js";
-import { load, section } from "./why.js";
+import { load, section } from "./loading.js";
 import { plainTable } from "./table.js";
 
 export class Search {
@@ -171,7 +171,7 @@ export class RowCard {
         answer.partial && h("p", { class: "note" }, "Of many tokens the first are listed."),
       );
     }
-    const rows = answer.rows.map((row, number) => [button(row[0] ?? "NULL", () => go({ row: answer.places[number] }), { class: "more" }), ...row.slice(1).map((text, place) => (answer.columns[place + 1].kind === "number" ? grouped(text) : text))]);
+    const rows = answer.rows.map((row, number) => [button(displayed(row[0], answer.columns[0]) ?? "NULL", () => go({ row: answer.places[number] }), { class: "more" }), ...row.slice(1)]);
     return section(
       name,
       `${many(answer.total, "row")} of the answer`,

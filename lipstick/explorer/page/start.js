@@ -1,10 +1,10 @@
 // The start page: all sources, with search, age and size, checks that are red, and numbers over captures.
 
-import { delta, grouped, h, replace, button, many } from "./dom.js";
+import { delta, displayed, h, replace, button, many } from "./dom.js";
 import { Live, ago } from "./live.js";
 import { Latest } from "./state.js";
 import { plainTable } from "./table.js";
-import { replaceKeeping, section, trouble } from "./why.js";
+import { replaceKeeping, section, trouble } from "./loading.js";
 
 export const SORTS = { fault: "damaged", capture: "capture", graph: "store", script: "script", federation: "federation", stream: "streams", reduction: "events" };
 
@@ -24,6 +24,9 @@ function inBytes(bytes) {
   return `${(bytes / 1000 ** unit).toLocaleString("en", { maximumFractionDigits: unit ? 1 : 0 })} ${["B", "kB", "MB", "GB"][unit]}`;
 }
 
+// A query without its comments.
+const oneLine = (query) => query.replace(/--[^\n]*/g, " ").replace(/\s+/g, " ").trim();
+
 export class StartPage {
   constructor(app) {
     this.app = app;
@@ -33,7 +36,7 @@ export class StartPage {
     this.answers = new Map();
     this.latest = new Latest();
     this.filter = h("input", { type: "search", placeholder: "Filter", "aria-label": "Filter the sources", oninput: () => this.draw() });
-    this.order = h("select", { "aria-label": "Order", onchange: () => this.draw() }, Object.keys(ORDERS).map((name) => h("option", { value: name }, name === "given" ? "as given" : `${name} first`)));
+    this.order = h("select", { "aria-label": "Order", onchange: () => this.draw() }, Object.keys(ORDERS).map((name) => h("option", { value: name }, { given: "as given", name: "by name" }[name] ?? `${name} first`)));
     this.count = h("span", { class: "note", role: "status" });
     this.element = h("div", { class: "start scrolled" }, h("div", { class: "controls" }, h("h2", null, "Sources"), this.count, h("span", { class: "spacer" }), this.filter, this.order), this.unseen, this.list, this.histories);
     this.draw();
@@ -77,8 +80,7 @@ export class StartPage {
   content(number) {
     const { query, total, relations = [] } = this.answers.get(number) ?? {};
     if (query === undefined) return null;
-    const text = query.replace(/--[^\n]*/g, " ").replace(/\s+/g, " ").trim();
-    return [h("code", { class: "card-query", title: query }, text), h("span", { class: "note" }, many(total, "row"), relations.length > 0 && ` from ${relations.join(", ")}`)];
+    return [h("code", { class: "card-query", title: query }, oneLine(query)), h("span", { class: "note" }, many(total, "row"), relations.length > 0 && ` from ${relations.join(", ")}`)];
   }
 
   // Captures that were saved to an open folder meanwhile.
@@ -128,11 +130,14 @@ export class StartPage {
         const change = before && delta(before[place], now[place]);
         const asked = { before: captures[at - 1], row: rows.indexOf(now), column: columns[place].name };
         const why = change && button(change, () => this.explain(reason, captures[at], asked), { class: "plain small delta", title: "The rows that make this difference" });
-        return h("span", null, grouped(now[place], true) ?? "NULL", why && [" ", why]);
+        return h("span", null, displayed(now[place], columns[place], true) ?? "NULL", why && [" ", why]);
       };
-      const rows = [...named].slice(0, 12).flatMap(([key, row]) => measured.map((place) => [...keys.map((at) => row[at]), columns[place].name, ...captures.map((_, at) => cell(key, place, at))]));
+      // Rows whose numbers differ come first.
+      const differs = (key) => found.some((byKey, at) => at > 0 && measured.some((place) => byKey.get(key)?.[place] !== found[at - 1].get(key)?.[place]));
+      const [different, same] = [[...named].filter(([key]) => differs(key)), [...named].filter(([key]) => !differs(key))];
+      const rows = [...different, ...same].slice(0, 12).flatMap(([key, row]) => measured.map((place) => [...keys.map((at) => row[at]), columns[place].name, ...captures.map((_, at) => cell(key, place, at))]));
       const head = [...keys.map((place) => columns[place]), { name: "number", kind: "text" }, ...captures.map((number) => ({ name: this.app.sources[number].name, kind: "number" }))];
-      return rows.length > 0 && section("Over captures", many(captures.length, "capture"), h("p", { class: "note" }, h("code", null, query)), plainTable(head, rows, { label: "Numbers over captures" }), reason, named.size > 12 && h("p", { class: "note" }, "The first 12 rows."));
+      return rows.length > 0 && section("Over captures", many(captures.length, "capture"), h("p", { class: "note" }, h("code", { title: query }, oneLine(query))), plainTable(head, rows, { label: "Numbers over captures" }), named.size > 12 && h("p", { class: "note" }, `12 of ${many(named.size, "row")}; ${different.length ? `${different.length.toLocaleString("en")} of them ${different.length === 1 ? "differs" : "differ"}` : "none of them differs"}.`), reason);
     });
   }
 
@@ -143,7 +148,8 @@ export class StartPage {
     try {
       const { sentence, parts, inputs, not_held: missing } = await this.app.asker.ask(number, "difference", asked, signal);
       const lines = inputs.map(({ text, part }) => h("li", null, text, h("span", { class: "delta" }, ` ${part}`)));
-      replace(element, h("p", null, sentence), h("ul", { class: "note" }, parts.map((part) => h("li", null, part))), h("ul", null, lines), missing.length > 0 && h("p", { class: "note" }, `Not held by both captures: ${missing.join(", ")}.`));
+      replace(element, h("p", { class: "sentence" }, sentence), h("ul", { class: "note" }, parts.map((part) => h("li", null, part))), h("ul", null, lines), missing.length > 0 && h("p", { class: "note" }, `Not held by both captures: ${missing.join(", ")}.`));
+      element.scrollIntoView({ block: "nearest" });
     } catch (error) {
       if (!signal.aborted) replace(element, trouble(error, () => this.explain(element, number, asked)));
     }

@@ -4,7 +4,7 @@ import { choose, dated, h, replace, button, icon, many, rounded } from "./dom.js
 import { moments } from "./charts.js";
 import { Picture } from "./picture.js";
 import { Badge, Live, ago } from "./live.js";
-import { load, section } from "./why.js";
+import { load, section } from "./loading.js";
 import { Table, plainTable } from "./table.js";
 import { pictureButtons, pythonButton, tableButtons } from "./exporting.js";
 import { PictureView } from "./view.js";

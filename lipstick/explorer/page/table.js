@@ -1,6 +1,6 @@
 // Tables of any length: only the rows that are seen are there, and are asked for as one scrolls.
 
-import { arrange, atMidnight, h, replace, button, delta, freshId, grouped, many, widest } from "./dom.js";
+import { arrange, h, replace, button, delta, displayed, freshId, many, widest } from "./dom.js";
 
 const ROW = 30;
 const PAGE = 100;
@@ -263,8 +263,8 @@ export class Table {
   // A value as it is shown; where it would be another, that one and the difference follow.
   words(text, after, place) {
     const { kind } = this.columns[place];
-    const plain = (value) => (kind === "number" ? grouped(value, this.linked(place)) : kind === "time" ? atMidnight(value) : value) ?? "NULL";
-    if (!(after?.change === "changed" || after?.place) || after.cells[place] === text) return [plain(text)];
+    const plain = (value) => displayed(value, this.columns[place], this.linked(place)) ?? "NULL";
+    if (!(after?.change === "changed" || after?.place) || plain(after.cells[place]) === plain(text)) return [plain(text)];
     const words = [plain(text), plain(after.cells[place])];
     const change = kind === "number" ? delta(text, after.cells[place]) : "";
     return change ? [...words, change] : words;
@@ -281,7 +281,7 @@ export class Table {
 
   cell(entry, text, place, number) {
     const kind = this.columns[place].kind;
-    const shown = this.value(entry, text, place);
+    const value = this.value(entry, text, place);
     const gone = entry.after?.place ? [`↓ ${entry.after.place.toLocaleString("en")}.`, `would be row ${entry.after.place.toLocaleString("en")}, which LIMIT leaves out`] : ["−", "would be gone"];
     const mark = place === 0 && entry.after && { changed: ["≠", "would change"], deleted: gone, added: ["+", "would be new"] }[entry.after.change];
     const linked = this.oncell && this.linked(place) && text !== null && entry.after?.change !== "added";
@@ -292,7 +292,7 @@ export class Table {
         role: "gridcell",
         id: `${this.id}-${number}-${place}`,
         "aria-colindex": place + 1,
-        title: text !== null && (text.length > 24 || kind === "time") ? text : null,
+        title: text !== null && (text.length > 14 || kind === "time") ? text : null,
         onclick: linked
           ? (event) => {
               event.stopPropagation();
@@ -301,7 +301,7 @@ export class Table {
           : null,
       },
       mark && h("span", { class: `sign ${entry.after.change}`, title: mark[1], "aria-label": mark[1], role: "img" }, `${mark[0]} `),
-      shown,
+      value,
     );
   }
 
@@ -388,7 +388,7 @@ export function plainTable(columns, rows, { label, marked } = {}) {
               h(
                 "td",
                 { class: columns[place].kind },
-                text instanceof Node ? text : text === null ? h("span", { class: "null" }, "NULL") : text,
+                text instanceof Node ? text : text === null ? h("span", { class: "null" }, "NULL") : displayed(text, columns[place]),
               ),
             ),
           ),

@@ -1,10 +1,10 @@
 // What a value is made of: its inputs in groups, each with its measure, its share, and its rows.
 
-import { h, replace, button, choose, icon, many, grouped, rounded } from "./dom.js";
+import { h, replace, button, choose, icon, many, grouped, displayed } from "./dom.js";
 import { Latest } from "./state.js";
 import { spans } from "./charts.js";
 import { pictureButtons, pythonButton, tableButtons } from "./exporting.js";
-import { load, replaceKeeping } from "./why.js";
+import { load, replaceKeeping } from "./loading.js";
 
 const UNITS = { time: ["day", "month", "year"], number: ["range"] };
 
@@ -17,15 +17,18 @@ function percent(share) {
 export class Value {
   constructor(app, source, about, { row, column }) {
     Object.assign(this, { app, source, about, row, column });
-    this.name = about.columns[column].name;
+    this.type = about.columns[column];
+    this.name = this.type.name;
     this.latest = new Latest();
     this.details = new Latest();
+    this.suggesting = new Latest();
     this.place = h("div", { class: "lazy" });
     this.sentence = h("p", { class: "sentence" });
     // What answers are drawn around stays: somebody may be typing in it.
     this.by = h("select", { "aria-label": "Group by", onchange: () => this.group({ by: this.grouping(JSON.parse(this.by.value)) }) });
     this.unit = h("select", { "aria-label": "in", onchange: () => this.group({ by: { ...JSON.parse(this.by.value), unit: this.unit.value } }) });
     this.kept = h("div", { class: "chips" });
+    this.splits = h("div", { class: "chips", role: "group", "aria-label": "Columns by which its inputs stand out" });
     this.controls = h("div", { class: "controls", hidden: true }, h("label", null, "group by ", this.by), this.unit, this.kept);
     this.element = h(
       "section",
@@ -33,6 +36,7 @@ export class Value {
       h("h2", null, this.name),
       button(icon("close"), () => app.place.go({ col: undefined, by: undefined, only: undefined }), { class: "plain icon-button in-section", "aria-label": "Close the value" }),
       this.sentence,
+      this.splits,
       this.controls,
       this.place,
     );
@@ -42,6 +46,7 @@ export class Value {
   stop() {
     this.latest.stop();
     this.details.stop();
+    this.suggesting.stop();
   }
 
   get params() {
@@ -85,6 +90,7 @@ export class Value {
     this.table = table;
     this.say(answer.sentence);
     this.offer(answer);
+    this.suggest(answer);
     if (!answer.refused) {
       queueMicrotask(() => this.fill(null));
       this.more();
@@ -127,6 +133,21 @@ export class Value {
       );
     };
     return h("form", { class: "least", onsubmit: ask }, h("label", null, `fewest rows of ${relation} to remove until it is `, wanted), " ", h("button", { type: "submit", class: "plain small" }, "Find"), found);
+  }
+
+  // The columns that set its inputs apart from other rows, as buttons that group by them.
+  async suggest(answer) {
+    const signal = this.suggesting.start();
+    replace(this.splits);
+    if (answer.by?.column || this.app.asker.still) return;
+    try {
+      const { splits } = await this.ask("splits", signal);
+      if (signal.aborted) return;
+      const chip = ({ by, text, share, usual }) => button([text, " ", h("strong", null, share)], () => this.group({ by }), { class: "plain small", title: `${share} of its inputs, ${usual}` });
+      replace(this.splits, splits.length > 0 && h("span", { class: "note" }, "stands out: "), splits.map(chip));
+    } catch (error) {
+      if (error.name !== "AbortError" && !error.kind) throw error;
+    }
   }
 
   // What to group by, and what is kept.
@@ -225,10 +246,10 @@ export class Value {
         shares && h("td", { class: "number" }, percent(bar.share)),
         summed && h("td", { class: "number soft" }, percent(upto)),
         answer.by.column && h("td", { class: "number soft" }, bar.count.toLocaleString("en")),
-        h("td", { class: "number" }, bar.state === "there" ? (grouped(bar.without, true) ?? "NULL") : h("span", { class: "bad" }, bar.state === "gone" ? "row gone" : "unknown")),
+        h("td", { class: "number" }, bar.state === "there" ? (displayed(bar.without, this.type, true) ?? "NULL") : h("span", { class: "bad" }, bar.state === "gone" ? "row gone" : "unknown")),
         columns.map((column, at) => {
           const text = listed.rows[place][at];
-          return h("td", { class: column.kind, title: text }, text ?? h("span", { class: "null" }, "NULL"));
+          return h("td", { class: column.kind, title: text }, displayed(text, column) ?? h("span", { class: "null" }, "NULL"));
         }),
       );
     });
@@ -257,7 +278,7 @@ export class Value {
               "tr",
               null,
               h("th", { scope: "row" }, `${rest.count.toLocaleString("en")} others`),
-              h("td", { class: "measure" }, rest.text !== undefined && h("span", { class: "bar-text" }, grouped(rest.text, true))),
+              h("td", { class: "measure" }, rest.text !== undefined && h("span", { class: "bar-text" }, displayed(rest.text, this.type, true))),
               shares && h("td", { class: "number" }, percent(rest.share)),
               summed && h("td", { class: "number soft" }, percent(1)),
               h("td", { class: "note", colspan: String(Math.max(1, head.length - 2 - Boolean(shares) - Boolean(summed))) }, answer.by.column && many(rest.inputs, "input")),
@@ -270,7 +291,7 @@ export class Value {
   bar(bar, most, signed) {
     const size = bar.value === null ? 0 : (100 * Math.abs(bar.value)) / most;
     const none = bar.state === "unknown" ? "unknown" : bar.state === "gone" ? "" : "NULL";
-    const text = /^-?\d+\.\d{6,}$/.test(bar.text ?? "") ? rounded(bar.value) : (grouped(bar.text, true) ?? none);
+    const text = displayed(bar.text, this.type, true) ?? none;
     return [
       h("span", { class: "bar-text" }, text),
       h("span", { class: `bar-track${signed ? " signed" : ""}` }, h("i", { class: bar.value < 0 ? "less" : "", style: { width: `${signed ? size / 2 : size}%` } })),

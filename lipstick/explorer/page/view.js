@@ -2,7 +2,7 @@
 
 import { h, replace, counted } from "./dom.js";
 import { Latest } from "./state.js";
-import { load, trouble } from "./why.js";
+import { load, trouble } from "./loading.js";
 
 export class View {
   constructor(app, source, kind) {

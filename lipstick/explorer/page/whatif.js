@@ -1,9 +1,9 @@
 // What if: rows that are removed, in scenarios, and how the answer would differ.
 
-import { h, replace, button, choose, delta, many, grouped } from "./dom.js";
+import { h, replace, button, choose, delta, many, displayed } from "./dom.js";
 import { Latest, isMapping } from "./state.js";
 import { tokenChip } from "./terms.js";
-import { load, replaceKeeping } from "./why.js";
+import { load, replaceKeeping } from "./loading.js";
 import { Table, plainTable } from "./table.js";
 import { pythonButton, tableButtons } from "./exporting.js";
 
@@ -377,12 +377,12 @@ export class WhatIf {
     const cell = (side, row) => {
       if (!side) return h("span", { class: "note" }, row.row === null ? "not there" : "as it is");
       if (side.change === "deleted") return h("del", null, side.place ? `row ${side.place.toLocaleString("en")}` : "gone");
-      if (side.change === "added") return h("ins", null, `new: ${grouped(side.new[at], true) ?? "NULL"}`);
+      if (side.change === "added") return h("ins", null, `new: ${displayed(side.new[at], columns[at], true) ?? "NULL"}`);
       const less = Number(side.new[at]) < Number(side.old[at]);
       return h(
         "span",
         { class: "matrix-cell" },
-        h("ins", null, grouped(side.new[at], true) ?? "NULL"),
+        h("ins", null, displayed(side.new[at], columns[at], true) ?? "NULL"),
         h("span", { class: "delta" }, delta(side.old[at], side.new[at])),
         h("span", { class: "bar-track signed" }, h("i", { class: less ? "less" : "", style: { width: `${(50 * size(side)) / most}%` } })),
       );
@@ -394,7 +394,7 @@ export class WhatIf {
         [...keys.map((key) => columns[key]), { name: "now", kind: "number" }, ...changes.scenarios.map((_, number) => ({ name: strike.name(number), kind: "number" }))],
         rows.map(({ row, sides }) => {
           const shown = row.old ?? row.new;
-          return [...keys.map((key) => shown[key]), row.old ? (grouped(row.old[at], true) ?? "NULL") : h("span", { class: "note" }, "not there"), ...changes.scenarios.map((_, number) => cell(sides[number], row))];
+          return [...keys.map((key) => shown[key]), row.old ? (displayed(row.old[at], columns[at], true) ?? "NULL") : h("span", { class: "note" }, "not there"), ...changes.scenarios.map((_, number) => cell(sides[number], row))];
         }),
         { label: "Scenarios side by side" },
       ),

@@ -25,6 +25,9 @@ from lipstick.questions.why.sources import SourceRows, decided_columns
 from semiring.base import Array
 from semiring.support.door import checked
 
+_SEEN = Fraction(1, 10**9)
+"""The smallest part of a difference that its digits show."""
+
 _SAMPLE = 50_000
 """Rows of a relation among which predicates are looked for at most."""
 
@@ -296,9 +299,12 @@ class DifferenceParts:
 
     @property
     def sentences(self) -> list[str]:
-        """One sentence per part."""
+        """One sentence per part; rounding is left out that cannot be seen in the difference."""
         lines = []
+        seen = _SEEN * abs(self.difference)
         for row in self.table.to_pylist():
+            if row["part"] == "rounding" and abs(row["value"]) < seen:
+                continue
             part = signed(Fraction(row["value"]))
             if row["part"] == "rows":
                 number = "1 row" if row["rows"] == 1 else f"{row['rows']:,} rows"

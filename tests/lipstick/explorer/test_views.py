@@ -284,7 +284,7 @@ def test_the_fewest_rows_bring_a_value_to_a_number(capture: Open) -> None:
         assert not fewer or without(fewer) > wanted
     for than, told in (("x", "is not a number"), ("inf", "not a number"), (str(before), "already")):
         with pytest.raises(ExploreError, match=told):
-            source.least(Params({**question, "than": than}), Budget())
+            source.views["least"](Params({**question, "than": than}), Budget())
 
 
 def test_shares_are_shapley_values_and_evaluations_those_of_the_semiring(capture: Open) -> None:

@@ -22,6 +22,7 @@ from benchmark_workflowgen.generated_graphs import generate
 from graphquery import ProvenanceGraph
 from graphquery.federation import open_federation
 from graphquery.store import Store
+from lipstick.display.number_text import spelled
 from lipstick.explorer import Explorer, Served
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.explorer import open_source, open_sources
@@ -163,7 +164,7 @@ def test_an_alarm_is_followed_to_its_readings(page: Page, paths: dict[str, Path]
     of_readings = '.box.node .label:text("readings")'
     expect(screen.locator(of_readings)).to_have_count(len(numbers))
     assert sorted(texts(screen, of_readings)) == sorted(f"readings {number}" for number in numbers)
-    celsius = [str(value) for value in behind.content("readings").column("celsius").to_pylist()]
+    celsius = [spelled(value) for value in behind.content("readings").column("celsius").to_pylist()]
     expect(screen.locator(".panel tbody td:nth-child(3)")).to_have_text(celsius)
     shot(page, "event")
     accessible(page, always=True)
