@@ -109,6 +109,13 @@ class Predicate:
         return np.flatnonzero(np.logical_and.reduce(masks))
 
 
+def row_predicate(source: SourceRows, row: int) -> Predicate:
+    """Return the predicate that names a row by its key of one column."""
+    (key,) = source.record.token
+    condition = equality(plain_term(source, key), source.column(key)[row])
+    return Predicate(source.name, (condition,))
+
+
 class ValueColumn:
     """A column whose values are compared for equality."""
 
@@ -375,7 +382,7 @@ class RelationColumns:
         self, rows: SourceRows, others: Sequence[SourceRows], wanted: Collection[str]
     ) -> None:
         self.rows = rows
-        self._wanted = wanted
+        self.names = wanted
         self.equalities: list[ValueColumn] = []
         self.ranges: list[NumberColumn] = []
         for name in rows.schema.names:
@@ -424,7 +431,7 @@ class RelationColumns:
         if len(other.record.token) != 1 or not other.whole:
             return
         (key,) = other.record.token
-        if key not in other.record.columns or key not in self._wanted:
+        if key not in other.record.columns or key not in self.names:
             return
         theirs = other.column(key)
         if _value_type(self.rows.column(key).type) != theirs.type:

@@ -23,7 +23,7 @@ from lipstick.questions.why.answer import (
     only_row,
     shown_number,
 )
-from lipstick.questions.why.columns import RelationColumns, shown
+from lipstick.questions.why.columns import RelationColumns, row_predicate, shown
 from lipstick.questions.why.corrections import UpdateOf
 from lipstick.questions.why.deletions import SearchEffects
 from lipstick.questions.why.effects import effects_on
@@ -99,7 +99,7 @@ def explain(
         say = progress or line
         lost = lost_rows(measure, subject, read, wanted, conditions, limit, say) if low else []
         complete = not spent()
-    causes, together = _shown(measure, read, chosen, subject, what_if)
+    causes, together = _shown(measure, read, chosen, wanted, subject, what_if)
     notes = [
         f"The rows of {name} were not read: conditions on it are on its key alone."
         for name, each in read.items()
@@ -171,6 +171,7 @@ def _shown(
     measure: Measure,
     read: Mapping[str, SourceRows],
     chosen: Sequence[FoundPredicate],
+    wanted: Mapping[str, Collection[str]],
     subject: str,
     what_if: WhatIfOf,
 ) -> tuple[list[Cause], tuple[float, ...]]:
@@ -195,6 +196,9 @@ def _shown(
         predicate = found.candidate.predicate
         score = found.scores.of_rows(rows, float(exact))
         source = read[predicate.relation]
+        key = source.record.token
+        if len(rows) == 1 and len(key) == 1 and key[0] in wanted[predicate.relation]:
+            predicate = row_predicate(source, int(rows[0]))
         shown = cause(measure, source, predicate, rows, float(exact), score, subject, what_if)
         causes.append((shown, rows))
     # What gains in a sample alone is chance; what is shown gains over all rows.

@@ -27,8 +27,10 @@ from lipstick.questions.why.columns import (
     Predicate,
     RelationColumns,
     ValueColumn,
+    row_predicate,
 )
 from lipstick.questions.why.deletions import SearchEffects, Without
+from lipstick.questions.why.few_rows import FEW, FewRows
 from lipstick.questions.why.measure import Measure
 from semiring.arrays.segments import index_of, mask_of
 from semiring.base import Array
@@ -45,9 +47,6 @@ _BETTER = 1.03
 
 _MARGIN = 3.0
 """Nats by which the evidence for a predicate exceeds its length, or it is chance."""
-
-_FEWEST = 30
-"""Rows among which chance is measured, at least: of fewer, the best ones are what they are."""
 
 _FEW = 100
 """Rows up to which the gains of all choices of as many rows are counted."""
@@ -75,6 +74,9 @@ _TOGETHER = 4
 
 _LISTED = 12
 """Values of a column among which lists are looked for."""
+
+_SHARED = 2
+"""Rows for each value of a column, at least, where lists are looked for: others list rows."""
 
 _NEAR = 1e-3
 """The share of a gap that is as good as none."""
@@ -199,18 +201,25 @@ class GainScores:
         self._total = max(effects.total, 1)
         self.restores = effects.restores
         self._slope = 0.0 if self.restores else self._slope_of(length)
-        self._influence = self._influences(length)
+        is_few = length < FEW and not self.restores
+        self._few = FewRows.of(measure, effects, length) if is_few else None
+        self._influence = None if self._few else self._influences(length)
         self._spreads: dict[int, tuple[Array | None, _GainSpread]] = {}
+
+    @property
+    def are_few(self) -> bool:
+        """True if so few rows are behind the measure that each is looked at."""
+        return self._few is not None
 
     @property
     def least_ratio(self) -> float:
         """By how much a conjunction scores higher than what it extends, at least."""
-        return _RATIO if self._influence is None else 1.0
+        return _RATIO if self._few is None and self._influence is None else 1.0
 
     def _slope_of(self, length: int) -> float:
         """Return how much the measure moves where all rows go, as deletions at random have it."""
-        half = np.random.default_rng(0).integers(0, 2, length) - 1
-        slope = self._slope_by(self._effects.singles(half, 1))
+        half = np.random.default_rng(0).integers(0, 2, length)
+        slope = self._slope_by(self._effects.singles(half, 2))
         if slope is None:
             slope = self._slope_by(self._parts(length, _PARTS)[1])
         return slope or 0.0
@@ -229,7 +238,7 @@ class GainScores:
 
     def _influences(self, length: int) -> Array | None:
         """Return what each row gains beyond chance; None: rows have no effects that add up."""
-        if self.restores or length < _FEWEST:
+        if self.restores:
             return None
         blocks = length if self._effects.by_row else min(length, _BLOCKS)
         codes, without = self._parts(length, blocks)
@@ -248,35 +257,43 @@ class GainScores:
         nearness = gap[0] / (gap[1] + _NEAR * gap[0])
         return float(np.log(nearness)) if nearness > 1.0 else 0.0
 
-    def total(self, gained: float, rows: int, length: int, number: float) -> float:
+    def total(self, gained: float, rows: Array, length: int, number: float) -> float:
         """Return the nats for a predicate: by what rows gain, and by where the number is then."""
         if self.restores:
             return _FIT + 3.0 * self.fit(number) if self._measure.has_goal else np.inf
-        share = rows / max(length, 1)
+        share = len(rows) / max(length, 1)
         # An average without many rows moves further than their effects add up to.
-        return self.evidence(gained * (1.0 - share), rows, None, share) + self.fit(number)
+        return self.evidence(gained * (1.0 - share), rows, None, number, share) + self.fit(number)
 
-    def evidence(self, gained: float, count: float, rows: Array | None, share: float) -> float:
+    def evidence(
+        self, gained: float, chosen: Array, rows: Array | None, number: float, share: float
+    ) -> float:
         """Return the nats by which chance hardly has a gain of so many rows.
 
-        Among many rows by Bennett's bound; among few by Chernoff's over all choices of as many, who
-        have the elementary symmetric polynomials of the exponentials of gains as their sum.
+        Among many rows by Bennett's bound; among some by Chernoff's over all choices of as many,
+        who have the elementary symmetric polynomials of the exponentials of gains as their sum;
+        among few by how far apart they are.
 
         Parameters
         ----------
         rows
-            The rows among which the others are chosen; None: all.
+            The rows among which others are chosen; None: all.
+        number
+            The measure without the chosen rows.
         share
             The part of these rows that the chosen ones are.
         """
+        if self._few is not None:
+            return self._few.evidence(chosen, rows, number)
         if self._influence is None:
             return np.inf
+        count = len(chosen)
         spread = self._spread(rows)
         variance = spread.variance * count * max(1.0 - share, 0.0)
         if gained <= 0 or variance <= 0 or spread.most <= 0:
             return 0.0
         if spread.choices is not None:
-            at = min(round(count), spread.choices.shape[1] - 1)
+            at = min(count, spread.choices.shape[1] - 1)
             return float((spread.tilts * gained - spread.choices[:, at]).max(initial=0.0))
         ratio = gained * spread.most / variance
         return float(variance / spread.most**2 * ((1.0 + ratio) * np.log1p(ratio) - ratio))
@@ -339,7 +356,7 @@ class GainScores:
         share = np.clip(counts / self._total, 0.0, 1.0)
         at_random = gap(base + self._slope * share)
         gained = np.minimum(now, at_random) - gap(without.numbers)
-        clear: Array = np.where(np.abs(gained) > _ROUNDING * abs(now), gained, 0.0)
+        clear: Array = np.where(np.abs(gained) > _ROUNDING * max(abs(now), abs(base)), gained, 0.0)
         return clear
 
     def gained(self, without: Without) -> Array:
@@ -371,6 +388,8 @@ class PredicateSearch:
         self._progress = progress
         self._deleted: tuple[tuple[int, ...], Array, Without] | None = None
         self.relation = columns.rows.name
+        token = columns.rows.record.token
+        self._has_key = len(token) == 1 and token[0] in columns.names
         self.scores = GainScores(measure, effects, len(columns.rows))
 
     def run(self) -> list[CandidatePredicate]:
@@ -404,7 +423,7 @@ class PredicateSearch:
             return False
         share = len(child.rows) / max(len(parent.rows), 1)
         more = child.gained - share * parent.gained
-        evidence = self.scores.evidence(more, len(child.rows), parent.rows, share)
+        evidence = self.scores.evidence(more, child.rows, parent.rows, child.number, share)
         if evidence < child.complexity - parent.complexity + _MARGIN:
             return False
         source = self._columns.rows
@@ -432,6 +451,7 @@ class PredicateSearch:
             bins = numbers.whole if rows is None else numbers.bins(rows)
             found += self._ranges(bins, parent, rows)
         if parent is None:
+            found += self._single_rows() if self.scores.are_few else ()
             columns = self._columns.count
             self._progress(f"{self.relation}: {columns} columns, {len(found)} conditions")
         return found
@@ -449,12 +469,23 @@ class PredicateSearch:
             yield self._candidate(
                 parent, values.condition(code), chosen, without, code, scores, length
             )
-        if len(best) > 1:
+        if len(best) > 1 and _SHARED * values.count <= len(values.codes):
             yield from self._lists(values, codes, best, without, parent, rows)
         if parent is not None:
             yield from self._others(values, codes, without, parent, rows)
         elif self._measure.has_goal and not (self._effects.by_row or self.scores.restores):
             yield from self._hidden(values, without)
+
+    def _single_rows(self) -> Iterator[CandidatePredicate]:
+        """Yield the row that gains most, named by its key: no other condition is as short."""
+        if not self._has_key:
+            return
+        every = np.arange(len(self._columns.rows))
+        without = self._effects.singles(every, len(every))
+        scores = self.scores.of(without)
+        for row in _highest(scores, 1):
+            (condition,) = row_predicate(self._columns.rows, row).conditions
+            yield self._candidate(None, condition, every[[row]], without, row, scores, 0.0)
 
     def _lists(
         self,
@@ -629,19 +660,21 @@ class PredicateSearch:
         before = () if parent is None else parent.predicate.conditions
         key = condition.column in self._columns.rows.record.token
         gained = float(self.scores.gained(without)[place])
+        words = np.log(self._columns.count + 1.0)
+        complexity = (0.0 if parent is None else parent.complexity) + length + words + key * _KEY
+        if len(rows) == 1 and self.scores.are_few:
+            # What is true of one row alone is a name of it, and its key is the plainest one.
+            enough = self._measure.reached(without.numbers[[place]])[0]
+            name = np.log(len(self._columns.rows) + 1.0) + (not enough) * _KEY
+            complexity = name if key else max(complexity, name + words * self._has_key)
         return CandidatePredicate(
             Predicate(self.relation, (*before, condition)),
             rows,
             float(without.numbers[place]),
             int(without.counts[place]),
             float(scores[place]),
-            (0.0 if parent is None else parent.complexity)
-            + length
-            + np.log(self._columns.count + 1.0)
-            + key * _KEY,
-            self.scores.total(
-                gained, len(rows), len(self._columns.rows), float(without.numbers[place])
-            ),
+            complexity,
+            self.scores.total(gained, rows, len(self._columns.rows), float(without.numbers[place])),
             gained,
             parent,
         )
@@ -711,7 +744,7 @@ def choose(
         True: none is shown for which the evidence is not more than its length.
     """
     usable = [c for c in candidates if c.worth > 0 or not strict]
-    named = [searches[c.predicate.relation].is_on_key(c) for c in usable]
+    named = [len(c.rows) > 1 and searches[c.predicate.relation].is_on_key(c) for c in usable]
     others = max((c.rank for c, keyed in zip(usable, named, strict=True) if not keyed), default=0.0)
     # A range of keys has no meaning: it is left to where nothing else explains as much.
     usable = [c for c, keyed in zip(usable, named, strict=True) if not keyed or c.rank > 2 * others]

@@ -130,7 +130,9 @@ class SourceRows:
 
     def subset(self, rows: Array, names: Iterable[str]) -> SourceRows:
         """Return some columns and the tokens of some rows, given by sorted positions."""
-        wanted = dict.fromkeys([*self.record.token, *names])
+        chosen = {*names}  # In the order of the source: of equal conditions the first is shown.
+        others = [name for name in self.schema.names if name in chosen]
+        wanted = dict.fromkeys([*self.record.token, *others])
         table = self._read(list(wanted), rows)
         return SourceRows.of_table(
             self.record, table, whole=self.whole, paths=self.paths, zone=self.zone

@@ -193,8 +193,10 @@ def test_a_red_expectation_about_a_mean_is_explained_and_its_rows_set_aside(tmp_
 
 
 def test_only_the_rows_without_which_nothing_fails_are_set_aside(tmp_path: Path) -> None:
-    accounts = pa.table({"account": [1, 2], "source": ["qb1", "qb2"]})
-    invoices = pa.table({"invoice": [*range(10)], "account": [1] * 5 + [2] * 5, "n": [7, 7] * 5})
+    accounts = pa.table({"account": [*range(1, 7)], "source": ["qb1"] + ["qb2"] * 5})
+    invoices = pa.table(
+        {"invoice": [*range(11)], "account": [1] * 6 + [*range(2, 7)], "n": [7] * 11}
+    )
     tables = {"accounts": accounts, "invoices": invoices}
     database = Database(
         {
@@ -217,9 +219,9 @@ def test_only_the_rows_without_which_nothing_fails_are_set_aside(tmp_path: Path)
     aside = said.quarantine()
     assert aside.column("_reasons").to_pylist() == [cause.text]
     assert said.quarantine("accounts").equals(aside)
-    assert said.top(1).column("account").to_pylist() in ([1], [2])
+    assert said.top(1).column("account").to_pylist() == [1]
     assert said.repairs(1).size == 1
-    assert said.quarantine("invoices").num_rows == 10
+    assert said.quarantine("invoices").num_rows == 11
 
 
 def test_what_is_not_about_rows_is_refused_before_it_runs(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_questions_are_those_of_the_query(spark: SparkSession, orders: DataFrame
         first, second, third = watch.shown
         assert first.text == text
         assert watch.last.number == 3
-        why = first.why("n", {"region": "north"}, too="high")
+        why = first.why("n", {"region": "north"}, than=5)
         assert "id = 1" in str(why)
         assert "5 instead of 25" in str(why)
         name = _name(watch, first)
@@ -188,7 +188,7 @@ def test_cached_frames_are_asked(spark: SparkSession, orders: DataFrame, tmp_pat
     orders.cache().count()
     with lipstick.watch(spark) as watch:
         _totals(orders).show()
-        assert "5 instead of 25" in str(watch.last.why("n", {"region": "north"}, too="high"))
+        assert "5 instead of 25" in str(watch.last.why("n", {"region": "north"}, than=5))
         _totals(orders).show()
         time.sleep(0.02)
         for file in (tmp_path / "orders").glob("part-*"):
