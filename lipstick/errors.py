@@ -14,6 +14,7 @@ __all__ = [
     "CaptureNotHereError",
     "ColumnValueError",
     "ErasureError",
+    "FailedQueryError",
     "InternalError",
     "InvalidQueryError",
     "LipstickError",
@@ -54,6 +55,18 @@ class InvalidQueryError(QueryError):
     ----------
     condition
         The name that Spark gives the error (``UNRESOLVED_COLUMN.WITH_SUGGESTION``), if it does.
+    """
+
+    condition: str | None = None
+
+
+class FailedQueryError(QueryError):
+    """A query that Spark accepts, and that fails at the rows: a division by zero, a wrong cast.
+
+    Attributes
+    ----------
+    condition
+        The name that Spark gives the error (``DIVIDE_BY_ZERO``), if it does.
     """
 
     condition: str | None = None

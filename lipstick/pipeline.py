@@ -39,6 +39,7 @@ from lipstick.stages.comparisons import check_exact, common_types, compared_pair
 from lipstick.stages.reading import reading
 from lipstick.stages.recursion import MOST_UNFOLDED, Recursions
 from lipstick.stages.settings import check_case, is_case_sensitive
+from lipstick.stages.spark_errors import running
 from lipstick.stages.surroundings import Surroundings
 from lipstick.stages.table_functions import check_partitions
 from lipstick.tracking.catalog import RegisteredFunctions, SessionCatalog
@@ -274,9 +275,15 @@ def capture(
 
     ``relations`` are the relations that the query reads; small ones are read into this process. See
     :func:`lipstick.capture.writer.write_capture`. The manifest is returned with counts of rows.
+
+    Raises
+    ------
+    FailedQueryError
+        Spark fails at the rows.
     """
-    small = query.surroundings.local_relations.of(relations.values())
-    return write_capture(query.spark, manifest, path, progress, small, finish)
+    with running(query.sql):
+        small = query.surroundings.local_relations.of(relations.values())
+        return write_capture(query.spark, manifest, path, progress, small, finish)
 
 
 def ask(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from operator import itemgetter
@@ -17,13 +17,7 @@ from pyspark.sql.types import StringType, StructField
 from lipstick.dataframes.connect_group_functions import with_ordinary_operators, with_stated_pivots
 from lipstick.dataframes.connect_proof import at_one_time, comparable, reads_clock
 from lipstick.dataframes.hidden import marked_by_hand
-from lipstick.dataframes.messages import (
-    Message,
-    client_of,
-    plan_of,
-    relation_of,
-    rewritten,
-)
+from lipstick.dataframes.messages import client_of, frame_of, plan_of, relation_of, rewritten
 from lipstick.dataframes.streaming import check_connect
 from lipstick.dataframes.texts import ANOTHER_MEANING, FUNCTION_PREFIX, named_relation
 from lipstick.errors import SourceChangedError, first_line
@@ -38,22 +32,20 @@ from rewriter.frames.writing.selects import unsupported
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from lipstick.dataframes.messages import Message
     from lipstick.tracking.tracker import Tracked
 
 
 _PLACEMENTS = ("collect_metrics", "hint", "repartition", "repartition_by_expression")
 """Relations that say where rows are computed, or what is observed of them, not which they are."""
+_COMPUTED_WHILE_PLANNING = "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
 _SETTINGS = {
     "spark.sql.debug.maxToStringFields": "2147483000",
     "spark.sql.maxMetadataStringLength": "2147483000",
-    "spark.sql.optimizer.excludedRules": (
-        "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
-    ),
+    "spark.sql.optimizer.excludedRules": _COMPUTED_WHILE_PLANNING,
     "spark.sql.optimizer.collapseProjectAlwaysInline": "true",
 }
-_OPTIMISED = re.compile(
-    r"^== Optimized Logical Plan ==\n(.*?)^== Physical Plan ==", re.MULTILINE | re.DOTALL
-)
+_OPTIMISED = re.compile(r"(?ms)^== Optimized Logical Plan ==\n(.*?)^== Physical Plan ==")
 
 
 def connect_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracked]) -> str:
@@ -68,14 +60,12 @@ def connect_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
     """
     relation = with_ordinary_operators(spark, relation_of(spark, frame))
     relation = with_stated_pivots(spark, relation)
+    respell(spark, relation, tracked)
     known: dict[str, list[Tracked]] = {}
     for candidate in tracked:
-        known.setdefault(_key(relation_of(spark, candidate.source.frame)), []).append(candidate)
-    used = list(
-        _mark_relations(
-            relation, known, {candidate.name.lower(): candidate for candidate in tracked}
-        )
-    )
+        known.setdefault(plan_key(relation_of(spark, candidate.source.frame)), []).append(candidate)
+    by_name = {candidate.name.lower(): candidate for candidate in tracked}
+    used = list(_mark_relations(relation, known, by_name))
     _check_files(frame, used)
     if frame.isStreaming:
         check_connect(relation)
@@ -118,7 +108,41 @@ def _schema(spark: SparkSession, relation: Mapping[str, Any]) -> list[tuple[str,
     return [(field.name, field.dataType.jsonValue()) for field in fields]
 
 
-def _key(relation: Message) -> str:
+def respell(spark: SparkSession, relation: Message, tracked: Iterable[Tracked]) -> None:
+    """Give the files in a relation the spelling of their path by which they are tracked."""
+    known: dict[str, list[Message]] = {}
+    for candidate in tracked:
+        for read in _file_reads(relation_of(spark, candidate.source.frame)):
+            known.setdefault(_key_of_files(read), []).append(read)
+    for read in _file_reads(relation):
+        alike = known.get(_key_of_files(read), [])
+        if alike and read not in alike:
+            listed = _listed(spark, read)
+            read.update(next((each for each in alike if _listed(spark, each) == listed), {}))
+
+
+def _file_reads(value: Any) -> Iterator[Message]:
+    """Yield the reads of files by their path in a relation, except in streams."""
+    if isinstance(value, list):
+        for part in value:
+            yield from _file_reads(part)
+    elif isinstance(value, dict):
+        if "paths" in value.get("data_source", ()) and not value.get("is_streaming"):
+            yield value
+        yield from _file_reads(list(value.values()))
+
+
+def _key_of_files(read: Message) -> str:
+    return plan_key(read | {"data_source": read["data_source"] | {"paths": []}})
+
+
+def _listed(spark: SparkSession, read: Message) -> tuple[set[str], Any]:
+    """Return the files that Spark reads, and the columns that it makes of them."""
+    frame = frame_of(spark, {"common": {}, "read": read})
+    return set(frame.inputFiles()), frame.schema
+
+
+def plan_key(relation: Message) -> str:
     """Return what two relations that read the same have in common."""
     return json.dumps(_without_common(relation), sort_keys=True)
 
@@ -138,7 +162,7 @@ def _mark_relations(
             yield from _mark_relations(part, known, by_name)
     elif isinstance(value, dict):
         relation = _table(value, by_name)
-        alike = known.get(_key(value), ()) if relation is None and "common" in value else ()
+        alike = known.get(plan_key(value), ()) if relation is None and "common" in value else ()
         if alike:
             relation = named_relation(alike)
         if relation is not None:
@@ -345,7 +369,7 @@ def _has_marks(spark: SparkSession, message: Message, names: list[Message]) -> b
 
 _WITHOUT_ORDER = ("interval", "map", "variant")
 
-Schema = Callable[[Message], Sequence[tuple[str, Any]]]
+Schema = Callable[["Message"], Sequence[tuple[str, Any]]]
 
 
 def with_filters(value: Any, schema_of: Schema) -> Any:

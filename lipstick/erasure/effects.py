@@ -18,6 +18,7 @@ from lipstick.errors import ErasureError
 from lipstick.histories.engine import shape_of
 from lipstick.stages.reading import own_sql
 from lipstick.tracking.states import FileState
+from lipstick.tracking.tracker import fixed_length
 from lipstick.tracking.views import column_of, quoted_name
 from rewriter.statements import Bags, changes_of, hypothetical, merge_changes, rewrite_table
 
@@ -85,17 +86,18 @@ def change_statement(
             f"{table.table} computes columns itself, and rows of it must be written anew.\n"
             "Write its rows by its own pipeline, from the sources without what is erased."
         )
-    names = [column.name for column in columns]
-    if table.key:
-        text = merge_changes(target, view, names, table.key, writes=bags.came is not None)
-        return "merge", text
-    if table.predicate is not None:
-        # Equal rows satisfy a predicate alike: all of them go.
-        values = [quoted_name([field.name]) for field in schema.fields]
-        same = " AND ".join(f"t.{name} <=> s.{name}" for name in values)
-        return "merge", f"MERGE INTO {target} AS t USING `{view}` AS s ON {same} " + (
-            "WHEN MATCHED THEN DELETE"
-        )
+    # Spark does not resolve a MERGE of a table with itself by a CHAR, which it pads in reading.
+    if not any(fixed_length(schema[name]) for name in table.key or schema.names):
+        if table.key:
+            names, writes = [column.name for column in columns], bags.came is not None
+            return "merge", merge_changes(target, view, names, table.key, writes=writes)
+        if table.predicate is not None:
+            # Equal rows satisfy a predicate alike: all of them go.
+            values = (quoted_name([name]) for name in schema.names)
+            same = " AND ".join(f"t.{name} <=> s.{name}" for name in values)
+            return "merge", f"MERGE INTO {target} AS t USING `{view}` AS s ON {same} " + (
+                "WHEN MATCHED THEN DELETE"
+            )
     return "rewrite", rewrite_table(target, named_bags(made, table.name, bags))
 
 
@@ -118,8 +120,7 @@ def named_bags(made: str, table: str, bags: Bags) -> Bags:
 def put_views(host: ErasureHost, table: PlannedTable, bags: Bags, made: str) -> None:
     """Make the views that the statements of an erasure read for a table."""
     spark = host.spark
-    named = named_bags(made, table.name, bags)
-    for view, name in zip(astuple(bags), astuple(named), strict=True):
+    for view, name in zip(astuple(bags), astuple(named_bags(made, table.name, bags)), strict=True):
         if view is not None:
             host.add_view(spark.table(view), name)
     columns = spark.table(bags.real).columns

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import AnalysisException, PySparkException, PythonException
 from pyspark.sql import functions
 
-from lipstick.errors import InvalidQueryError, first_line
+from lipstick.errors import FailedQueryError, InvalidQueryError, first_line
 from rewriter.position import Span, span_at
 from semiring.errors import closest
 
@@ -23,6 +23,9 @@ _OF_VIEW = re.compile(r"== SQL of VIEW ")
 _WORD = re.compile(r"[\w.]+|`[^`]*`|'[^']*'|\S")
 _PART = r"`(?:[^`]|``)*`"
 _NAME = re.compile(rf"{_PART}(?:\.{_PART})*")
+
+_CALLED = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
+"""A line of a traceback that names a call: file, line and function."""
 
 _KINDS = {
     "UNRESOLVED_COLUMN": "column",
@@ -65,12 +68,7 @@ def invalid(
     written
         Spark has read a text that was written for this one.
     """
-    if isinstance(error, PySparkException):
-        text, condition = str(error), error.getCondition() or ""
-    else:
-        text, condition = str(error.java_exception.getMessage()), ""
-    found = _CONDITION.match(text)
-    condition = found[1] if found else condition
+    text, condition = _message(error)
     kind = _KINDS.get(condition.partition(".")[0])
     unknown = _NAME.search(text)
     advice = "Spark does not accept this text"
@@ -87,6 +85,42 @@ def invalid(
     refusal = InvalidQueryError(problem, advice, sql, place)
     refusal.condition = condition or None
     return refusal
+
+
+@contextmanager
+def running(sql: str) -> Iterator[None]:
+    """Turn an error of Spark's at the rows of a query into ours; see :func:`failed`."""
+    try:
+        yield
+    except (PySparkException, Py4JJavaError) as error:
+        of_rows = isinstance(error, PythonException) or _message(error)[1]
+        if not of_rows or isinstance(error, AnalysisException):
+            raise  # such as of a lost connection, or of the table that is written
+        raise failed(error, sql) from error
+
+
+def failed(error: PySparkException | Py4JJavaError, sql: str = "") -> FailedQueryError:
+    """Return the error of a query that failed as it ran, with Spark's or its function's message."""
+    text, condition = _message(error)
+    advice = f"Spark ran the query and stopped: its error condition is {condition}."
+    if isinstance(error, PythonException):
+        places = _CALLED.findall(text)
+        where = " in {2} (line {1} of {0})".format(*places[-1]) if places else ""
+        text = [line for line in map(first_line, text.splitlines()) if line][-1]
+        advice = f"Python raised this on a worker of Spark{where}."
+    failure = FailedQueryError(first_line(text).rstrip("."), advice, sql)
+    failure.condition = condition or None
+    return failure
+
+
+def _message(error: PySparkException | Py4JJavaError) -> tuple[str, str]:
+    """Return Spark's message, and the condition of its error, which may be empty."""
+    if isinstance(error, PySparkException):
+        text, condition = str(error), error.getCondition() or ""
+    else:
+        text, condition = str(error.java_exception.getMessage()), ""
+    found = _CONDITION.match(text)
+    return text, found[1] if found else condition
 
 
 def _suggested(text: str) -> set[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 
 from lipstick.errors import SourceChangedError, TrackingError, UnsupportedError
+from lipstick.stages.spark_errors import running
 from lipstick.tables.commit import finished, write_answer
 from lipstick.tables.derivation import Derivation, read_latest
 from lipstick.tables.target import Key, Target
@@ -154,7 +155,8 @@ class AnnotatedWriter:
             writer: DataFrameWriter = rows.write.mode(target.mode).options(**self._options)
             if self._format is not None:
                 writer = writer.format(self._format)
-            emit(writer.partitionBy(*self._partitions) if self._partitions else writer)
+            with running(self._frame.query):
+                emit(writer.partitionBy(*self._partitions) if self._partitions else writer)
 
         return write_answer(self._session, self._frame, target, write)
 

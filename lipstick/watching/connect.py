@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 
 from lipstick import display
 from lipstick.dataframes import query_text
+from lipstick.dataframes.connect import plan_key, respell
 from lipstick.dataframes.messages import as_data, frame_of, relation_of
 from lipstick.engines.spark.local_session import unlog_own_errors
 from lipstick.errors import LipstickError, SessionClosedError, SourceChangedError, SourceError
@@ -167,17 +168,15 @@ class ConnectWatch(ShownResults):
     def _track(self, name: str | None, leaf: dict[str, Any], shown: Shown | None) -> None:
         session = self.session
         frame = frame_of(session.spark, leaf)
-        known = (t for t in session.tracked.values() if t.name == name)
+        tracked = session.tracked.values()
+        known = {each.name for each in tracked}
         if name is None:
-            known = (
-                t
-                for t in session.tracked.values()
-                if relation_of(session.spark, t.source.frame) == relation_of(session.spark, frame)
-            )
+            respell(session.spark, leaf, tracked)
+            known = {plan_key(relation_of(session.spark, each.source.frame)) for each in tracked}
         versioned = None if name is None else versioned_table(session.spark, name)
         if shown is not None:
             _check_rows(session.spark, frame, shown, versioned and versioned[0])
-        if next(known, None) is not None:
+        if (name or plan_key(leaf)) in known:
             return
         called = name or f"rows_{len(session.tracked) + 1}"
         keys = [self._keys[called]] if called in self._keys else [None, "*"]

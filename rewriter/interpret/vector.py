@@ -123,7 +123,7 @@ class Vector:
         if whole.failed is not None:
             failed = whole.failed & ~whole.nulls
             if (failed if where is None else failed & where).any():
-                raise FailedError("overflow or division by zero")
+                raise FailedError("a row has no value")
             whole = replace(whole, null=whole.nulls | failed)
         if not isinstance(whole.values, np.ndarray):
             if whole.null is None:

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import PythonException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import lipstick
 from lipstick import Session, semirings, session
-from lipstick.errors import InvalidQueryError, LipstickError, UnknownKeyWarning
+from lipstick.errors import FailedQueryError, InvalidQueryError, LipstickError, UnknownKeyWarning
 
 MOST_LINES = 4
 PACKAGES = ("graphquery", "lipstick", "rewriter", "semiring")
@@ -38,8 +39,14 @@ def as_users_see_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LIPSTICK_TRACEBACK", raising=False)
 
 
-def shown(call: Callable[[], Any], capsys: pytest.CaptureFixture[str]) -> LipstickError:
-    """Return the error of a call, which a terminal shows by the caller's line and one of ours."""
+def shown(call: Callable[[], Any], capsys: pytest.CaptureFixture[str] | None) -> LipstickError:
+    """Return the error of a call, which a terminal shows by the caller's line and one of ours.
+
+    Parameters
+    ----------
+    capsys
+        Nothing else is printed; None: Spark's log may be.
+    """
     with pytest.raises(LipstickError) as caught:
         call()
     error = caught.value
@@ -55,8 +62,9 @@ def shown(call: Callable[[], Any], capsys: pytest.CaptureFixture[str]) -> Lipsti
     ]
     assert len([name for name in modules if name in PACKAGES]) == 1
     assert not {"pyspark", "py4j"} & set(modules)
-    output = capsys.readouterr()
-    assert (output.out, output.err) == ("", "")
+    if capsys is not None:
+        output = capsys.readouterr()
+        assert (output.out, output.err) == ("", "")
     return error
 
 
@@ -106,6 +114,56 @@ def test_texts_that_spark_does_not_accept(
     assert " at " not in message.splitlines()[0] or "^" in message
     for noise in ("SQLSTATE", "Project", "org.apache", "; line"):
         assert noise not in message
+
+
+# -- rows ----------------------------------------------------------------------------------------
+
+FAILING = {
+    "SELECT id, 10 / (price - 10) AS q FROM cars": ("Division by zero", "DIVIDE_BY_ZERO"),
+    "SELECT sum(CAST(model AS int)) AS n FROM cars": ("cannot be cast", "CAST_INVALID_INPUT"),
+    "SELECT id, array(1, 2)[price] AS a FROM cars": ("out of bounds", "INVALID_ARRAY_INDEX"),
+    "SELECT sum(9223372036854775807L) AS n FROM cars": ("overflow", "ARITHMETIC_OVERFLOW"),
+    "SELECT (SELECT id FROM cars) AS a FROM cars": ("More than one row", "SCALAR_SUBQUERY"),
+}
+"""Texts that fail at rows in Spark, with words of what our error says failed, and of its end."""
+
+QUESTIONS: dict[str, Callable[[Any, Path], Any]] = {
+    "polynomials": lambda q, _: list(q.polynomials()),
+    "lineage": lambda q, _: q.lineage(),
+    "evaluate": lambda q, _: q.evaluate(semirings.Counting()),
+    "what_if": lambda q, _: q.what_if(delete={"cars": ["C3"]}),
+    "save": lambda q, folder: q.save(folder / "saved"),
+    "write": lambda q, folder: q.write.parquet(folder / "rows"),
+}
+
+
+@pytest.mark.many(6)
+@pytest.mark.parametrize("text", FAILING)
+@pytest.mark.parametrize("asked", QUESTIONS)
+def test_texts_that_fail_at_rows(ls: Session, text: str, asked: str, tmp_path: Path) -> None:
+    """What failed, and the condition to search for."""
+    q = ls.sql(text)
+    error = shown(lambda: QUESTIONS[asked](q, tmp_path), None)
+    what, end = FAILING[text]
+    assert isinstance(error, FailedQueryError)
+    assert what in str(error).splitlines()[0]
+    assert end in str(error).splitlines()[-1]
+    assert error.condition is not None
+    assert error.condition.startswith(end)
+
+
+def test_functions_that_fail_at_rows(ls: Session) -> None:
+    """What the function raised, and where; its own code is the cause, which is shown."""
+
+    def failing(number: int) -> int:
+        raise ValueError(f"not {number}")
+
+    ls.spark.udf.register("failing", failing, "int")
+    q = ls.sql("SELECT failing(price) AS f FROM cars WHERE id = 'C1'")
+    with pytest.raises(FailedQueryError, match=r"^ValueError: not 10\nPython raised") as caught:
+        list(q.polynomials())
+    assert "in failing (line " in str(caught.value)
+    assert isinstance(caught.value.__cause__, PythonException)
 
 
 # -- arguments -----------------------------------------------------------------------------------

@@ -92,6 +92,27 @@ class Pipeline:
                 self.lake.sql(statement.replace("current_timestamp()", "TIMESTAMP '2100-01-01'"))
 
 
+@pytest.mark.parametrize("key", ["code", None])
+def test_tables_of_padded_texts_are_rewritten(
+    lake: SparkSession, ls: lipstick.Session, fresh: Callable[[str], str], key: str | None
+) -> None:
+    """A MERGE of Delta does not find rows again by a CHAR, which Spark pads."""
+    table, sums = fresh("delta"), fresh("delta")
+    lake.sql(f"CREATE TABLE {table} (code CHAR(6), region CHAR(3), v INT) USING delta")
+    lake.sql(f"INSERT INTO {table} VALUES ('ab', 'eu', 1), ('abc', 'eu', 2), ('q', NULL, 3)")
+    query = f"SELECT region, sum(v) AS v FROM {table} GROUP BY region"
+    lake.sql(f"CREATE TABLE {sums} (region CHAR(3), v BIGINT) USING delta")
+    lake.sql(f"INSERT INTO {sums} {query}")
+    ls.track(table, table, key="code")
+    keys = {} if key is None else {table: key}
+    plan = ls.erase({table: "code = 'ab'"}, {sums: query}, key=keys, in_place=True)
+    assert [entry["action"] for entry in plan.tables] == ["rewrite", "rewrite"]
+    plan.apply()
+    rows = sorted(map(tuple, lake.table(table).collect()))
+    assert rows == [("abc   ", "eu ", 2), ("q     ", None, 3)]
+    assert {tuple(row) for row in lake.table(sums).collect()} == {("eu ", 2), (None, 3)}
+
+
 @pytest.mark.parametrize("format", [pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
 def test_one_customer_is_erased_in_place_and_the_receipt_names_what_is_still_to_be_done(
     lake: SparkSession, fresh: Callable[[str], str], format: str, tmp_path: Path

@@ -400,7 +400,7 @@ def values(
     UninterpretableError
         When only Spark can compute it.
     CaptureError
-        When Spark would fail, of an overflow or a division by zero.
+        When Spark would fail, such as of an overflow, a division by zero or a wrong cast.
     """
     vector = scalar.evaluate(resolve)
     try:
@@ -410,9 +410,7 @@ def values(
     except UninterpretableError as error:
         raise UninterpretableError(scalar.text) from error
     except FailedError as error:
-        raise CaptureError(
-            f"{scalar.text} fails on these rows ({error}), and so does the query in Spark."
-        ) from error
+        raise CaptureError(f"{scalar.text} fails on these rows, as in Spark.") from error
 
 
 def known_values(

@@ -15,6 +15,7 @@ from lipstick.capture.capture import Capture
 from lipstick.errors import UnsupportedError
 from lipstick.frame import AnnotatedFrame
 from lipstick.pipeline import PreparedQuery
+from lipstick.stages.spark_errors import analysed
 from lipstick.systems.errors import StreamError
 from lipstick.systems.hooks import StreamTracker, StreamTracking
 from lipstick.systems.streaming.kept import keep, read_kept
@@ -96,6 +97,8 @@ class StreamWriter:
             When it is not followed in its output mode: nothing was started.
         StreamError
             When it has no checkpoint of its own.
+        InvalidQueryError
+            When Spark does not run it as a stream.
         """
         if outputMode is not None:
             self._mode = OutputMode(outputMode.lower())
@@ -138,7 +141,8 @@ class StreamWriter:
         folder = local_folder(self._location())
         keep(folder, set(read_kept(folder).offsets))
         number, begun = record_start(self._stream, self._mode, folder)
-        run = start()
+        with analysed(self._stream.query, ()):
+            run = start()
         return StreamRun(self._stream, folder, self._mode, run, (number, begun))
 
     def _location(self) -> str:

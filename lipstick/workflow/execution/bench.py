@@ -33,9 +33,10 @@ from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.keys import KeyTable
 from lipstick.engines.memory.state import State
 from lipstick.engines.memory.store import StoredDatasets
-from lipstick.errors import CaptureError, LipstickError
+from lipstick.errors import CaptureError, LipstickError, first_line
 from lipstick.frame import AnnotatedFrame
 from lipstick.sessions import Session
+from lipstick.stages.spark_errors import failed
 from lipstick.tracking.source import Source
 from lipstick.tracking.tracker import ROW_COLUMN, Naming, Tracked
 from lipstick.workflow.definition.functions import register
@@ -174,7 +175,7 @@ class StepQueries:
         except PySparkException as error:
             raise ModuleQueryError(
                 f"{self._specification.name}: {step.what} is not a predicate over it: "
-                f"{step.query.text.strip()}\n{error}"
+                f"{step.query.text.strip()}\n{first_line(error)}"
             ) from error
 
     def text(self, step: Step, tracked: Mapping[str, Tracked]) -> str:
@@ -423,7 +424,7 @@ class Bench(Session):
         except PySparkException as error:
             text = step.query.text.strip()
             raise RunError(
-                f"{self.specification.name}: {step.what} failed.\n{text}\n{error}"
+                f"{self.specification.name}: {step.what} failed.\n{text}\n{failed(error)}"
             ) from error
 
     def _captured(self, frame: AnnotatedFrame) -> QueryAnswer:

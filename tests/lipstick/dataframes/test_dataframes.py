@@ -387,6 +387,25 @@ def test_cached_frames_are_looked_through(on: Oracles, frames: tuple[DataFrame, 
         cached.unpersist()
 
 
+def test_files_are_one_relation_however_their_path_is_spelt(
+    on: Oracles, spark: SparkSession, tmp_path: Path
+) -> None:
+    path = tmp_path / "days" / "spelt"
+    spark.range(6).selectExpr("id", "id % 2 AS k").write.partitionBy("k").parquet(str(path))
+    on.ls.track("spelt", path, key="id")
+    try:
+        for text in (f"{path}/", f"file:{path}", f"{tmp_path}/./days//spelt", f"{path}/../spelt"):
+            read = spark.read.parquet(text)
+            q = on.ls.annotate(read.groupBy("k").agg(F.sum("id").alias("n")))
+            assert set(q.relations) == {"spelt"}
+            assert q.lineage(where="k = 1")["spelt"].count() == 3
+        # With other columns, the same files are other rows.
+        with pytest.raises(UntrackedError):
+            on.ls.annotate(spark.read.parquet(f"{path}/k=0", f"{path}/k=1").where("id > 0"))
+    finally:
+        on.ls.untrack("spelt")
+
+
 def test_files_read_again(on: Oracles, spark: SparkSession, tmp_path: Path) -> None:
     """Another frame over the same files is the relation, unless there are new files."""
     path = str(tmp_path / "files")

@@ -313,6 +313,21 @@ def test_what_was_not_written_is_refused(watched: tuple[Watch, Path], tmp_path: 
 
 
 @pytest.mark.connect
+def test_files_have_one_name_however_their_path_is_spelt(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    spark.range(6).selectExpr("id", "id % 2 AS k").write.parquet(f"{tmp_path}/spelt")
+    with lipstick.watch(spark) as watch:
+        orders, again, once_more = (
+            spark.read.parquet(f"{tmp_path}/{text}") for text in ("spelt", "./spelt/", "spelt")
+        )
+        sizes = again.groupBy("k").agg(F.count("*").alias("n"))
+        q = watch.query(orders.join(sizes, "k").join(once_more.select("id"), "id"))
+        assert list(q.relations) == ["rows_1"]
+        assert watch.query(again.where("k = 1")).lineage()["rows_1"].count() == 3
+
+
+@pytest.mark.connect
 def test_writes_over_spark_connect_are_refused(spark: SparkSession) -> None:
     with (
         lipstick.watch(spark) as watch,

@@ -13,7 +13,13 @@ from pyspark.sql import DataFrame, SparkSession, streaming
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.state import GroupStateTimeout
 
-from lipstick.errors import SourceChangedError, SourceError, TrackingError, UnsupportedError
+from lipstick.errors import (
+    InvalidQueryError,
+    SourceChangedError,
+    SourceError,
+    TrackingError,
+    UnsupportedError,
+)
 from lipstick.systems.errors import StreamError
 from lipstick.systems.streaming.definition import AnnotatedStream
 from lipstick.systems.streaming.runs import StreamRun
@@ -89,6 +95,11 @@ def test_what_cannot_be_started_or_asked(feed: Feed) -> None:
         stream.writeStream.format("noop").start()
     with pytest.raises(UnsupportedError, match=r"current_timestamp\(\) has a new value in each"):
         feed.session.sql("SELECT id FROM readings WHERE ts < current_timestamp()")
+    distinct = feed.session.sql("SELECT sensor, count(DISTINCT id) FROM readings GROUP BY sensor")
+    writer = distinct.writeStream.outputMode("update").format("noop")
+    with pytest.raises(InvalidQueryError, match="Distinct aggregations are not supp") as refused:
+        writer.option("checkpointLocation", str(feed.folder / "distinct")).start()
+    assert len(str(refused.value).splitlines()) == 2
 
 
 def test_what_is_no_stream_of_files(spark: SparkSession, feed: Feed) -> None:
