@@ -8,16 +8,11 @@ from html import escape
 import numpy as np
 
 from graphquery.arrays import ArrayGraph
+from graphquery.boxes import DrawnBox, svg
 from graphquery.model import Kind
-from graphquery.stages import stages
 
 BOXES = 36
 """Limit on the drawn boxes."""
-
-_ROWS = 9
-"""Limit on the boxes of a column."""
-
-_WIDTH, _HEIGHT, _ACROSS, _DOWN, _MARGIN = 132, 40, 56, 16, 8
 
 _Box = tuple[str, int | None]
 """A module and its invocation; or a name, and None if no invocation applies."""
@@ -38,11 +33,9 @@ def graph_html(graph: ArrayGraph, boxes: int = BOXES) -> str:
     for box, size in sizes.items():
         total[names[box]] += size
     shown = list(total)[:boxes]
-    links: Counter[tuple[_Box, _Box]] = Counter()
-    for (source, target), count in _links(graph).items():
-        ends = names[source], names[target]
-        if ends[0] != ends[1] and ends[0] in shown and ends[1] in shown:
-            links[ends] += count
+    drawn = {box: _drawn(graph, box, total[box]) for box in shown}
+    ends = ((names[source], names[target]) for source, target in _links(graph))
+    links = {(a, b): "" for a, b in ends if a != b and a in drawn and b in drawn}
     notes = [f"{graph.node_count:,} nodes"]
     if graph.zoomed:
         notes.append(f"zoomed out: {', '.join(sorted(graph.zoomed))}")
@@ -54,7 +47,7 @@ def graph_html(graph: ArrayGraph, boxes: int = BOXES) -> str:
     title = escape("; ".join(notes))
     return (
         '<div class="lipstick"><div style="font-size:12px;opacity:.75">Provenance graph: '
-        f"{title}</div>{_svg(graph, shown, total, links)}</div>"
+        f"{title}</div>{svg(drawn, links, 'Provenance graph')}</div>"
     )
 
 
@@ -83,71 +76,19 @@ def _sizes(graph: ArrayGraph) -> dict[_Box, int]:
     return dict(sizes)
 
 
-def _links(graph: ArrayGraph) -> Counter[tuple[_Box, _Box]]:
-    """Return the number of pairs of linked segments between two boxes."""
+def _links(graph: ArrayGraph) -> list[tuple[_Box, _Box]]:
+    """Return the pairs of non-empty boxes that edges join."""
     boxes = _box_of(graph)
     there = _sizes(graph)
-    return Counter(
-        (boxes[source], boxes[target])
-        for source, target in graph.storage.links
-        if boxes[source] in there and boxes[target] in there
+    pairs = [(boxes[source], boxes[target]) for source, target in graph.storage.links]
+    return [(a, b) for a, b in pairs if a in there and b in there]
+
+
+def _drawn(graph: ArrayGraph, box: _Box, size: int) -> DrawnBox:
+    module, invocation = box
+    return DrawnBox(
+        module if invocation is None else f"{module}#{invocation}",
+        f"{size:,} node{'' if size == 1 else 's'}",
+        rounded=module in graph.storage.modules,
+        filled=module in graph.zoomed,
     )
-
-
-def _svg(
-    graph: ArrayGraph,
-    shown: list[_Box],
-    sizes: Counter[_Box],
-    links: Counter[tuple[_Box, _Box]],
-) -> str:
-    places = _places(shown, links)
-    width = max((x for x, _ in places.values()), default=0) + _WIDTH + _MARGIN
-    height = max((y for _, y in places.values()), default=0) + _HEIGHT + _MARGIN
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}"'
-        f' height="{height}" style="max-width:100%" font-family="sans-serif" font-size="11"'
-        ' fill="none" stroke="currentColor">'
-    ]
-    for source, target in links:
-        (x1, y1), (x2, y2) = places[source], places[target]
-        x1, y1, y2 = x1 + _WIDTH, y1 + _HEIGHT // 2, y2 + _HEIGHT // 2
-        bend = max((x2 - x1) // 2, _ACROSS // 2)
-        parts.append(
-            f'<path d="M{x1} {y1}C{x1 + bend} {y1} {x2 - bend} {y2} {x2} {y2}" opacity=".45"/>'
-            f'<path d="M{x2 - 6} {y2 - 3}L{x2} {y2}L{x2 - 6} {y2 + 3}" opacity=".7"/>'
-        )
-    for box in shown:
-        x, y = places[box]
-        module, invocation = box
-        name = module if invocation is None else f"{module}#{invocation}"
-        fill = ' fill="currentColor" fill-opacity=".12"' if module in graph.zoomed else ""
-        corner = 12 if module in graph.storage.modules else 2
-        parts.append(
-            f"<g><title>{escape(name)}</title>"
-            f'<rect x="{x}" y="{y}" width="{_WIDTH}" height="{_HEIGHT}" rx="{corner}"{fill}/>'
-            f'<text x="{x + 8}" y="{y + 17}" fill="currentColor" stroke="none">'
-            f"{escape(_cut(name))}</text>"
-            f'<text x="{x + 8}" y="{y + 32}" fill="currentColor" stroke="none" opacity=".65">'
-            f"{sizes[box]:,} node{'' if sizes[box] == 1 else 's'}</text></g>"
-        )
-    return "".join(parts) + "</svg>"
-
-
-def _places(shown: list[_Box], links: Counter[tuple[_Box, _Box]]) -> dict[_Box, tuple[int, int]]:
-    """Return the upper left corner of every box: columns from left to right in the order of
-    edges.
-    """
-    number = {box: i for i, box in enumerate(shown)}
-    pairs = [(number[source], number[target]) for source, target in links]
-    columns: list[list[int]] = []
-    for group in stages(len(shown), pairs).groups:
-        columns += [list(group[i : i + _ROWS]) for i in range(0, len(group), _ROWS)]
-    return {
-        shown[i]: (_MARGIN + x * (_WIDTH + _ACROSS), _MARGIN + y * (_HEIGHT + _DOWN))
-        for x, column in enumerate(columns)
-        for y, i in enumerate(column)
-    }
-
-
-def _cut(name: str, length: int = 19) -> str:
-    return name if len(name) <= length else f"{name[: length - 1]}…"

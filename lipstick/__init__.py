@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from lipstick.questions.what_if import WhatIf, WhatIfMany
     from lipstick.watching.checks import CheckRun, LibraryResult, LibraryVerdict
     from lipstick.watching.connect import ConnectWatch
-    from lipstick.watching.session import SessionWatch, WatchedWrite, watch
+    from lipstick.watching.session import SessionWatch, watch
     from lipstick.watching.shown import Shown
+    from lipstick.watching.writes import WatchedWrite
     from lipstick.workflow import (
         Edge,
         Loop,
@@ -123,7 +124,7 @@ _ORIGINS = {
     "CheckRun": ("lipstick.watching.checks", "CheckRun"),
     "LibraryResult": ("lipstick.watching.checks", "LibraryResult"),
     "LibraryVerdict": ("lipstick.watching.checks", "LibraryVerdict"),
-    "WatchedWrite": ("lipstick.watching.session", "WatchedWrite"),
+    "WatchedWrite": ("lipstick.watching.writes", "WatchedWrite"),
     "watch": ("lipstick.watching.session", "watch"),
     "semirings": ("semiring.semirings", ""),
 }

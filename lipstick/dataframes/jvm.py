@@ -330,6 +330,11 @@ def elements(values: Any) -> list[Any]:
     return [values.apply(number) for number in range(values.size())]
 
 
+def column_names(plan: Plan) -> tuple[str, ...]:
+    """Return the names of a plan's columns."""
+    return tuple(str(attribute.name()) for attribute in elements(plan.output()))
+
+
 def texts(values: Any) -> dict[str, str]:
     """Return the keys and values of a map of Scala as texts."""
     return {str(pair._1()): str(pair._2()) for pair in elements(values.toSeq())}
@@ -337,5 +342,4 @@ def texts(values: Any) -> dict[str, str]:
 
 def sequence(spark: SparkSession, items: Sequence[Any]) -> Any:
     """Return a sequence of Scala."""
-    jvm = jvm_of(spark)
-    return jvm.PythonUtils.toSeq(list(items))
+    return jvm_of(spark).PythonUtils.toSeq(list(items))

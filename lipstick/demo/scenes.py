@@ -390,7 +390,8 @@ def dealer(spark: SparkSession, ls: Session, screen: Screen) -> list[Check]:
             annotated = frames[name].polynomials(None)
         shown = "\n".join(", ".join(map(display.cell, row.values())) for row, _ in annotated)
         annotations = "\n".join(str(annotation) for _, annotation in annotated)
-        table.append((name, _folded(text), Text(shown or "no rows"), Text(annotations)))
+        folded = text.replace(" FROM ", "\nFROM ").replace(" JOIN ", "\nJOIN ")
+        table.append((name, Text(folded), Text(shown or "no rows"), Text(annotations)))
     screen.table(("relation", "over those before it", "rows", "annotations"), table)
 
     with screen.working("the tensor of the count"):
@@ -427,7 +428,3 @@ def _reduced(spark: SparkSession, delete: Mapping[str, list[Any]]) -> dict[str, 
         gone = delete.get(name)
         frames[name] = frame.where(~frame[key].isin(gone)) if gone else frame
     return frames
-
-
-def _folded(text: str) -> Text:
-    return Text(text.replace(" FROM ", "\nFROM ").replace(" JOIN ", "\nJOIN "))

@@ -21,6 +21,7 @@ from lipstick.dataframes.jvm import (
     Plan,
     alias,
     analysed,
+    column_names,
     elements,
     frame_of,
     jvm_of,
@@ -275,8 +276,8 @@ class _CommandReader:
         if self._kind in CREATES:
             return f"CREATE OR REPLACE TABLE {name} AS {self._query(plan.query())}"
         if self._kind == _APPENDS:
-            given = _names(plan.query())
-            if plan.isByName() and len(given) < len(_names(relation_of(plan))):
+            given = column_names(plan.query())
+            if plan.isByName() and len(given) < len(column_names(relation_of(plan))):
                 columns = ", ".join(quoted_name([column]) for column in given)
                 return f"INSERT INTO {name} ({columns}) {self._query(plan.query())}"
             return f"INSERT INTO {name} {self._rows(plan.query())}"
@@ -310,7 +311,7 @@ class _CommandReader:
         return self._update(target, values[:count], condition)
 
     def _update(self, target: Plan, values: Sequence[Plan], condition: Sequence[Plan]) -> str:
-        changed = self._changed(target, _names(target), values)
+        changed = self._changed(target, column_names(target), values)
         texts = self._texts({_TARGET: target}, [*changed.values(), *condition])
         text = f"UPDATE {self._name} AS target SET {_pairs(changed, texts)}"
         return f"{text} WHERE {texts[-1]}" if condition else text
@@ -346,9 +347,9 @@ class _CommandReader:
         join = rows.child()
         if join.getClass().getSimpleName() != "Join" or join.condition().isEmpty():
             raise self._unsupported("this MERGE has a plan without a join")
-        columns = _names(self._plan.originalTable())
+        columns = column_names(self._plan.originalTable())
         sides = [join.left(), join.right()]
-        sides.sort(key=lambda side: "__row_from_source" in _names(side))
+        sides.sort(key=lambda side: "__row_from_source" in column_names(side))
         clauses = []
         for matching, found in (
             ("MATCHED", rows.matchedInstructions()),
@@ -430,8 +431,10 @@ class _CommandReader:
     def _rows(self, query: Plan) -> str:
         """Return the query of rows to insert, in the order of the table's columns."""
         table = self._command.table if self._kind in CREATES else None
-        columns = _names(relation_of(self._plan)) if table is None else table.schema(None).names
-        text, given = self._query(query), [name.lower() for name in _names(query)]
+        columns = (
+            column_names(relation_of(self._plan)) if table is None else table.schema(None).names
+        )
+        text, given = self._query(query), [name.lower() for name in column_names(query)]
         if (table is None and not self._plan.isByName()) or given == [
             name.lower() for name in columns
         ]:
@@ -506,7 +509,7 @@ def _updated(rows: Plan) -> list[Plan] | None:
     if below.getClass().getSimpleName() == "Filter":
         operation = elements(rows.projectList())[0]
         marks = operation.name() == "__row_operation" and str(operation.child()) == _DELETED
-        return None if marks or "_file" in _names(rows) else []
+        return None if marks or "_file" in column_names(rows) else []
     if below.getClass().getSimpleName() == "Union":  # the rows of a condition with a subquery
         below = below.children().apply(0)
     if below.getClass().getSimpleName() != "Project":
@@ -522,12 +525,8 @@ def _is_if(named: Plan) -> bool:
 
 def _source_rows(source: Plan) -> Plan:
     """Return the source of a MERGE without the column by which Spark knows its rows."""
-    marked = "__row_from_source" in _names(source)
+    marked = "__row_from_source" in column_names(source)
     return source.children().apply(0) if marked else source
-
-
-def _names(plan: Plan) -> list[str]:
-    return [attribute.name() for attribute in elements(plan.output())]
 
 
 def _option(value: Plan) -> list[Plan]:

@@ -8,48 +8,36 @@ Questions go back to the files and versions that nobody wrote while the session 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from logging import getLogger
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from lipstick.dataframes import query_text
 from lipstick.dataframes.classic import with_tables
-from lipstick.dataframes.jvm import (
-    PlanListener,
-    analysed,
-    elements,
-    frame_of,
-    jvm_of,
-    texts,
-    with_parameters,
-)
-from lipstick.dataframes.leaves import catalog_parts, row_leaves
+from lipstick.dataframes.jvm import analysed, column_names, elements, frame_of, texts
+from lipstick.dataframes.leaves import row_leaves
 from lipstick.errors import LipstickError, SourceChangedError, SourceError
-from lipstick.histories.commands import (
-    COMMANDS,
-    CREATES,
-    DYNAMIC,
-    TableCommand,
-    relation_of,
-    statement_text,
-    version_read,
-)
-from lipstick.tracking.formats.probe import (
-    versioned_leaf,
-    versioned_path,
-    versioned_table,
-)
+from lipstick.histories.commands import DYNAMIC, version_read
+from lipstick.tracking.formats.probe import versioned_leaf, versioned_path, versioned_table
 from lipstick.tracking.views import quoted_name
 from lipstick.watching.calls import ALL_ROWS, notice
 from lipstick.watching.shown import Shown, ShownResults, check_files, check_unchanging
+from lipstick.watching.writes import (
+    BY_PATH,
+    FILES,
+    OF_QUERIES,
+    CommandChange,
+    ReplacedPart,
+    WatchedWrite,
+    WriteListener,
+    parts_of,
+    replaces_part,
+    type_of,
+)
 from lipstick.written_tables import (
     Moment,
     RowsChange,
@@ -65,211 +53,12 @@ from semiring.support.door import checked
 if TYPE_CHECKING:
     from lipstick.dataframes.jvm import Plan
     from lipstick.frame import AnnotatedFrame
-    from lipstick.tracking.formats.versions import Leaf
-    from lipstick.tracking.tracker import Tracked
+    from lipstick.tracking.formats.versions import Leaf, VersionedTable
     from lipstick.watching.connect import ConnectWatch
 
-_log = getLogger(__name__)
-_FILES = "InsertIntoHadoopFsRelationCommand"
-"""The command that every write of files comes to."""
-_BY_PATH = "SaveIntoDataSourceCommand"
-"""The command of a writer's ``save`` where a format has its own way, as Delta has."""
 _WRITTEN = "nothing wrote it while the session was watched"
 _MADE = "its rows were made in Python or stand in a query"
 _CHECKPOINT = "it is a checkpoint, and Spark has forgotten what computed its rows"
-_MERGES = "MergeIntoCommand"
-_OF_QUERIES = ("AppendData", "OverwriteByExpression", *DYNAMIC)
-_OF_STATEMENTS = {
-    "DeleteCommand": "DELETE",
-    "DeleteFromTable": "DELETE",
-    _MERGES: "MERGE",
-    "TruncateDeltaTableCommand": "TRUNCATE",
-    "TruncateTable": "TRUNCATE",
-    "UpdateCommand": "UPDATE",
-}
-_DELTA_WRITES = "deltaTransactionalWrite"
-"""Delta's name for the query that writes its files."""
-_READS = frozenset(
-    {
-        *("collect", "collectAsArrowToPython", "collectToPython", "count", "first", "head"),
-        *("isEmpty", "reduce", "tail", "take", "toLocalIterator", "toPythonIterator"),
-    }
-)
-"""Spark's names for queries that write nothing: commands have run before their rows are read."""
-_TIME = re.compile(r'"value":"([^"]+)","dataType":"timestamp"')
-
-
-@dataclass(frozen=True, slots=True)
-class WatchedWrite:
-    """A write of files that a watched session has made.
-
-    Attributes
-    ----------
-    number
-        Its place among the writes, from 1.
-    path
-        The folder that was written to; None: that of a table of Delta or Iceberg, by its name.
-    table
-        The name of the table in the catalog; None: it was written to by its path.
-    mode
-        ``overwrite``, ``append``, ``part`` where it replaced or added partitions or rows by a
-        condition, or the statement that changed the table: ``merge``, ``update``, ``delete``,
-        ``truncate``, or ``change`` where Spark does not say which of them.
-    format, options
-        The format of the files, as Spark's readers call it, and the writer's options.
-    """
-
-    number: int
-    at: datetime
-    path: str | None
-    table: str | None
-    mode: str
-    format: str
-    columns: tuple[str, ...]
-    options: Mapping[str, str] = field(repr=False, compare=False)
-    plan: Plan = field(repr=False, compare=False)
-    command: Plan = field(repr=False, compare=False)
-    moment: Moment | None = field(repr=False, compare=False)
-
-    @property
-    def name(self) -> str:
-        """The table's name, or the path."""
-        return self.table or self.path or ""
-
-    @property
-    def title(self) -> str:
-        """The words for its query in reasons."""
-        if self.mode in ("overwrite", "append", "part"):
-            return f"the query of write {self.number}"
-        return f"the {self.mode.upper()} of write {self.number}"
-
-
-_Parts: TypeAlias = tuple[str | None, str | None, str, str, tuple[str, ...], Mapping[str, str]]
-"""Path, table, mode, format, columns and options of a write."""
-
-
-def _parts_of(plan: Plan, kind: str) -> _Parts | None:
-    """Return the parts of a command's write; None: it has written no table that is known."""
-    if kind == _FILES:
-        return _of_files(plan)
-    if kind == _BY_PATH:
-        if ".delta." not in plan.dataSource().getClass().getName():
-            return None
-        options = texts(plan.options())
-        mode = "append" if str(plan.mode()) == "Append" else "overwrite"
-        mode = "part" if mode == "overwrite" and _replaces_part(options) else mode
-        return options.pop("path"), None, mode, "delta", _names(plan.query()), options
-    if kind in _OF_STATEMENTS and kind.endswith("Command"):  # of Delta
-        leaf = (plan.child() if kind.startswith("Truncate") else plan.target()).collectLeaves()
-        known = leaf.apply(0).catalogTable()
-        own = str(known.get().identifier().unquotedString()) if known.isDefined() else None
-        folder = str(leaf.apply(0).relation().location().path().toString())
-        return folder, own, _OF_STATEMENTS[kind].lower(), "delta", (), {}
-    relation = relation_of(plan)
-    if relation.getClass().getSimpleName() == "DataSourceV2Relation":
-        parts = catalog_parts(relation)
-    else:
-        place = relation.identifier()
-        parts = (str(relation.catalog().name()), *map(str, place.namespace()), str(place.name()))
-    if parts is None:
-        return None
-    path = parts[2] if parts[1] == "delta" and len(parts) == 3 and "/" in parts[2] else None
-    table = None if path is not None else ".".join(map(_written_name, parts))
-    format = "iceberg" if "iceberg" in relation.table().getClass().getName() else "delta"
-    if kind not in _OF_QUERIES:
-        return path, table, _OF_STATEMENTS.get(kind, "change").lower(), format, (), {}
-    columns, of_query = _names(relation), _names(plan.query())
-    whole = kind == "OverwriteByExpression" and str(plan.deleteExpr().toString()) == "true"
-    options = texts(plan.writeOptions()) if whole and format == "delta" else {}
-    mode = "overwrite" if whole and not _replaces_part(options) else "part"
-    columns = columns if len(columns) == len(of_query) else of_query
-    return path, table, "append" if kind == "AppendData" else mode, format, columns, options
-
-
-def _replaces_part(options: Mapping[str, str]) -> bool:
-    """Return True if Delta replaces a part of a table alone, by the options of a writer."""
-    return not options.keys().isdisjoint({"replaceWhere", "partitionOverwriteMode"})
-
-
-def _of_files(plan: Plan) -> _Parts:
-    table = plan.catalogTable()
-    mode = str(plan.mode()).lower()
-    in_parts = plan.staticPartitions().size() > 0 or plan.dynamicPartitionOverwrite()
-    return (
-        str(plan.outputPath().toString()),
-        str(table.get().identifier().unquotedString()) if table.isDefined() else None,
-        "append" if mode == "append" else "part" if in_parts else "overwrite",
-        re.sub(r"(FileFormat|Format)$", "", plan.fileFormat().getClass().getSimpleName()).lower(),
-        tuple(map(str, elements(plan.outputColumnNames()))),
-        {name: value for name, value in texts(plan.options()).items() if name.lower() != "path"},
-    )
-
-
-def _written_name(part: str) -> str:
-    """Return a part of a name as SQL has it."""
-    return part if re.fullmatch(r"\w+", part) else quoted_name([part])
-
-
-def _names(plan: Plan) -> tuple[str, ...]:
-    return tuple(str(attribute.name()) for attribute in elements(plan.output()))
-
-
-@dataclass(frozen=True, slots=True)
-class _Replacing:
-    """A write that replaced some rows, or partitions, of files."""
-
-    write: WatchedWrite
-    partitions: tuple[str, ...]
-    dynamic: bool
-    replaced: str | None
-    command: Plan | None = None
-
-    def reads(self, spark: SparkSession) -> Plan:
-        """Return the plan of its query."""
-        return analysed(written_rows(spark, self.write))
-
-    def text(
-        self, spark: SparkSession, table: str, relations: Sequence[Tracked], plan: Plan
-    ) -> str:
-        """Return it as an INSERT."""
-        columns = ", ".join(quoted_name([name]) for name in spark.table(table).columns)
-        query = query_text(spark, frame_of(spark, plan), relations)
-        rows = f"SELECT {columns} FROM ({query})"
-        if self.replaced is not None:
-            return f"INSERT INTO {table} REPLACE WHERE {self.replaced} {rows}"
-        return f"INSERT OVERWRITE {table} {rows}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Changing:
-    """A command of Delta or Iceberg that changed rows."""
-
-    command: Plan
-    partitions: tuple[str, ...]
-    dynamic: bool
-
-    @property
-    def _read(self) -> str | None:
-        """The parameter with the plan that it reads; None: its conditions read nothing."""
-        kind = self.command.getClass().getSimpleName()
-        if kind == _MERGES:
-            return "source"
-        return "query" if kind in (*_OF_QUERIES, "ReplaceData", "WriteDelta") else None
-
-    def reads(self, _spark: SparkSession) -> Plan | None:
-        """Return the plan of its source or query."""
-        return None if self._read is None else getattr(self.command, self._read)()
-
-    def text(
-        self, spark: SparkSession, table: str, relations: Sequence[Tracked], plan: Plan | None
-    ) -> str:
-        """Return it as a statement."""
-        command = self.command
-        if self._read is not None:
-            names = [str(command.productElementName(n)) for n in range(command.productArity())]
-            command = with_parameters(spark, command, {names.index(self._read): plan})
-        names = [each.name for each in relations]
-        return statement_text(spark, TableCommand(command, None, None), table, relations, names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,12 +81,10 @@ class _Reading:
     anew: bool
 
     @property
-    def name(self) -> str:
-        return self.title
-
-    @property
     def title(self) -> str:
         return f"result {self.number}"
+
+    name = title
 
     def version(self, leaf: Plan, read: Leaf) -> int | None:
         """Return the version of a table that it has read at a leaf.
@@ -320,57 +107,6 @@ class _Reading:
         )
 
 
-class _WriteListener(PlanListener):
-    """Hands over writes, with the time at which their queries ran if these ask for it."""
-
-    def __init__(
-        self, spark: SparkSession, take: Callable[[Plan, Moment | None, datetime], None]
-    ) -> None:
-        super().__init__(spark, {_FILES, _BY_PATH, *COMMANDS} - CREATES, self._hand_over)
-        self._write = take
-        self.clock = jvm_of(spark).org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE()
-        self._execution: Any = None
-        self._inner: Any = None
-
-    def onSuccess(self, function: str, execution: Any, nanoseconds: int) -> None:  # noqa: N802
-        """Hand over the plan of an execution if it is one of the commands."""
-        if function in _READS:
-            return
-        if function == _DELTA_WRITES:
-            self._inner = execution
-        self._execution = execution
-        super().onSuccess(function, execution, nanoseconds)
-
-    def _hand_over(self, plan: Plan) -> None:
-        try:
-            self._read(plan)
-        except Exception:  # Spark would pass over it
-            _log.exception("A write was not understood, and its table is a source.")
-
-    def _read(self, plan: Plan) -> None:
-        inner, self._inner = self._inner, None
-        by_path = plan.getClass().getSimpleName() == _BY_PATH
-        if by_path and str(plan.mode()) == "Ignore" and inner is None:
-            return  # the table was there
-        phase = self._execution.tracker().phases().get("analysis")
-        began = datetime.fromtimestamp(phase.get().startTimeMs() / 1e3, UTC)
-        moment = self._moment(plan, inner if by_path and inner else self._execution)
-        self._write(plan, moment, began)
-
-    def _moment(self, plan: Plan, execution: Any) -> Moment | None:
-        name = "source" if plan.getClass().getSimpleName() == _MERGES else "query"
-        try:
-            asks = getattr(plan, name)().containsPattern(self.clock)
-        except Py4JError:  # it has no query
-            return None
-        phase = execution.tracker().phases().get("optimization")
-        if not asks or phase.isEmpty():
-            return None
-        known = _TIME.findall(str(execution.optimizedPlan().toJSON()))
-        since, until = phase.get().startTimeMs() / 1e3, phase.get().endTimeMs() / 1e3
-        return Moment(since, until, tuple(dict.fromkeys(known)))
-
-
 @checked
 class SessionWatch(WrittenTables, ShownResults):
     """A watch over what a Spark session writes. Made by :func:`lipstick.watch`."""
@@ -390,16 +126,16 @@ class SessionWatch(WrittenTables, ShownResults):
         self._writes: list[WatchedWrite] = []
         self._places: dict[str, str | None] = {}
         ShownResults.__init__(self)
-        self._listener = _WriteListener(spark, self._add_write)
+        self._listener = WriteListener(spark, self._add_write)
         WrittenTables.__init__(self, spark, store)
         take = self._add_shown
         self._end_notice = notice(spark, lambda call: take(call, analysed(call.frame)))
 
     def _add_write(self, command: Plan, moment: Moment | None, at: datetime) -> None:
         kind = str(command.getClass().getSimpleName())
-        parts = _parts_of(command, kind)
+        parts = parts_of(command, kind)
         if parts is not None:
-            has_query = kind in (_FILES, _BY_PATH, *_OF_QUERIES)
+            has_query = kind in (FILES, BY_PATH, *OF_QUERIES)
             plan = command.query() if has_query else command
             number = len(self._writes) + 1
             self._writes.append(WatchedWrite(number, at, *parts, plan, command, moment))
@@ -411,7 +147,7 @@ class SessionWatch(WrittenTables, ShownResults):
         plan = shown._plan
         since, until = (datetime.fromtimestamp(each, UTC) for each in shown._period)
         anew = shown._name not in ALL_ROWS
-        reading = _Reading(shown.number, plan, _names(plan), since, until, anew)
+        reading = _Reading(shown.number, plan, column_names(plan), since, until, anew)
         frame = frame_of(self.spark, plan)
         if not plan.deterministic():
             raise SourceChangedError(
@@ -479,9 +215,8 @@ class SessionWatch(WrittenTables, ShownResults):
             if write.table is None and write.path is not None and folder_of(write.path) == path:
                 if write.format == "delta":
                     return self.spark.read.format("delta").load(target)
-                schema = written_rows(self.spark, write).schema
-                reader = self.spark.read.schema(schema).options(**write.options)
-                return reader.format(write.format).load(target)
+                reader = self.spark.read.schema(written_rows(self.spark, write).schema)
+                return reader.options(**write.options).format(write.format).load(target)
         try:
             return self.spark.table(target)
         except PySparkException as error:
@@ -513,11 +248,15 @@ class SessionWatch(WrittenTables, ShownResults):
         """Return the folder of the table that a write has written to."""
         if write.path is not None:
             return folder_of(write.path)
-        name = write.name
-        if name not in self._places:
-            found = versioned_table(self.session.spark, quoted_name(name_parts(name)))
-            self._places[name] = None if found is None else folder_of(found[0].location)
-        return self._places[name]
+        if write.name not in self._places:
+            table = self._table_of(write)
+            self._places[write.name] = None if table is None else folder_of(table.location)
+        return self._places[write.name]
+
+    def _table_of(self, write: WatchedWrite) -> VersionedTable | None:
+        """Return the table of a name that a write has written to, if it is one with versions."""
+        found = versioned_table(self.session.spark, quoted_name(name_parts(write.name)))
+        return None if found is None else found[0]
 
     def _before(self, leaf: Plan, writes: Sequence[TableWrite]) -> DataFrame | None:
         """Return the version before a table's writes: each has made one."""
@@ -533,31 +272,26 @@ class SessionWatch(WrittenTables, ShownResults):
         if write.mode in ("append", "overwrite"):
             return None
         if write.mode != "part":
-            return _Changing(write.command, (), dynamic=False)
-        plan = write.command
+            return CommandChange(write.command, (), dynamic=False)
+        spark, plan = self.session.spark, write.command
         kind = plan.getClass().getSimpleName()
-        if kind == _FILES:
-            partitions = _names_in(plan.partitionColumns())
+        if kind == FILES:
+            partitions = tuple(str(each.name()) for each in elements(plan.partitionColumns()))
             static = texts(plan.staticPartitions())
             dynamic = bool(plan.dynamicPartitionOverwrite())
             by_value = " AND ".join(
-                f"{quoted_name([name])} <=> CAST('{value}' AS {_type_of(plan, name)})"
+                f"{quoted_name([name])} <=> CAST('{value}' AS {type_of(plan, name)})"
                 for name, value in static.items()
             )
-            return _Replacing(write, partitions, dynamic, None if dynamic else by_value)
-        location = self._place(write)
-        assert location is not None
-        table = (
-            versioned_path(self.session.spark, location, "delta") if write.table is None else None
-        )
-        if table is None:
-            found = versioned_table(self.session.spark, quoted_name(name_parts(write.name)))
-            table = None if found is None else found[0]
+            return ReplacedPart(write, partitions, dynamic, None if dynamic else by_value)
+        by_path = write.path if write.table is None else None
+        table = None if by_path is None else versioned_path(spark, folder_of(by_path), "delta")
+        table = self._table_of(write) if table is None else table
         partitions = () if table is None else table.partitions
-        if kind == _BY_PATH or _replaces_part(write.options):
+        if kind == BY_PATH or replaces_part(write.options):
             replaced = write.options.get("replaceWhere")
-            return _Replacing(write, partitions, replaced is None, replaced)
-        return _Changing(plan, partitions, dynamic=kind in DYNAMIC)
+            return ReplacedPart(write, partitions, replaced is None, replaced)
+        return CommandChange(plan, partitions, dynamic=kind in DYNAMIC)
 
     def _as_read(self, write: TableWrite | None, plan: Plan) -> Plan:
         spark = self.session.spark
@@ -595,17 +329,6 @@ class SessionWatch(WrittenTables, ShownResults):
 
     def _is_complete(self, write: TableWrite, writes: Sequence[TableWrite]) -> bool:
         return True
-
-
-def _names_in(attributes: Any) -> tuple[str, ...]:
-    return tuple(str(each.name()) for each in elements(attributes))
-
-
-def _type_of(plan: Plan, column: str) -> str:
-    """Return the type of a column of a command's query."""
-    names = [name.lower() for name in _names(plan.query())]
-    attribute = plan.query().output().apply(names.index(column.lower()))
-    return str(attribute.dataType().catalogString())
 
 
 @checked

@@ -232,8 +232,3 @@ def shortened(text: str, length: int = LABEL) -> str:
         return text
     end = length // 3
     return f"{text[: length - end - 1]}…{text[-end:]}"
-
-
-def counted(number: int, noun: str) -> str:
-    """A number of things, such as ``1 node`` and ``2,000 nodes``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

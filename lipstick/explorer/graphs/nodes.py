@@ -10,10 +10,11 @@ import numpy as np
 
 from graphquery import ProvenanceGraph, Segment
 from graphquery.values import effects
+from lipstick.display.markup import counted
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.cells import cell
 from lipstick.explorer.errors import ExploreError
-from lipstick.explorer.graphs.boxes import Focus, Marks, Picture, counted
+from lipstick.explorer.graphs.boxes import Focus, Marks, Picture
 from lipstick.explorer.graphs.node_values import changed
 from lipstick.explorer.graphs.outline import Outline
 from lipstick.explorer.graphs.picture import crumbs_of, inner_name

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from graphquery import Kind, Segment
+from lipstick.display.markup import counted
 from lipstick.explorer.errors import ExploreError
-from lipstick.explorer.graphs.boxes import MOST, Focus, Marks, Picture, counted
+from lipstick.explorer.graphs.boxes import MOST, Focus, Marks, Picture
 from lipstick.explorer.graphs.outline import NONE, Outline
 from semiring.arrays.segments import ascending, outside
 from semiring.base import Array

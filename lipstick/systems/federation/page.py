@@ -15,11 +15,11 @@ from graphquery.federation import (
     read_members,
 )
 from graphquery.federation.serving.disclosure import Disclosure
+from lipstick.display.markup import counted
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.cells import cell
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.explorer import ExplorerSource
-from lipstick.explorer.graphs.boxes import counted
 from lipstick.explorer.graphs.layout import Box, layout
 from lipstick.explorer.graphs.source import open_graph
 from lipstick.explorer.params import Params

@@ -13,9 +13,10 @@ from typing import Any
 from graphquery.store import Snapshot, Store
 from graphquery.store.log import read_entry
 from graphquery.store.streams import batches, parts, queries
+from lipstick.display.markup import counted
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.cells import cell
-from lipstick.explorer.graphs.boxes import Drawing, counted, shortened
+from lipstick.explorer.graphs.boxes import Drawing, shortened
 from lipstick.explorer.params import Params
 from lipstick.systems.streams import Graph, Stored
 from lipstick.systems.streams.node import StreamNode
