@@ -68,14 +68,14 @@ def test_readme_starts_with_the_two_commands() -> None:
 
 
 def test_the_first_pages_begin_in_one_order() -> None:
-    """The same sentence, then a picture, commands, and Python or where to read on."""
+    """The same sentence, then a picture or a live one, commands, and Python or where to read on."""
     pages = [PAGES[0], ROOT / "docs" / "index.md"]
     texts = [page.read_text("utf-8").split("\n\n") for page in pages]
     assert len({text[1] for text in texts}) == 1
     for text in texts:
         places = [
             next(number for number, part in enumerate(text) if re.match(start, part))
-            for start in (r"# ", r"\[?!\[", r"```sh", r"```python|\| to \|")
+            for start in (r"# ", r"\[?!\[|<iframe", r"```sh", r"```python|\| to \|")
         ]
         assert places == sorted(places)
         assert places[1] == 2

@@ -118,7 +118,8 @@ def _send_inputs(
     if value.get("refused"):
         raise Failure(value["refused"])
     table = _asked(source, "listed", question)
-    lines = _input_lines(value, table)
+    is_double = pa.types.is_floating(source.windows.table.schema.field(value["column"]).type)
+    lines = _input_lines(value, table, rounded=is_double and answer.format == TABLE)
     answer.say(value["sentence"])
     answer.say(f"{value['call']}: {value['measure']}.")
     if value["known"] < value["groups"] and value["reason"]:
@@ -127,18 +128,23 @@ def _send_inputs(
     answer.finish({**value, "listed": table}, pa.Table.from_pylist(lines[: answer.rows]))
 
 
-def _input_lines(value: dict[str, Any], table: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a line for each input of a value, or group of them."""
-    from lipstick.display.number_text import percent
+def _input_lines(
+    value: dict[str, Any], table: dict[str, Any], *, rounded: bool
+) -> list[dict[str, Any]]:
+    """Return a line for each input of a value, or group of them; `rounded`: of doubles."""
+    from lipstick.display.number_text import percent, spelled
     from lipstick.explorer.captures.contributions import STATES
+
+    def written(text: str | None) -> str | None:
+        return spelled(float(text)) if rounded and text is not None else text
 
     names = [each["name"] for each in table["columns"]]
     return [
         {
-            "brings": "unknown" if bar["state"] == "unknown" else bar["text"],
+            "brings": "unknown" if bar["state"] == "unknown" else written(bar["text"]),
             "share": None if bar["share"] is None else percent(bar["share"]),
             "inputs": bar["count"] if value["by"]["column"] else None,
-            "without": STATES.get(bar["state"], bar["without"]),
+            "without": STATES.get(bar["state"], written(bar["without"])),
             **dict(zip(names, texts, strict=True)),
         }
         for bar, texts in zip(value["bars"], table["rows"], strict=True)

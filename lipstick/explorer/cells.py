@@ -10,9 +10,8 @@ import io
 import json
 import math
 from collections.abc import Sequence
-from datetime import date, datetime, time, tzinfo
+from datetime import date, datetime, time
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -55,8 +54,13 @@ def _text(value: Any) -> str:
         return repr(value)
     if isinstance(value, bytes):
         return value.hex()
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        # The page is there before anything is opened: only instants need it.
+        from rewriter.interpret import on_clock
+
+        return on_clock(value).isoformat(" ")
     if isinstance(value, datetime):
-        return _clock(value).isoformat(" ")
+        return value.isoformat(" ")
     if isinstance(value, (date, time)):
         return value.isoformat()
     if isinstance(value, (list, tuple, dict)):
@@ -64,42 +68,14 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _clock(value: datetime) -> datetime:
-    """Return an instant as the session's clock shows it; with its offset where it shows it twice.
-
-    Where the session's zone is not known, the offset stays.
-    """
-    zone = None if value.tzinfo is None else _zone()
-    if zone is None:
-        return value
-    local = value.astimezone(_tzinfo(zone))
-    twice = local.utcoffset() != local.replace(fold=1 - local.fold).utcoffset()
-    return local if twice else local.replace(tzinfo=None)
-
-
-def clocks(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """Return instants as the session's clock shows them; other columns as they are."""
-    zone = _zone() if pa.types.is_timestamp(column.type) and column.type.tz else None
-    if zone is None:
-        return column
-    return pc.local_timestamp(column.cast(pa.timestamp("us", zone)))
-
-
 def _zone() -> str | None:
     """Return the session's time zone; None: it is not known."""
-    # The page is there before anything is opened: only instants need it.
     from rewriter.interpret import UninterpretableError, time_zone
 
     try:
         return time_zone()
     except UninterpretableError:
         return None
-
-
-@lru_cache(maxsize=16)
-def _tzinfo(zone: str) -> tzinfo | None:
-    found: datetime = pa.scalar(0, pa.timestamp("us", zone)).as_py()
-    return found.tzinfo
 
 
 def plain_value(value: Any) -> Any:
@@ -250,7 +226,9 @@ def text_ranks(column: pa.ChunkedArray, text: str) -> Array:
     if kind(column.type) == "other":
         return np.full(len(column), 9, dtype=np.int64)
     if kind(column.type) != "text":
-        column = clocks(column).cast(pa.string())
+        from rewriter.interpret import on_clocks
+
+        column = on_clocks(column).cast(pa.string())
     column = column.combine_chunks()
     has = np.asarray(pc.fill_null(pc.match_substring(column, text, ignore_case=True), False))
     ranks = np.where(has, 2, 9)

@@ -11,9 +11,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lipstick.explorer.cells import clocks, kind, parsed, sql_type
+from lipstick.explorer.cells import kind, parsed, sql_type
 from lipstick.explorer.errors import ExploreError
 from rewriter.emit.conditions import comparison_sql, equality_sql
+from rewriter.interpret import on_clocks
 from semiring.arrays.arrow import decoded
 
 _TOKEN = re.compile(
@@ -470,6 +471,6 @@ def column_mask(column: pa.Array, text: str, name: str) -> pa.Array:
     if kind(column.type) == "other":
         raise ExploreError(f"{name} is {sql_type(column.type)}, which is not compared.")
     if kind(column.type) != "text":
-        column = clocks(column).cast(pa.string())
+        column = on_clocks(column).cast(pa.string())
         plain = plain.replace(",", "") if _GROUPED.fullmatch(plain) else plain
     return pc.match_substring(column, plain, ignore_case=True)

@@ -261,7 +261,8 @@ def _capture(held: Holding, number: int, source: CaptureSource, rows: int) -> No
                 held.hold(number, view, {"row": row, "column": name, "only": []})
         held.hold(number, "members", {"row": row, "offset": 0, "limit": 100})
         if answer["members"] <= 40:
-            held.hold(number, "shares", {"row": row})
+            for view in ("shares", "circuit"):
+                held.hold(number, view, {"row": row})
 
 
 def _graph(held: Holding, number: int) -> None:

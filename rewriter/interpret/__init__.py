@@ -30,7 +30,7 @@ from rewriter.interpret.calls import (
 )
 from rewriter.interpret.casts import cast
 from rewriter.interpret.compile import Interpreted, Resolve, Template, interpret
-from rewriter.interpret.dates import is_time, moment, time_zone
+from rewriter.interpret.dates import is_time, moment, on_clock, on_clocks, time_zone
 from rewriter.interpret.steps import kind, steps
 from rewriter.interpret.vector import (
     FailedError,
@@ -74,6 +74,8 @@ __all__ = [
     "is_time",
     "kind",
     "moment",
+    "on_clock",
+    "on_clocks",
     "rescale",
     "split_windows",
     "steps",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, tzinfo
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -66,6 +67,35 @@ def time_zone() -> str:
     if name is None or not _NAMED.fullmatch(name):
         raise UninterpretableError(f"instants in the time zone {name}")
     return name
+
+
+def on_clock(value: datetime) -> datetime:
+    """Return an instant as the session's clock shows it, without an offset.
+
+    The offset stays where the clock shows a time twice, and where the session's zone is not known.
+    """
+    try:
+        local = value.astimezone(_tzinfo(time_zone()))
+    except UninterpretableError:
+        return value
+    twice = local.utcoffset() != local.replace(fold=1 - local.fold).utcoffset()
+    return local if twice else local.replace(tzinfo=None)
+
+
+def on_clocks(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Return a column of instants as `on_clock` does, without an offset; others as they are."""
+    if not pa.types.is_timestamp(column.type) or column.type.tz is None:
+        return column
+    try:
+        return pc.local_timestamp(column.cast(pa.timestamp("us", time_zone())))
+    except UninterpretableError:
+        return column
+
+
+@lru_cache(maxsize=16)
+def _tzinfo(zone: str) -> tzinfo | None:
+    shown: datetime = pa.scalar(0, pa.timestamp("us", zone)).as_py()
+    return shown.tzinfo
 
 
 def clocks(time: Vector, length: int | None = None) -> pa.Array:

@@ -474,6 +474,12 @@ class Holder:
             self._near(text, said and said[1], now)
         relation = value["axes"][value["by"]["axis"]]["relation"]
         bars = {bar["label"]: bar for bar in value["bars"] if bar["key"] is not None}
+        even = re.search(r"Without any one of them it is ([\d,.]+) (more|less)", text)
+        for bar in bars.values() if even else ():
+            change = Decimal(str(self.truth(relation, bar["key"], row, place).value))
+            change -= Decimal(str(now))
+            self._near(text, even and even[1], abs(change))
+            self._same("sentence", even and even[2], "more" if change > 0 else "less", text)
         found = re.search(r"Without \w+ (.*?) (?:it is ([\d,.]+) (more|less)|the row would)", text)
         if found is None or found[1] not in bars:
             return

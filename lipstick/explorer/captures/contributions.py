@@ -44,6 +44,9 @@ SHOWN = 50
 SPANS = 400
 """Spans and ranges at most, which are all listed."""
 
+NAMED = 2
+"""Columns that a row without a key is called by at most."""
+
 SHARE = 0.25
 """The share of the time for an answer after which the groups that are left are unknown."""
 
@@ -285,9 +288,11 @@ class ContributionViews:
         """Return what the value is made of, in words."""
         inputs, groups, found = asked.inputs, items.groups, items.found
         answer, root = self.capture.memory.answer(), self.capture.memory.engine.root
+        # Without a grouping, a row is called by its first columns that deletions do not change.
+        stable = [place for place, output in enumerate(root.outputs) if output.stable]
         names = ", ".join(
             _key(answer.column_names[place], answer.column(place)[row].as_py())
-            for place in root.key_outputs or ()
+            for place in root.key_outputs or stable[:NAMED]
         )
         whole = f"{inputs.column} {_worded(inputs.value)}{f' of {names}' if names else ''}"
         made = self._made(inputs, groups.axis)
@@ -338,7 +343,9 @@ class ContributionViews:
             return made[0]
         seen = {each.relation for each in inputs.axes}
         made += [f"none of {name}" for name in token_types(engine) if name not in seen]
-        if root.kind is not Kind.GROUP or root.tokens or len(root.derived) != 1:
+        if root.kind is not Kind.GROUP:
+            return f"its row is made of {listed(made)}"
+        if root.tokens or len(root.derived) != 1:
             return listed(made)
         (inner,) = root.derived
         if inner.kind is not Kind.GROUP or not inner.keys:

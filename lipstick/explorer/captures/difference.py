@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from lipstick.display.number_text import signed
@@ -10,7 +9,6 @@ from lipstick.explorer.captures.source import CaptureSource
 from lipstick.explorer.cells import cell
 from lipstick.explorer.params import Params
 from lipstick.questions.why.measure import column_of
-from rewriter.interpret import in_time_zone
 
 SHOWN = 20
 """Input rows at most."""
@@ -27,13 +25,8 @@ def difference(before: CaptureSource, after: CaptureSource, params: Params) -> d
     row, found = after.row(params), after.difference_from(before)
     table = after.windows.table
     names = [column_of(table.column_names, name) for name in found.key or ()]
-    values = {table.column_names[at]: table.column(at)[row].as_py() for at in names}
-    with in_time_zone(after.capture.manifest.time_zone):
-        where = {
-            name: cell(value) if isinstance(value, datetime) else value
-            for name, value in values.items()
-        }
-        parts = found.parts(params.text("column"), where)
+    where = {table.column_names[at]: table.column(at)[row].as_py() for at in names}
+    parts = found.parts(params.text("column"), where)
     first, *others = str(parts).splitlines()
     return {
         "sentence": cell(first),

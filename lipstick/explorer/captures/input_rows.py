@@ -18,7 +18,7 @@ from lipstick.explorer.cells import cells, columns
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.params import Params
 from lipstick.questions.contributions.question import position_of
-from lipstick.questions.why.sources import parquet_rows
+from lipstick.questions.why.sources import parquet_rows, readable
 from lipstick.tracking.states import local_path, local_state
 
 SHOWN = 50
@@ -106,9 +106,8 @@ def _unreadable(record: RelationRecord, error: Exception) -> ExploreError:
 
 
 def _filtered(schema: pa.Schema) -> pa.Schema:
-    """A schema whose columns Arrow can filter: texts and bytes that are views cannot be."""
-    plain = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
-    return pa.schema([field.with_type(plain.get(field.type, field.type)) for field in schema])
+    """A schema whose columns Arrow can filter, with the types of the relation."""
+    return pa.schema([field.with_type(readable(field.type)) for field in schema])
 
 
 def source_files(record: RelationRecord) -> list[Path]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from time import monotonic
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -72,12 +71,10 @@ class RowMeasures:
         return annotation(self._capture.memory, self._at)
 
     def _asked(self, ask: Callable[[], dict[str, Any]], python: str) -> dict[str, Any]:
-        """Return an answer, the seconds it took, and what is left aside."""
-        begun = monotonic()
+        """Return an answer, and what is left aside."""
         answer = call_within(self._seconds, ask, self._budget.is_cancelled)
         root = self._capture.memory.engine.root
         return answer | {
-            "seconds": round(monotonic() - begun, 2),
             "aside": "LIMIT is left aside." if root.limited else "",
             "python": "" if root.limited else python,
         }
@@ -101,9 +98,7 @@ class RowMeasures:
         python = f"{opening}\nrow, parts = capture.{measure}({self._call}"
         return self._asked(partial(self._ranked, asked), python)
 
-    def _ranked(
-        self, asked: Callable[[Annotation], tuple[Parts, dict[str, Any]]]
-    ) -> dict[str, Any]:
+    def _ranked(self, asked: Measure) -> dict[str, Any]:
         parts, more = asked(self._annotation())
         ranked = sorted(parts.items(), key=lambda item: (-abs(item[1][0]), item[0].sort_key))
         listed = [

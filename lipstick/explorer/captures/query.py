@@ -123,13 +123,18 @@ def _lineage(root: Block, names: tuple[str, ...]) -> list[dict[str, Any]]:
 
 
 def _mentions(query: str, relations: list[str]) -> list[dict[str, Any]]:
-    """Return the places where a text names relations, outside of literals and comments."""
+    """Return the places where a text names relations, outside of literals and comments.
+
+    What AS gives a name is not a relation.
+    """
     known = {name.lower(): name for name in relations}
     known |= {name.rpartition(".")[2].lower(): name for name in relations}
-    mentions = []
+    mentions, before = [], ""
     for match in _WORD.finditer(query[:20_000]):
         word = match[0].strip("`").lower()
-        if match[0][0] not in "'-" and word in known:
+        named = before == "as"
+        before = word if word.strip() else before
+        if match[0][0] not in "'-" and word in known and not named:
             entry = {"start": match.start(), "end": match.end(), "relation": known[word]}
             mentions.append(entry)
     return mentions

@@ -57,6 +57,7 @@ def copied(capture: Capture, tokens: Mapping[str, pa.Table], scenario: Params) -
         "pc.": "import pyarrow.compute as pc",
         "ds.": "import pyarrow.dataset as ds",
         "pq.": "import pyarrow.parquet as pq",
+        "zoneinfo.": "import zoneinfo",
     }
     imports = [line for name, line in needed.items() if name in text]
     return "\n".join([*imports, "import lipstick", "", text])
@@ -77,14 +78,16 @@ def _read(capture: Capture, name: str, text: str, read: str) -> str:
 
 
 def _read_as(schema: pa.Schema, files: list[str], found: TypedCondition) -> str:
-    """Return the schema to read texts with that files have as views, which are not filtered."""
+    """Return the schema to read columns with that files have in types that are not filtered."""
     stored = pq.read_schema(files[0])
-    texts = [name for name in found.columns if stored.field(name).type != schema.field(name).type]
-    if not texts:
+    others = [name for name in found.columns if stored.field(name).type != schema.field(name).type]
+    if not others:
         return ""
     read = f"pq.read_schema({files[0]!r})"
-    for name in texts:
-        read += f".set({stored.get_field_index(name)}, pa.field({name!r}, pa.string()))"
+    for name in others:
+        is_text = pa.types.is_string(schema.field(name).type)
+        type_ = "pa.string()" if is_text else "pa.timestamp('us', 'UTC')"
+        read += f".set({stored.get_field_index(name)}, pa.field({name!r}, {type_}))"
     return f", {read}"
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory.groups import GroupRows
+from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.memory import Memory
 from lipstick.engines.memory.reach import (
     Reached,
@@ -173,6 +174,7 @@ def why(memory: Memory, row: int, params: Params, budget: Budget) -> dict[str, A
             if block.name in reached
         ],
         "decided": _decided(engine.root),
+        "listed": _is_captured(members_of(engine.rows(engine.root.name))),
     }
     budget.check()
     if total > READ:
@@ -280,6 +282,11 @@ def members(memory: Memory, row: int, params: Params) -> dict[str, Any]:
         "offset": offset,
         "total": len(chosen) if table.num_columns else 0,
     }
+
+
+def _is_captured(members: Members | None) -> bool:
+    """Return True if members are captured, and are not the tuples of other blocks."""
+    return members is not None and members.dataset is not None
 
 
 def _called(block: Block, name: str) -> str:

@@ -47,8 +47,7 @@ export function rounded(value) {
   if (value === null || value === undefined) return "";
   const size = Math.abs(value);
   if (size !== 0 && (size < 0.001 || size >= 1e15)) return value.toExponential(3);
-  const cents = size >= 1000 && !Number.isInteger(value) ? 2 : 0;
-  return value.toLocaleString("en", { minimumFractionDigits: cents, maximumFractionDigits: cents || 4 });
+  return value.toLocaleString("en", { maximumFractionDigits: size >= 1000 ? 2 : 4 });
 }
 
 // A number as text with separators, exactly; whole ones only if they are counted or measured, for
@@ -94,7 +93,11 @@ export function delta(before, after) {
   const sign = change > 0 ? "+" : "−";
   const part = Math.abs((100 * change) / Number(before));
   const percent = Number.isFinite(part) ? ` (${sign}${part >= 0.1 ? part.toFixed(1) : Number(part.toPrecision(2))} %)` : "";
-  return `${sign}${rounded(Math.abs(change))}${percent}`;
+  const size = Math.abs(change);
+  // As many decimals as the numbers have, two at most.
+  const decimals = Math.min(2, Math.max(...[before, after].map((text) => /\.(\d+)$/.exec(text)?.[1].length ?? 0)));
+  const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  return `${sign}${size >= 1 && !Number.isInteger(size) ? size.toLocaleString("en", digits) : rounded(size)}${percent}`;
 }
 
 // Of how many of something there are in words, where it is one: the rest says it in the plural.

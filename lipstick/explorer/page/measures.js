@@ -212,9 +212,9 @@ class Values {
       {
         "aria-label": `What values tokens of ${name}`,
         onchange: () => {
+          // The focus stays: who chooses by keys passes this choice on the way to another.
           one.hidden = choice.value !== "=";
-          if (one.hidden) onchange();
-          else one.focus();
+          onchange();
         },
       },
       h("option", { value: "" }, this.usual),

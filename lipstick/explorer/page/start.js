@@ -137,7 +137,7 @@ export class StartPage {
       const [different, same] = [[...named].filter(([key]) => differs(key)), [...named].filter(([key]) => !differs(key))];
       const rows = [...different, ...same].slice(0, 12).flatMap(([key, row]) => measured.map((place) => [...keys.map((at) => row[at]), columns[place].name, ...captures.map((_, at) => cell(key, place, at))]));
       const head = [...keys.map((place) => columns[place]), { name: "number", kind: "text" }, ...captures.map((number) => ({ name: this.app.sources[number].name, kind: "number" }))];
-      return rows.length > 0 && section("Over captures", many(captures.length, "capture"), h("p", { class: "note" }, h("code", { title: query }, oneLine(query))), plainTable(head, rows, { label: "Numbers over captures" }), named.size > 12 && h("p", { class: "note" }, `12 of ${many(named.size, "row")}; ${different.length ? `${different.length.toLocaleString("en")} of them ${different.length === 1 ? "differs" : "differ"}` : "none of them differs"}.`), reason);
+      return rows.length > 0 && section("Over captures", many(captures.length, "capture"), h("p", { class: "note" }, h("code", { title: query }, oneLine(query))), plainTable(head, rows, { label: `Numbers over ${captures.map((number) => this.app.sources[number].name).join(", ")}` }), named.size > 12 && h("p", { class: "note" }, `12 of ${many(named.size, "row")}; ${different.length ? `${different.length.toLocaleString("en")} of them ${different.length === 1 ? "differs" : "differ"}` : "none of them differs"}.`), reason);
     });
   }
 

@@ -28,7 +28,7 @@ export class Table {
     this.generation = 0;
     this.controller = new AbortController();
     this.id = freshId("table");
-    this.head = h("div", { class: "table-head", role: "row" });
+    this.head = h("div", { class: "table-head" });
     this.space = h("div", { class: "table-space", role: "presentation" });
     this.body = h("div", { class: "table-rows", role: "rowgroup" });
     this.space.append(this.body);
@@ -39,10 +39,11 @@ export class Table {
         role: "grid",
         tabindex: "0",
         "aria-label": label,
+        "aria-busy": "true",
         onscroll: () => this.draw(),
         onkeydown: (event) => this.key(event),
       },
-      h("div", { role: "rowgroup", class: "table-top" }, this.head),
+      h("div", { class: "table-top" }, this.head),
       this.space,
     );
     this.note = h("div", { class: "table-note", role: "status" });
@@ -101,6 +102,7 @@ export class Table {
       this.pages.delete(number);
       this.failed = error.message;
       this.total = 0;
+      this.scroller.removeAttribute("aria-busy");
       if (!this.columns && this.known) this.shape({ columns: this.known, rows: [] });
       this.draw();
     }
@@ -148,6 +150,10 @@ export class Table {
     this.head.style.setProperty("grid-template-columns", this.template);
     this.head.parentElement.style.setProperty("min-width", `${this.width}px`);
     this.scroller.setAttribute("aria-colcount", String(page.columns.length));
+    // Before there are columns, it is not a row.
+    this.head.setAttribute("role", "row");
+    this.head.parentElement.setAttribute("role", "rowgroup");
+    this.scroller.removeAttribute("aria-busy");
   }
 
   marks() {

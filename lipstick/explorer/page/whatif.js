@@ -174,7 +174,7 @@ function summary(strike, each, answer) {
     h("strong", null, strike.words(each)),
     h("span", { class: used ? "note" : "bad" }, rows),
     parts.length ? parts : h("span", { class: "count" }, "nothing differs"),
-    h("span", { class: "note" }, `${answer.counts.unchanged.toLocaleString("en")} as before · from ${answer.method}`),
+    h("span", { class: "note" }, `${answer.counts.unchanged ? answer.counts.unchanged.toLocaleString("en") : "none"} as before · from ${answer.method}`),
   );
 }
 

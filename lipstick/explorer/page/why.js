@@ -97,9 +97,10 @@ export class Why {
         derivation.inputs.map((input) => this.inputs(input)),
       ),
       sharesOf(this, this.folding("Shares")),
-      probabilityOf(this, this.folding("Probability")),
+      // Saved pages hold what is asked without values of one's own.
+      !app.asker.still && probabilityOf(this, this.folding("Probability")),
       circuitOf(this, this.folding("Circuit")),
-      this.derivations(derivation),
+      derivation.listed && this.derivations(derivation),
       evaluationOf(this),
       derivation.blocks.length > 1 && section("Blocks", "what it went through", this.blocks(derivation)),
       pythonButton(derivation.python),

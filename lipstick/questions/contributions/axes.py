@@ -17,6 +17,7 @@ from lipstick.engines.memory.reach import lineage
 from lipstick.errors import CaptureError
 from lipstick.questions.why.measure import is_number
 from lipstick.questions.why.sources import SourceRows, read_sources, with_held_columns
+from rewriter.interpret import on_clocks
 from semiring.arrays.arrow import decoded
 from semiring.arrays.segments import mask_of
 from semiring.base import Array
@@ -105,7 +106,7 @@ class Axis:
         if unit in UNITS and pa.types.is_temporal(array.type):
             if pa.types.is_time(array.type) or pa.types.is_duration(array.type):
                 raise CaptureError(f"{column!r} has no {unit}s.")
-            array = pc.floor_temporal(array, unit=unit)
+            array = pc.floor_temporal(on_clocks(array), unit=unit)
         elif unit == "range" and is_number(array.type):
             array, step = _binned(array, self.rows)
         encoded = array.dictionary_encode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -55,6 +56,7 @@ class AnswerDifference:
         changes: Callable[[], Mapping[str, ChangedRows]] = dict,
         *,
         is_of_code: bool = False,
+        evaluating: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self.before = before
         self.after = after
@@ -64,6 +66,7 @@ class AnswerDifference:
         self._pairs = pairs
         self._parts = parts
         self._changes = changes
+        self._evaluating = evaluating
 
     # -- rows ------------------------------------------------------------------------------
 
@@ -224,14 +227,20 @@ class AnswerDifference:
                 "The answers have no key by which their rows are the same: name the columns that "
                 "identify a row, key=[...]."
             )
-        pair = self._pair({**(where or {}), **values})
-        column = self._only_number(pair, self.key) if column is None else column
+        with self._evaluating():
+            return self._parts_of(column, {**(where or {}), **values}, self.key)
+
+    def _parts_of(
+        self, column: str | None, where: Mapping[str, Any], key: Sequence[str]
+    ) -> DifferenceParts:
+        pair = self._pair(where)
+        column = self._only_number(pair, key) if column is None else column
         place = column_of(self.after.column_names, column)
         if not is_measurable(self.after.schema.field(place).type):
             raise CaptureError(f"The column {column!r} has no numbers, whose difference has parts.")
         old, new = (int(each[pair]) for each in (self._pairs.before, self._pairs.after))
         table, row = (self.after, new) if new >= 0 else (self.before, old)
-        named = {name: self._column(table, name)[row].as_py() for name in self.key}
+        named = {name: self._column(table, name)[row].as_py() for name in key}
         subject = column + (f" of {described(named)}" if named else "")
         return self._parts(place, None if old < 0 else old, None if new < 0 else new, subject)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -100,6 +100,7 @@ def difference(
         run.notes,
         lambda: run.changes,
         is_of_code=bridge is before,
+        evaluating=partial(evaluating, after.engine.manifest, after.spark),
     )
 
 

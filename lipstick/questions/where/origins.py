@@ -14,6 +14,7 @@ from lipstick.engines.memory.memory import Memory
 from lipstick.errors import CaptureError, TrackingError
 from lipstick.questions.where.cell_tracer import Cells, CellTracer
 from lipstick.questions.why.answer import described, only_row
+from lipstick.questions.why.columns import shown
 from lipstick.questions.why.measure import column_of
 from lipstick.questions.why.sources import SourceRows, read_sources
 from rewriter.analysis.column_lineage import (
@@ -74,7 +75,8 @@ class CellOrigins:
 
     def text(self, limit: int | None = 10) -> str:
         """Return the cells as lines, of every relation at most so many; None: all."""
-        lines = [f"{self.subject} is {self.value}: {self.kind}"]
+        value = shown(self.value) if isinstance(self.value, float) else self.value
+        lines = [f"{self.subject} is {value}: {self.kind}"]
         for name, table in self.cells.items():
             for row in table.slice(0, limit).to_pylist():
                 column, role = row.pop("_column"), row.pop("_role")

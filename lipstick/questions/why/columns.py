@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +27,7 @@ from rewriter.emit.conditions import (
     prefix_sql,
     range_sql,
 )
+from rewriter.interpret import on_clock
 from semiring.arrays.arrow import decoded
 from semiring.base import Array
 
@@ -484,4 +486,5 @@ def shown(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, float):
         return f"{value:.12g}"
-    return str(value)
+    instant = isinstance(value, datetime) and value.tzinfo is not None
+    return str(on_clock(value) if instant else value)

@@ -263,7 +263,9 @@ def read_source(
         columns = [_leaf(table.column(path[0]), path) for path in paths.values()]
         flat = pa.table(columns, list(paths))
         return SourceRows.of_table(record, flat, whole=True, paths=paths)
-    zone = None if spark is None else spark.conf.get("spark.sql.session.timeZone")
+    zone = engine.manifest.time_zone
+    if spark is not None:
+        zone = spark.conf.get("spark.sql.session.timeZone")
     here = parquet_rows(record, zone)
     if here is not None:
         return here
@@ -400,7 +402,7 @@ class _ParquetRows:
             schema = pq.read_schema(path)
             if not {*record.columns} <= {*schema.names}:
                 return
-            kinds = [(name, _readable(schema.field(name).type)) for name in record.columns]
+            kinds = [(name, readable(schema.field(name).type)) for name in record.columns]
             schemas.append(pa.schema(kinds))
         if any(schema != schemas[0] for schema in schemas):
             return
@@ -487,13 +489,13 @@ def _part(
     """Return a column of a row group, of some of its rows or of all."""
     table = file.read_row_group(group, columns=[".".join(path)], use_threads=False)
     column = _leaf(table.column(0), path)
-    kind = _readable(column.type)
+    kind = readable(column.type)
     if column.type != kind and chosen is not None and 4 * len(chosen) < len(column):
         # Casts copy whole columns, and views have no kernel that takes some values.
         parts = [part for at in chosen.to_pylist() for part in column.slice(at, 1).chunks]
-        return pa.chunked_array(parts, column.type).cast(kind)
+        return pa.chunked_array(parts, column.type).cast(kind, safe=False)
     if column.type != kind:
-        column = column.cast(kind)
+        column = column.cast(kind, safe=False)
     if chosen is None:
         return column
     return column.take(chosen)
@@ -503,12 +505,20 @@ def _kind(schema: pa.Schema, path: tuple[str, ...]) -> pa.DataType:
     kind = schema.field(path[0]).type
     for name in path[1:]:
         kind = kind.field(name).type
-    return _readable(kind)
+    return readable(kind)
 
 
-def _readable(kind: pa.DataType) -> pa.DataType:
-    """Return the type that a column is read with: texts that are views cannot be taken from."""
-    plain = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
+def readable(kind: pa.DataType) -> pa.DataType:
+    """Return the type that a column is read with.
+
+    Texts that are views cannot be taken from. Times in nanoseconds are INT96 in the file, the form
+    in which Spark writes instants by default.
+    """
+    plain = {
+        pa.string_view(): pa.string(),
+        pa.binary_view(): pa.binary(),
+        pa.timestamp("ns"): pa.timestamp("us", "UTC"),
+    }
     return plain.get(kind, kind)
 
 

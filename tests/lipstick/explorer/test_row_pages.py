@@ -129,7 +129,7 @@ def test_doubles_are_rounded_and_exact_where_one_points(page: Page) -> None:
 
 def test_rows_that_differ_between_runs_come_first(page: Page) -> None:
     screen = page.open("")
-    table = screen.get_by_label("Numbers over captures")
+    table = screen.get_by_label("Numbers over monday, tuesday")
     expect(table.locator("tbody tr").first).to_contain_text("day 17")
     expect(screen.locator(".start")).to_contain_text("12 of 20 rows; 1 of them differs.")
     table.get_by_role("button").click()

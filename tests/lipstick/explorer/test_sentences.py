@@ -72,3 +72,32 @@ def test_rows_that_are_alike_are_not_said_to_be_the_most(tmp_path: Path) -> None
         "Without any one of them it is 1 less."
     )
     assert ask(source, "value", row=0, column="mean")["sentence"].endswith("less, the most.")
+
+
+def test_a_name_that_as_gives_is_no_relation(tmp_path: Path) -> None:
+    query = (
+        "SELECT count(*) AS users, max(u.id) AS `orders` FROM users AS u JOIN orders ON user = id"
+    )
+    mentions = ask(CaptureSource("named", captured(query, tmp_path)), "query")["mentions"]
+    marked = [(query[each["start"] : each["end"]], each["relation"]) for each in mentions]
+    assert marked == [("users", "users"), ("orders", "orders")]
+    assert mentions[0]["start"] == query.index("FROM users") + len("FROM ")
+
+
+def test_a_number_of_a_row_without_a_key_is_called_by_the_row(tmp_path: Path) -> None:
+    query = (
+        "WITH t AS (SELECT user, sum(price) AS total FROM orders GROUP BY user)"
+        " SELECT user, total, rank() OVER (ORDER BY total) AS place FROM t ORDER BY user"
+    )
+    source = CaptureSource("ranked", captured(query, tmp_path))
+    assert ask(source, "value", row=2, column="place")["sentence"].startswith(
+        "place 3 of user = 3: its row is made of 4 rows of orders. Without "
+    )
+
+
+def test_derivations_are_listed_where_they_are_captured(tmp_path: Path) -> None:
+    nested = CaptureSource("nested", captured(NESTED, tmp_path))
+    assert not ask(nested, "why", row=0)["listed"]
+    plain = CaptureSource("plain", captured("SELECT name FROM users", tmp_path / "plain"))
+    assert ask(plain, "why", row=0)["listed"]
+    assert ask(plain, "members", row=0)["total"] == 1

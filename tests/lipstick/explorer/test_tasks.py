@@ -51,6 +51,7 @@ class Task:
 
 SEARCH = "[aria-label='Search in all sources']"
 PRICE = "[role=columnheader] button:has-text('o_totalprice')"
+COUNT = "[role=columnheader]:nth-child(2) button"
 SUPPLIERS = "[aria-label='Remove rows of supplier where']"
 
 TASKS = (
@@ -161,6 +162,112 @@ TASKS = (
         1,
         (Step("[aria-label='Filter o_totalprice']", "> 300,000"),),
         ".answer-main .table-note:has-text('rows of')",
+    ),
+    Task(
+        "how probable a row is",
+        "q3",
+        4,
+        (
+            Step(".row .cell"),
+            Step("summary:has-text('Probability')"),
+            Step("details[open] [aria-label='What values tokens of customer']", chosen="a number"),
+            Step("[aria-label='Probability of the rows of customer']", "0.25"),
+        ),
+        ".panel .sentence:has-text('probability 0.25')",
+    ),
+    Task(
+        "what each input is responsible for",
+        "q3",
+        3,
+        (
+            Step(".row .cell"),
+            Step("summary:has-text('Shares')"),
+            Step("[aria-label='Measure']", chosen="responsibility"),
+        ),
+        "[aria-label='responsibility of the inputs']",
+    ),
+    Task(
+        "the annotation as a picture",
+        "q3",
+        2,
+        (Step(".row .cell"), Step("summary:has-text('Circuit')")),
+        ".circuit .box.node",
+    ),
+    Task(
+        "the annotation in a semiring",
+        "q3",
+        3,
+        (
+            Step(".row .cell"),
+            Step("summary:has-text('Evaluate')"),
+            Step("[aria-label='Semiring']", chosen="Tropical: least cost"),
+        ),
+        "output.evaluated",
+    ),
+    Task(
+        "the derivations one by one",
+        "q3",
+        2,
+        (Step(".row .cell"), Step("summary:has-text('Derivations')")),
+        ".panel .table .row .cell",
+    ),
+    Task(
+        "the input rows as they are in their source",
+        "q3",
+        2,
+        (Step(".row .cell"), Step(".inputs-head button:has-text('rows')")),
+        ".source-rows td",
+    ),
+    Task(
+        "a number over time",
+        "q3",
+        2,
+        (Step(".row .cell.linked"), Step("[aria-label='Group by']", chosen="l_shipdate")),
+        ".spans .bar",
+    ),
+    Task(
+        "an input of a number taken out",
+        "q3",
+        2,
+        (Step(".row .cell.linked"), Step(".part-actions button >> nth=0")),
+        ".part.struck",
+    ),
+    Task(
+        "the fewest rows that bring a number down",
+        "suppliers",
+        5,
+        (
+            Step(COUNT),
+            Step(COUNT),
+            Step(".row .cell.linked >> nth=3"),
+            Step("[aria-label^='Number that']", "20,000"),
+            Step("button:text-is('Find')"),
+        ),
+        "[role=status]:has-text('not without fewer')",
+    ),
+    Task(
+        "the answer with other values of its inputs",
+        "q3",
+        2,
+        (
+            Step(".tab:has-text('What if')"),
+            Step(
+                "[aria-label='Change values of lineitem']", "l_discount = 0 where l_linenumber = 1"
+            ),
+        ),
+        ".differences .row .delta",
+    ),
+    Task("how a query was captured", "q3", 1, (Step(".tab:has-text('Query')"),), ".block"),
+    Task("all that is explored", "q3", 1, (Step(".wordmark"),), ".card >> nth=4"),
+    Task(
+        "the answer with its types", "q3", 1, (Step("[aria-label='Save as Parquet']"),), "download"
+    ),
+    Task(
+        "the inputs of a number as a file",
+        "q3",
+        2,
+        (Step(".row .cell.linked"), Step(".panel [aria-label='Save as CSV']")),
+        "download",
     ),
     Task("the answer as a file", "q3", 1, (Step("[aria-label='Save as CSV']"),), "download"),
     Task(

@@ -101,3 +101,17 @@ def test_the_views_of_a_capture_are_in_its_time_zone(tmp_path: Path) -> None:
     assert ask(source, "value", row=1, column="n")["sentence"].startswith(
         "n 2 of 2026-03-01 12:00:00: "
     )
+
+
+def test_a_number_of_two_runs_is_named_by_the_times_of_the_session(tmp_path: Path) -> None:
+    at = dt.datetime(2026, 2, 28, 23, tzinfo=dt.UTC)
+    captures = []
+    for run, number in (("monday", 1), ("tuesday", 5)):
+        data = pa.table({"k": [1], "at": pa.array([at], INSTANT), "n": [number]})
+        events = Relation("events", ("k",), "k int, at timestamp, n int", data)
+        query = "SELECT at, sum(n) AS n FROM events GROUP BY at"
+        capture = write_capture(query, Database({"events": events}), tmp_path / run)
+        object.__setattr__(capture.manifest, "time_zone", BERLIN)
+        captures.append(capture)
+    parts = captures[0].diff(captures[1]).parts("n", {"at": "2026-03-01 00:00:00"})
+    assert str(parts).startswith("n of at = 2026-03-01 00:00:00 went from 1 to 5 (+4):")
