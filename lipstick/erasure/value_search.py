@@ -23,6 +23,7 @@ SHORTEST_PART = 5
 DISTINCTIVE = 100_000
 """Integers from here on are looked for in every column, smaller ones in columns of their name."""
 _LOWER = np.array([ord(chr(byte).lower()) if byte < 128 else byte for byte in range(256)], np.uint8)
+_DIGITS = np.array([48 <= byte < 58 for byte in range(256)])
 _OF_WORDS = np.array([byte < 128 and (chr(byte).isalnum() or byte == 95) for byte in range(256)])
 
 Hits: TypeAlias = Iterator[tuple["ErasedValues", int]]
@@ -75,7 +76,7 @@ class _Needles:
         )
 
     def found(
-        self, data: Bytes, ends: NDArray[np.int64]
+        self, data: Bytes, ends: NDArray[np.int64], *, texts: bool = False
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return owners and the cells that have something of theirs.
 
@@ -83,17 +84,22 @@ class _Needles:
         ----------
         ends
             Where cells begin, and the end of the last one.
+        texts
+            Cells are texts: one that begins or ends in a digit is not part of a longer number, as
+            in 5 Main St and 15 Main St. In other bytes, a digit beside it may be its length.
         """
         numbers, starts = self.patterns.places(data)
         stops = starts + self.lengths[numbers]
         cells = np.searchsorted(ends, starts, "right") - 1
         within = stops <= ends[cells + 1]
         numbers, starts, stops, cells = (x[within] for x in (numbers, starts, stops, cells))
-        if self.words.any() and len(numbers):
-            letter = _OF_WORDS[data]
-            inside = (starts > ends[cells]) & letter[starts - 1]
-            inside |= (stops < ends[cells + 1]) & letter[np.minimum(stops, len(data) - 1)]
-            whole = ~(self.words[numbers] & inside)
+        if (texts or self.words.any()) and len(numbers):
+            after = data[np.minimum(stops, len(data) - 1)]
+            inner = starts > ends[cells], stops < ends[cells + 1]
+            inside = inner[0] & _OF_WORDS[data[starts - 1]] | inner[1] & _OF_WORDS[after]
+            split = inner[0] & _DIGITS[data[starts - 1]] & _DIGITS[data[starts]]
+            split |= inner[1] & _DIGITS[after] & _DIGITS[data[stops - 1]]
+            whole = ~(self.words[numbers] & inside) & ~(texts & split)
             numbers, cells = numbers[whole], cells[whole]
         return self.owners[numbers], cells
 
@@ -227,7 +233,7 @@ class ValueSearch:
         else:
             data = _LOWER[data]
             texts = pc.ascii_lower(texts) if any(map(len, self._short.values())) else texts
-        found = [self._in_cells.found(data, ends)]
+        found = [self._in_cells.found(data, ends, texts=True)]
         whole = [(owner, short) for owner, short in self._short.items() if len(short)]
         for owner in self._numbers:
             if same_name(name, self._erased[owner].leaf):

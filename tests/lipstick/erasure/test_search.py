@@ -211,6 +211,18 @@ def test_cells_with_values_are_counted_as_one_by_one() -> None:
     }
 
 
+def test_a_text_is_not_part_of_one_with_a_longer_number() -> None:
+    """In texts; before and after other bytes, a digit may be a length."""
+    search = ValueSearch([ErasedValues("t", "street", ("5 Main St", "Flat 12", "u7@ex.org"))])
+    others = ["15 Main St", "Flat 120", "u7@ex.orgs1", "Flat 1", "6 Main St"]
+    cells = ["5 main st", "at 5 Main Street", "Flat 12, Oslo", "Flat 12b", "xu7@ex.org", *others]
+    assert dict(search.column("c", pa.array(cells))) == {search._erased[0]: 6}
+    found = [cell for cell in cells if list(search.column("c", pa.array([cell])))]
+    assert found == [*cells[:5], "u7@ex.orgs1"]
+    assert list(search.content(b"25 main st"))
+    assert list(search.column("c", pa.array([b"\xff5 Main St5", b"15 main st\xff"]))) != []
+
+
 def test_a_receipt_that_was_changed_is_not_as_it_was_signed(tmp_path: Path) -> None:
     key = read_key(tmp_path / "key")
     assert (tmp_path / "key").stat().st_mode & 0o077 == 0
