@@ -14,6 +14,8 @@ from functools import wraps
 from html import escape
 from typing import Any
 
+from lipstick.display.number_text import spelled
+
 QUERY_WIDTH = 88
 CELL_WIDTH = 40
 TERMS = 4
@@ -70,6 +72,8 @@ def cell(value: Any, width: int = CELL_WIDTH) -> str:
         text = str(value).lower()
     elif isinstance(value, Decimal):
         text = format(value, "f")
+    elif isinstance(value, float):
+        text = spelled(value)
     elif isinstance(value, datetime):
         text = value.isoformat(sep=" ")
     elif isinstance(value, date | time):

@@ -321,6 +321,8 @@ def test_no_representation_raises(show: Any) -> None:
         (None, "NULL"),
         (True, "true"),
         (1.5, "1.5"),
+        (138142.81999999992, "138,142.82"),
+        (float("nan"), "nan"),
         (Decimal("1E+3"), "1000"),
         (datetime.date(1995, 3, 15), "1995-03-15"),
         (datetime.datetime(1995, 3, 15, 12, 30), "1995-03-15 12:30:00"),
