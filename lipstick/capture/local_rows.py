@@ -25,6 +25,7 @@ from lipstick.engines.route import if_here
 from lipstick.errors import NeedsSparkError
 from rewriter.blocks import Block, Kind
 from rewriter.emit import PRESENT
+from rewriter.interpret import in_time_zone
 from semiring.arrays.arrow import decoded, whole
 
 Made: TypeAlias = Callable[[Block, list[str]], pa.Table]
@@ -69,6 +70,7 @@ class LocalRows:
         self._counts: dict[tuple[str, str], int] = {}
         self._alike = computes_alike(spark)
         self._engine = Engine(self, manifest)
+        self._time_zone = manifest.time_zone
 
     def add(self, block: Block, name: str, path: Path, schema: StructType) -> int:
         """Take a dataset that is written; return how many rows it has.
@@ -129,7 +131,8 @@ class LocalRows:
     def _of_schema(self, block: Block, schema: StructType, compute: Made) -> pa.Table | None:
         if not self._alike or self._size(block) > MOST:
             return None
-        return if_here(lambda: as_spark_has(compute(block, schema.names), arrow_schema(schema)))
+        with in_time_zone(self._time_zone):
+            return if_here(lambda: as_spark_has(compute(block, schema.names), arrow_schema(schema)))
 
     def _size(self, block: Block) -> int:
         """Return the number of rows that are read to compute the rows of a block."""

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Scalar
 from rewriter.interpret.casts import cast
+from rewriter.interpret.dates import days_later
 from rewriter.interpret.logic import compare
 from rewriter.interpret.vector import (
     UninterpretableError,
@@ -184,6 +185,26 @@ def sequence(arguments: Sequence[Vector]) -> Vector:
     members = pa.array(first.values[owners] + step[owners] * places_of(offsets))
     kind = list_type(unify(start.type, stop.type))
     return from_arrow(lists_of(offsets, members, null).cast(kind))
+
+
+def dates_between(start: Vector, stop: Vector, number: int, unit: str) -> Vector:
+    """``sequence``: the dates from one to another by whole days (``D``) or months (``M``)."""
+    if number < 1 or not all(pa.types.is_date32(end.type) for end in (start, stop)):
+        raise UninterpretableError(f"a sequence of {start.type}")
+    rows = common_length(start, stop)
+    first, last = (end.to_arrow(rows).to_numpy(zero_copy_only=False) for end in (start, stop))
+    null = np.isnat(first) | np.isnat(last)
+    if start.failed is not None or stop.failed is not None or np.any(last < first):
+        raise UninterpretableError("a sequence that goes back, or between values that fail")
+    first, last = (np.where(null, np.datetime64(0, "D"), end) for end in (first, last))
+    units = (last.astype(f"M8[{unit}]") - first.astype(f"M8[{unit}]")).astype(np.int64) // number
+    sizes = np.where(null, 0, units + (days_later(first, units * number, unit) <= last))
+    if sizes.sum() > _MOST:
+        raise UninterpretableError("a sequence of many dates")
+    offsets = bounds(sizes)
+    members = days_later(first[owners_of(offsets)], places_of(offsets) * number, unit)
+    lists = lists_of(offsets, pa.array(members, pa.date32()), null)
+    return from_arrow(lists.cast(list_type(pa.date32())))
 
 
 def sort_array(arguments: Sequence[Vector]) -> Vector:

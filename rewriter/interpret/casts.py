@@ -18,6 +18,9 @@ from semiring.arrays.exact import shrink
 from semiring.arrays.segments import entries_of, list_layout, lists_of, maps_of
 from semiring.base import Array
 
+_ERROR = 2.0**-50
+"""The relative error of a double that is written, read and multiplied, at most: some of 2⁻⁵³."""
+
 
 def cast(vector: Vector, kind: pa.DataType) -> Vector:
     """Spark's ANSI cast, among the types where it is exact or a rounding of decimals.
@@ -45,6 +48,8 @@ def cast(vector: Vector, kind: pa.DataType) -> Vector:
         else:
             values = _truncated(vector.values, vector.scale)
         return result_of(kind, values, vector)
+    if pa.types.is_float64(source) and pa.types.is_decimal(kind):
+        return _rounded(vector, kind)
     if is_number(source) and pa.types.is_floating(kind):
         with np.errstate(all="ignore"):
             floats = to_floats(vector).astype(dtype_of(kind))
@@ -62,6 +67,25 @@ def cast(vector: Vector, kind: pa.DataType) -> Vector:
     if pa.types.is_map(source) and pa.types.is_map(kind):
         return _cast_map(vector, kind)
     raise UninterpretableError(f"a cast of {source} to {kind}")
+
+
+def _rounded(vector: Vector, kind: pa.DataType) -> Vector:
+    """The decimals that are next to doubles.
+
+    Spark rounds the digits that Java writes of a double, which are another number than it is: where
+    the two might be rounded differently, near to a half, Spark is asked.
+    """
+    known = np.ones(len(vector), np.bool_)
+    for missing in (vector.null, vector.failed):
+        known = known if missing is None else known & ~missing
+    with np.errstate(all="ignore"):
+        scaled = np.where(known, vector.values, 0.0) * 10.0**kind.scale
+        nearest = np.rint(scaled)
+        from_half = 0.5 - np.abs(scaled - nearest)
+        sure = from_half > np.abs(scaled) * _ERROR
+    if not sure.all():
+        raise UninterpretableError(f"a cast of a number near to a half to {kind}")
+    return result_of(kind, nearest.astype(np.int64), vector)
 
 
 def _cast_struct(vector: Vector, kind: pa.StructType) -> Vector:

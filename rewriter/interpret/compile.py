@@ -267,6 +267,10 @@ def _arithmetic(node: Scalar) -> Run:
     if shift is not None and isinstance(node, exp.Add | exp.Sub):
         by = shift if isinstance(node, exp.Add) else -shift
         return _unary(lambda time: times.moved(time, by), sides[0])
+    step = dates.step_of(sides[1])
+    if step is not None and isinstance(node, exp.Add | exp.Sub):
+        number, unit = step if isinstance(node, exp.Add) else (-step[0], step[1])
+        return _unary(lambda time: dates.later(time, number, unit), sides[0])
     left, right = (compiled(side) for side in sides)
     literals = [_whole(side.unnest()) for side in sides]
     if literals == [None, None]:
@@ -417,6 +421,10 @@ def _function(node: Scalar) -> Run:
             return lambdas.called(name, arguments, node, compiled)
         if name == "struct":
             name, arguments = "named_struct", arrays.named_fields(arguments)
+    step = dates.step_of(arguments[2]) if name == "sequence" and len(arguments) == 3 else None
+    if step is not None:
+        number, unit = step
+        return _binary(lambda a, b: arrays.dates_between(a, b, number, unit), *arguments[:2])
     rule = function(name, len(arguments))
     if rule is None:
         raise UninterpretableError(text(node))

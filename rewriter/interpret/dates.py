@@ -11,7 +11,9 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from sqlglot import exp
 
+from rewriter.algebra import Scalar
 from rewriter.interpret.texts import Function, array_of, constant_text
 from rewriter.interpret.vector import (
     UninterpretableError,
@@ -51,6 +53,15 @@ _UNITS: Final = {
 }
 """Units of TRUNC and DATE_TRUNC, as numpy calls them."""
 _CLOCKS: Final = {"h", "m", "s"}
+
+_STEPS: Final = {
+    "day": (1, "D"),
+    "week": (7, "D"),
+    "month": (1, "M"),
+    "quarter": (3, "M"),
+    "year": (12, "M"),
+}
+"""Units of intervals that calendars count, as whole days or whole months."""
 
 
 def time_zone() -> str:
@@ -277,6 +288,49 @@ def shifted(sign: int) -> Function:
             raise UninterpretableError("a date beyond 32 bits") from error
 
     return run
+
+
+def step_of(node: Scalar) -> tuple[int, str] | None:
+    """Return an interval as whole days (``D``) or whole months (``M``); None for other scalars."""
+    node = node.unnest()
+    number, unit = node.this, node.args.get("unit")
+    if not isinstance(node, exp.Interval) or not isinstance(number, exp.Literal):
+        return None
+    step = _STEPS.get(unit.name.lower().removesuffix("s")) if isinstance(unit, exp.Var) else None
+    if step is None or not str(number.this).strip().lstrip("-").isdigit():
+        return None
+    return int(number.this) * step[0], step[1]
+
+
+def later(time: Vector, number: int, unit: str) -> Vector:
+    """Move dates, or what clocks show at instants, by whole days (``D``) or months (``M``)."""
+    local = _numpy(clocks(time))
+    days = local.astype("M8[D]")
+    moved = days_later(days, number, unit)
+    if pa.types.is_date32(time.type):
+        return _days(moved)
+    shown = pa.array(moved + (local - days), _NAIVE)
+    return from_arrow((shown if time.type.tz is None else instants(shown)).cast(time.type))
+
+
+def days_later(days: Array, number: Array | int, unit: str) -> Array:
+    """Return days moved by whole days (``D``) or months (``M``), at most to a month's last day."""
+    if unit == "D":
+        return days + number
+    months = days.astype("M8[M]")
+    target = months + number
+    first = target.astype("M8[D]")
+    last = (target + 1).astype("M8[D]") - 1
+    moved: Array = np.minimum(first + (days - months.astype("M8[D]")), last)
+    return moved
+
+
+def add_months(arguments: Sequence[Vector]) -> Vector:
+    """ADD_MONTHS: dates moved by a constant number of months."""
+    date, months = arguments
+    if len(months) != 1 or not pa.types.is_signed_integer(months.type) or months.null is not None:
+        raise UninterpretableError("a number of months that varies")
+    return later(to_date(date), int(months.values[0]), "M")
 
 
 def datediff(arguments: Sequence[Vector]) -> Vector:

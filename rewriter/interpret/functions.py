@@ -139,6 +139,7 @@ FUNCTIONS: dict[tuple[str, int | None], Function] = {
     ("ceiling", 1): _whole(up=True),
     ("date", 1): lambda arguments: dates.to_date(arguments[0]),
     ("to_date", 1): lambda arguments: dates.to_date(arguments[0]),
+    ("add_months", 2): dates.add_months,
     ("date_add", 2): dates.shifted(1),
     ("date_sub", 2): dates.shifted(-1),
     ("datediff", 2): dates.datediff,

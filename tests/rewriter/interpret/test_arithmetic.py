@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
 
 from rewriter.interpret import (
     FailedError,
@@ -162,3 +164,38 @@ def test_structs_are_cast_field_by_field() -> None:
     assert widened.type == wide
     with pytest.raises(UninterpretableError):
         cast(widened, pa.struct([("m", pa.int64())]))
+
+
+def test_doubles_are_rounded_to_decimals_as_spark_rounds_them(spark: SparkSession) -> None:
+    drawn = random.Random(3)
+    values = [n / 100 for n in range(-700, 700)]
+    values += [drawn.uniform(-1, 1) * 10 ** drawn.randrange(-12, 10) for _ in range(2_000)]
+    values += [drawn.randrange(10**9) / 10 ** drawn.randrange(9) for _ in range(2_000)]
+    frame = spark.createDataFrame(pa.table({"i": range(len(values)), "v": values}))
+    kinds = ("DECIMAL(16, 2)", "DECIMAL(20, 6)", "DECIMAL(12, 0)", "DECIMAL(5, 3)")
+    sure = 0
+    for kind in kinds:
+        wanted = frame.selectExpr("i", f"try_cast(v AS {kind}) AS v").toArrow().sort_by("i")["v"]
+        for start in range(0, len(values), 50):
+            part, column = slice(start, start + 50), pa.array(values[start : start + 50])
+            try:
+                found = interpret(scalar(f"CAST(m.v AS {kind})")).evaluate(
+                    lambda *_, column=column: from_arrow(column)
+                )
+            except UninterpretableError:
+                continue  # one of them is near to a half
+            failed = [False] * len(column) if found.failed is None else found.failed.tolist()
+            exact = [Decimal(int(n)).scaleb(-found.type.scale) for n in found.values]
+            assert [None if f else v for v, f in zip(exact, failed, strict=True)] == wanted[
+                part
+            ].to_pylist()
+            sure += 1
+    assert sure > 200
+
+
+@pytest.mark.parametrize("value", [1.005, 0.125, 2.675, float("nan"), float("inf"), 1e300])
+def test_doubles_near_to_a_half_are_left_to_spark(value: float) -> None:
+    """Spark rounds the digits that Java writes, and Java may write others."""
+    with pytest.raises(UninterpretableError):
+        cast(_column(pa.float64(), value), pa.decimal128(16, 2))
+    assert cast(_column(pa.float64(), None), pa.decimal128(16, 2)).to_arrow(1).to_pylist() == [None]

@@ -53,7 +53,7 @@ SIGNATURES: Final[dict[str, tuple[tuple[pa.DataType, ...], ...]]] = {
     **{name: tuple((kind,) for kind in _NUMBERS) for name in ("abs", "floor", "ceil", "ceiling")},
     "sqrt": tuple((kind,) for kind in _NUMBERS),
     "round": tuple((kind,) for kind in _NUMBERS),
-    **dict.fromkeys(("date_add", "date_sub"), ((DATE, INT),)),
+    **dict.fromkeys(("add_months", "date_add", "date_sub"), ((DATE, INT),)),
     **dict.fromkeys(("datediff", "date_diff"), ((DATE, DATE), (INSTANT, DATE))),
     "date_format": ((INSTANT, TEXT),),
     "date_trunc": ((TEXT, INSTANT),),
