@@ -90,8 +90,11 @@ class ErasurePlan:
 
     @property
     def tables(self) -> list[dict[str, Any]]:
-        """By table its rows, how many of them go or change, and the statements that do it."""
-        return [dict(entry["effect"], table=entry["table"]) for entry in self.document["tables"]]
+        """By table its names, its rows, how many of them go or change, and what does it."""
+        return [
+            dict(entry["effect"], name=entry["name"], table=entry["table"])
+            for entry in self.document["tables"]
+        ]
 
     @property
     def statements(self) -> list[str]:

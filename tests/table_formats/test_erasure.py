@@ -361,7 +361,8 @@ def test_leftovers_are_found_and_what_cannot_be_erased_is_refused(
         (tmp_path / "lake" / leftover).unlink()
     lake.sql(f"INSERT INTO {people} VALUES (7, 'u7@example.org', 1)")
     again = {e["table"]: e["outcome"] for e in plan.verify(tmp_path / "key").document["tables"]}
-    assert again == {people: "1 rows", totals: "2 rows differ"}
+    default = "spark_catalog.default"
+    assert again == {f"{default}.{people}": "1 rows", f"{default}.{totals}": "2 rows differ"}
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -37,4 +38,4 @@ def test_an_experiment_runs(arguments: list[str], tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert (tmp_path / "out.json").read_text().startswith("[")
+    assert json.loads((tmp_path / "out.json").read_text())["results"]
