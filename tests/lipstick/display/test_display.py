@@ -168,7 +168,7 @@ def test_frame_html_tells_an_error_of_the_query(ls: Session) -> None:
     frame = ls.sql("SELECT price DIV (price - 10) AS x FROM cars")
     html = check_html(frame._repr_html_())
     assert "AnnotatedFrame over cars" in html
-    assert "DIVIDE_BY_ZERO" in html
+    assert "Division by zero" in html
 
 
 # -- captures, sessions, relations -------------------------------------------------------------
