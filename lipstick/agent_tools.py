@@ -224,7 +224,7 @@ class CaptureTools:
                 "removed": found.removed,
                 "not_in_this_query": found.unused,
                 "rows": found.changes(_limit(limit)),
-                "evidence": {"method": "annotations", "exact": True},
+                "evidence": {"method": "annotations"},
             },
             "rows",
         )
@@ -293,7 +293,7 @@ def _evidence(
         changes = found.changes()
     except LipstickError as error:
         return {**evidence, "not_rerun": str(error)}
-    evidence |= {"exact": True, "removed": found.removed, "counts": found.counts()}
+    evidence |= {"removed": found.removed, "counts": found.counts()}
     if column is None:
         return evidence
     of_row = (

@@ -394,7 +394,7 @@ def seconds(arguments: Sequence[Vector]) -> Vector:
 
 
 def whole_units(microseconds: int) -> Function:
-    """Return UNIX_SECONDS or UNIX_MILLIS: whole units from 1970 to an instant."""
+    """Return UNIX_SECONDS, UNIX_MILLIS or UNIX_MICROS: whole units from 1970 to an instant."""
 
     def run(arguments: Sequence[Vector]) -> Vector:
         since, null = _since(arguments[0])

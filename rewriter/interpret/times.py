@@ -34,14 +34,6 @@ def window(arguments: Sequence[Vector]) -> Vector:
     return from_arrow(struct)
 
 
-def unix_micros(arguments: Sequence[Vector]) -> Vector:
-    """``unix_micros``: how many microseconds after 1970 an instant is."""
-    (time,) = arguments
-    if not pa.types.is_timestamp(time.type) or time.type.tz is None:
-        raise UninterpretableError(f"the microseconds of {time.type}")
-    return Vector(pa.int64(), _since(time), _unknown(time))
-
-
 def shift_of(node: Scalar) -> int | None:
     """Return how many microseconds an interval has; None for other scalars.
 

@@ -17,8 +17,15 @@ import pyarrow.compute as pc
 
 from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.order import Key, order
-from lipstick.engines.memory.state import as_type, known_values, needs_spark, overlay, same
-from lipstick.errors import CaptureError
+from lipstick.engines.memory.state import (
+    as_type,
+    known_values,
+    needs_spark,
+    overlay,
+    same,
+    spark_scalar,
+)
+from lipstick.errors import CapabilityError, CaptureError
 from rewriter.emit import MEMBERS
 from rewriter.interpret import (
     AggregateCall,
@@ -49,6 +56,10 @@ SUM_SUFFIX = "__sum"
 
 MANY = 1 << 16
 """More members than these in touched groups: distinct values are counted without these members."""
+
+
+_BY_SPARK = 1 << 22
+"""Members of scenarios that the session aggregates together, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +151,43 @@ class Touched:
 
     def _anew(self, call: AggregateCall, stored: pa.Array) -> pa.Array:
         """An aggregate without a tensor, of every group that loses or gains members."""
-        if call.anew is None:
-            raise needs_spark(call.text)
         touched = [np.ones(len(part.groups), dtype=np.bool_) for part in (self._lost, self._gained)]
+        places = self._involved(*touched)
         try:
-            return self._again(call, stored, self._involved(*touched))
+            if call.anew is None:
+                raise UninterpretableError(call.text)
+            return self._again(call, stored, places)
         except UninterpretableError as error:
+            return self._by_spark(call, stored, places, error)
+
+    def _by_spark(
+        self, call: AggregateCall, stored: pa.Array, places: Array, cause: UninterpretableError
+    ) -> pa.Array:
+        """An aggregate of the members left in some groups as the session computes it.
+
+        Raises
+        ------
+        NeedsSparkError
+            There is none, or it fails.
+        CapabilityError
+            The groups have more than `_BY_SPARK` members in all scenarios.
+        """
+        compute = spark_scalar.get()
+        if compute is None:
+            raise needs_spark(call.text) from cause
+        part = self._survivors(places)
+        if len(part.groups) > _BY_SPARK:
+            raise CapabilityError(
+                f"Spark alone computes {call.text}, here over {len(part.groups):,} rows in "
+                f"{len(places):,} scenarios, which is too much.\nAsk about fewer rows, "
+                "q.filter(condition), or what_if() of one scenario."
+            )
+        try:
+            names = dict.fromkeys(name for each in call.arguments for name in each.columns)
+            columns = {name: part.resolve(*name).to_arrow(len(part.groups)) for name in names}
+            found = compute(call.text, columns, len(places), part.groups)
+            return overlay(stored, places, found.cast(stored.type))
+        except (CapabilityError, FailedError, UninterpretableError, pa.ArrowException) as error:
             raise needs_spark(call.text) from error
 
     def _ones(self) -> tuple[Array, Array]:

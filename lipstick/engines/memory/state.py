@@ -40,8 +40,13 @@ from semiring.base import Array
 Take: TypeAlias = Callable[[str, Array], pa.Array]
 """From the name of a column of a block's rows, and places, to values."""
 
-SparkScalar: TypeAlias = Callable[[str, Mapping[tuple[str, str], pa.Array], int], pa.Array]
-"""Compute a text of Spark SQL over columns, by alias and name, of so many rows."""
+SparkScalar: TypeAlias = Callable[
+    [str, Mapping[tuple[str, str], pa.Array], int, Array | None], pa.Array
+]
+"""Compute a text of Spark SQL over columns, by alias and name, of so many rows.
+
+Given the group of each row, the text is an aggregate, and the number is that of groups.
+"""
 
 spark_scalar: ContextVar[SparkScalar | None] = ContextVar("spark_scalar", default=None)
 """The session that computes scalars which have no rule here; None: they are refused."""
@@ -446,7 +451,7 @@ def values_by_spark(
         raise needs_spark(str(cause)) from cause
     try:
         columns = {name: resolve(*name).to_arrow(length) for name in scalar.columns}
-        computed = compute(scalar.text, columns, length)
+        computed = compute(scalar.text, columns, length, None)
         return computed if kind is None else computed.cast(kind)
     except (CapabilityError, FailedError, UninterpretableError, pa.ArrowException) as error:
         raise needs_spark(scalar.text) from error

@@ -1,27 +1,31 @@
-"""Scalars that have no rule in memory, computed by the session over values that are there."""
+"""Scalars and aggregates without a rule in memory, computed by the session over known values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 from pyspark.errors import PySparkException
+from pyspark.sql import functions as F
 
 from lipstick.dataframes.arrow import frame_of_arrow
 from lipstick.display.progress_line import progress
-from lipstick.engines.memory.state import spark_scalar
+from lipstick.engines.memory.state import SparkScalar, spark_scalar
 from lipstick.errors import CapabilityError
+from semiring.base import Array
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 _SILENT = 2.0
 """Seconds after which progress is shown."""
 
 _PLACE = "_place"
 _VALUE = "_value"
+_THERE = "_there"
 
 
 @contextmanager
@@ -34,10 +38,13 @@ def scalars_by(spark: SparkSession) -> Iterator[None]:
         spark_scalar.reset(token)
 
 
-def _scalar_of(
-    spark: SparkSession,
-) -> Callable[[str, Mapping[tuple[str, str], pa.Array], int], pa.Array]:
-    def compute(text: str, columns: Mapping[tuple[str, str], pa.Array], length: int) -> pa.Array:
+def _scalar_of(spark: SparkSession) -> SparkScalar:
+    def compute(
+        text: str,
+        columns: Mapping[tuple[str, str], pa.Array],
+        length: int,
+        groups: Array | None,
+    ) -> pa.Array:
         """Return the values of a text of SQL, whose columns are fields of structs, in order."""
         fields: dict[str, dict[str, pa.Array]] = {}
         for (alias, name), column in columns.items():
@@ -46,11 +53,15 @@ def _scalar_of(
             alias: pa.StructArray.from_arrays(list(parts.values()), names=list(parts))
             for alias, parts in fields.items()
         }
-        table = pa.table({_PLACE: pa.array(range(length), pa.int64()), **structs})
+        places = np.arange(length) if groups is None else groups
+        table = pa.table({_PLACE: pa.array(places, pa.int64()), **structs})
         with progress(after=_SILENT) as line:
             line(f"Spark computes {text}")
             try:
-                frame = frame_of_arrow(spark, table).selectExpr(_PLACE, f"{text} AS {_VALUE}")
+                if groups is None:
+                    frame = frame_of_arrow(spark, table).selectExpr(_PLACE, f"{text} AS {_VALUE}")
+                else:
+                    frame = _aggregated(spark, table, text, length)
                 found = frame.toArrow().sort_by(_PLACE).column(_VALUE)
             except PySparkException as error:
                 raise CapabilityError(
@@ -59,3 +70,12 @@ def _scalar_of(
         return found.combine_chunks()
 
     return compute
+
+
+def _aggregated(spark: SparkSession, table: pa.Table, text: str, count: int) -> DataFrame:
+    """Return an aggregate of each of some groups of rows; groups may have none."""
+    rows = table.append_column(_THERE, pa.array(np.ones(len(table), dtype=np.bool_)))
+    every = pa.table({_PLACE: pa.array(range(count), pa.int64())})
+    rows = pa.concat_tables([rows, every], promote_options="default")
+    groups = frame_of_arrow(spark, rows).groupBy(_PLACE)
+    return groups.agg(F.expr(f"{text} FILTER (WHERE {_THERE})").alias(_VALUE))

@@ -45,8 +45,12 @@ class FewRows:
     def of(measure: Measure, effects: SearchEffects, length: int) -> FewRows:
         """Return the parts of the rows of a relation; complexity: a deletion for each row."""
         every = np.arange(length)
-        alone = [effects.singles(np.where(every == row, -1, 0), 1).numbers for row in every]
-        parts = np.concatenate([np.zeros(0), *alone])
+        others = np.where(np.eye(length, dtype=np.bool_), -1, every[:, None])
+        if effects.by_row:
+            alone = [effects.singles(np.minimum(codes, 0), 1).numbers for codes in others]
+            parts = np.concatenate([np.zeros(0), *alone])
+        else:
+            parts = effects.singles(others.ravel(), length, np.tile(every, length)).numbers
         if np.isnan(parts).any():
             parts = np.nan_to_num(measure.before - effects.singles(every, length).numbers)
         return FewRows(measure, parts)

@@ -256,14 +256,21 @@ def _of_values(measure: Measure, rows: GroupRows, scans: int) -> tuple[Array, Ar
 
 
 def _of_single_tuples(partial: PartialAggregate) -> Array:
-    """Return the Shapley values in an aggregate of members that are one tuple each."""
+    """Return the Shapley values in an aggregate of members that are one tuple each.
+
+    Raises
+    ------
+    UninterpretableError
+        For percentiles, which have no closed form.
+    """
     if isinstance(partial, PartialSum):
         return _of_average(partial.weights, partial.valid > 0)
     if isinstance(partial, DistinctCount):
         known = partial.values >= 0
         counts = np.bincount(partial.values[known], minlength=1)
         return np.where(known, 1.0 / np.maximum(counts[partial.values], 1), 0.0)
-    assert isinstance(partial, PartialExtreme)
+    if not isinstance(partial, PartialExtreme):
+        raise UninterpretableError("a percentile")
     highest = _of_maximum(-partial.numbers if partial.least else partial.numbers)
     return -highest if partial.least else highest
 

@@ -254,7 +254,8 @@ def _of_group(
             beyond = numbers <= bound if op == ">" else numbers < bound
         forced = np.flatnonzero(np.isin(tuples, rows[beyond]))
         return _Choices(len(forced), 1, tuples, [tuple(forced.tolist())])
-    assert isinstance(partial, DistinctCount)
+    if not isinstance(partial, DistinctCount):
+        raise UninterpretableError("a percentile")
     if len(tuples) != len(rows):
         raise UninterpretableError("distinct values of tuples with several members")
     if op in (">", ">="):

@@ -336,6 +336,13 @@ def test_what_makes_a_row_this_one_explains_nothing_of_its_value(tail: str, tmp_
     assert not [cause.text for cause in explained.causes if cause.relation != "regions"]
 
 
+def test_percentiles_have_neither_shares_nor_smallest_sets(tmp_path: Path) -> None:
+    said = _ask("SELECT median(amount) AS v FROM rides", tmp_path, "v", than=9.0, too="high")
+    assert said.top(3, "rides").column("_shapley").null_count == 3
+    with pytest.raises(CapabilityError, match="smallest sets are not found for a percentile"):
+        said.repairs(relation="rides")
+
+
 def test_a_spent_budget_is_said(tmp_path: Path) -> None:
     said = _ask("SELECT avg(amount) AS v FROM rides", tmp_path, "v", too="high", budget=0.0)
     assert not said.complete
@@ -419,6 +426,24 @@ def test_conditions_mean_in_spark_what_they_mean_here(
 
 
 @pytest.mark.engines("memory")
+def test_a_session_aggregates_groups_that_lose_all_their_rows(
+    ls: lipstick.Session, monkeypatch: pytest.MonkeyPatch, spark: SparkSession
+) -> None:
+    """Aggregates without a rule here are Spark's in each scenario, bounded in rows."""
+    rows = pa.table({"id": range(12), "kind": ["a", "b"] * 6, "w": [1, 2, 3] * 4})
+    ls.track("t", spark.createDataFrame(rows), key="id")
+    q = ls.sql("SELECT approx_count_distinct(w) AS v, corr(id, w) AS r FROM t WHERE kind = 'a'")
+    top = q.top("v", 20).to_pylist()
+    assert [row["_after"] for row in top] == [3] * len(top)
+    assert q.why("v", than=0, columns={"t": ["w"]}).before == 3
+    scenarios = q.contributions("v", by="kind").to_pylist()
+    assert [(row["kind"], row["_after"]) for row in scenarios] == [("a", 0)]
+    monkeypatch.setattr("lipstick.engines.memory.aggregates._BY_SPARK", 5)
+    with pytest.raises(CapabilityError, match=r"Spark alone computes [A-Z_]+.*rows in .* scenarios"):
+        q.why("r")
+
+
+@pytest.mark.engines("memory")
 @pytest.mark.parametrize(
     ("sql", "where"),
     [
@@ -429,6 +454,7 @@ def test_conditions_mean_in_spark_what_they_mean_here(
         ),
         ("SELECT round(exp(avg(ln(price))), 6) AS v FROM {}", {}),
         ("SELECT round(log10(sum(price)), 9) AS v FROM {}", {}),
+        ("SELECT percentile_approx(price, 0.951) AS v FROM {}", {}),
         (
             "SELECT sum(price) AS v FROM (SELECT *, lag(at) OVER (ORDER BY at) AS last FROM {}) "
             "WHERE last IS NULL OR unix_timestamp(at) - unix_timestamp(last) > 1000",

@@ -43,6 +43,7 @@ OF_TIMES: Final = (
 OTHERS: Final = (
     *("t = d", "d > t", "u < d", "t <= '2015-10-25 02:30:00'", "t > TIMESTAMP'2011-02-03 04:05'"),
     *("datediff(t, d)", "date_diff(d, u)", "date_add(to_date(t), 3)", "unix_millis(t)"),
+    *("unix_micros(t)", "unix_micros(u)", "unix_seconds(u)"),
     "CASE WHEN t > d THEN t ELSE CAST(d AS TIMESTAMP) END",
     "sequence(d, date_add(d, 40), INTERVAL 1 WEEK)",
     "sequence(d, DATE'2040-01-31', INTERVAL 1 MONTH)",

@@ -139,7 +139,7 @@ class ScalarFunction:
         named: dict[tuple[str, str], pa.Array] = dict(
             zip(self._scalar.columns, columns, strict=True)
         )
-        return compute(self._scalar.text, named, length)
+        return compute(self._scalar.text, named, length, None)
 
     def _vector(self, column: Callable[[int], pa.Array]) -> Vector:
         places = {name: number for number, name in enumerate(self._scalar.columns)}

@@ -15,6 +15,7 @@ from lipstick.engines.memory.windows import computed, extent, placed
 from lipstick.errors import NeedsSparkError
 from rewriter.interpret import Vector, WindowCall, from_arrow, windowed
 from rewriter.scalars.text import scalar
+from semiring.base import Array
 from tests.oracle.duck import connected_duck
 from tests.oracle.duck_sql import to_duckdb
 
@@ -191,7 +192,10 @@ def test_a_session_computes_keys_that_have_no_rule_here() -> None:
     """Partitions and orders are found by the values that the session has for these rows."""
     rows, asked = table(1, 40), []
 
-    def compute(text: str, columns: Mapping[tuple[str, str], pa.Array], length: int) -> pa.Array:
+    def compute(
+        text: str, columns: Mapping[tuple[str, str], pa.Array], length: int, groups: Array | None
+    ) -> pa.Array:
+        assert groups is None
         asked.append((text, length))
         return pc.abs(columns["m", "y"])
 
