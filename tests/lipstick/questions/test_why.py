@@ -439,7 +439,7 @@ def test_a_session_aggregates_groups_that_lose_all_their_rows(
     scenarios = q.contributions("v", by="kind").to_pylist()
     assert [(row["kind"], row["_after"]) for row in scenarios] == [("a", 0)]
     monkeypatch.setattr("lipstick.engines.memory.aggregates._BY_SPARK", 5)
-    with pytest.raises(CapabilityError, match=r"Spark alone computes [A-Z_]+.*rows in .* scenarios"):
+    with pytest.raises(CapabilityError, match=r"Spark alone computes .* scenarios"):
         q.why("r")
 
 
