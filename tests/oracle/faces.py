@@ -162,18 +162,19 @@ class FacesCase:
 def case_of(seed: int, *, by_spark: bool = False) -> FacesCase:
     """Return the case of a seed.
 
-    DuckDB divides decimals as doubles, which a capture that it writes then has: only where Spark
-    writes the capture are decimals divided.
+    DuckDB divides decimals as doubles, in averages too, and windows of a capture that it writes
+    then have doubles: only where Spark writes the capture are decimals divided.
     """
     chance = random.Random(seed)
     kinds = list(ROOTS)
     root = kinds[seed % len(kinds)]
     template = ROOTS[root][(seed // len(kinds)) % len(ROOTS[root])]
     key = list(KEYS)[chance.randrange(len(KEYS))]
+    divides = " / " in template or ("avg(" in template and " OVER " in template)
     sql = template.format(
         g=chance.choice(("g", "g", "h")) if "{h}" not in template else "g",
         h="h",
-        n=chance.choice(("n", "f") if " / " in template and not by_spark else ("n", "d", "f")),
+        n=chance.choice(("n", "f") if divides and not by_spark else ("n", "d", "f")),
         k="k",
     )
     return FacesCase(seed, root, key, sql, _database(chance, key))
