@@ -39,7 +39,7 @@ from benchmark_workflowgen.generated_graphs import generate
 from benchmark_workflowgen.harness import Row, output_option, timed, write_results
 from benchmark_workflowgen.measure.graphs import questions
 from benchmark_workflowgen.sessions import Sparks
-from graphquery import EdgeSet, GraphEngine, ProvenanceGraph, Segment
+from graphquery import EdgeSet, GraphEngine, ProvenanceGraph, Segment, arrays
 from graphquery import csr as adjacency
 from graphquery.distributed.graph import SparkGraph
 from graphquery.protocol import Nodes
@@ -201,7 +201,7 @@ def metered(graph: ProvenanceGraph) -> Iterator[list[int]]:
         read[0] += edges
         return adjacent
 
-    with patch("graphquery.graph.positions", positions):
+    with patch.object(arrays, "positions", positions):
         yield read
 
 
