@@ -36,7 +36,7 @@ COMMANDS = {
 
 ON_OTHER_LINES = {"matrix": "4.2.*", "sample": "4.2.*"}
 
-COPIED = ("dev", "docs", "pyproject.toml", "requirements.lock", "zensical.toml")
+COPIED = ("dev", "docs", "pyproject.toml", "requirements.lock", "tests", "zensical.toml")
 WRITING = ("lock", "site")
 """Commands that write into the folder of `dev`."""
 
