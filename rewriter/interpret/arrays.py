@@ -178,13 +178,18 @@ def sequence(arguments: Sequence[Vector]) -> Vector:
     sizes = np.abs(last.values - first.values) + 1
     if null is not None:
         sizes = np.where(null, 0, sizes)
-    if sizes.sum() > _MOST:
-        raise UninterpretableError("a sequence of many numbers")
-    offsets = bounds(sizes)
-    owners = owners_of(offsets)
-    members = pa.array(first.values[owners] + step[owners] * places_of(offsets))
+    owners, places, offsets = _sequences(sizes)
+    members = pa.array(first.values[owners] + step[owners] * places)
     kind = list_type(unify(start.type, stop.type))
     return from_arrow(lists_of(offsets, members, null).cast(kind))
+
+
+def _sequences(sizes: Array) -> tuple[Array, Array, Array]:
+    """Return of the members of arrays of some sizes their arrays and places, and the offsets."""
+    if sizes.sum() > _MOST:
+        raise UninterpretableError("a sequence of many values")
+    offsets = bounds(sizes)
+    return owners_of(offsets), places_of(offsets), offsets
 
 
 def dates_between(start: Vector, stop: Vector, number: int, unit: str) -> Vector:
@@ -199,10 +204,8 @@ def dates_between(start: Vector, stop: Vector, number: int, unit: str) -> Vector
     first, last = (np.where(null, np.datetime64(0, "D"), end) for end in (first, last))
     units = (last.astype(f"M8[{unit}]") - first.astype(f"M8[{unit}]")).astype(np.int64) // number
     sizes = np.where(null, 0, units + (days_later(first, units * number, unit) <= last))
-    if sizes.sum() > _MOST:
-        raise UninterpretableError("a sequence of many dates")
-    offsets = bounds(sizes)
-    members = days_later(first[owners_of(offsets)], places_of(offsets) * number, unit)
+    owners, places, offsets = _sequences(sizes)
+    members = days_later(first[owners], places * number, unit)
     lists = lists_of(offsets, pa.array(members, pa.date32()), null)
     return from_arrow(lists.cast(list_type(pa.date32())))
 

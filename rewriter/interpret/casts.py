@@ -10,6 +10,7 @@ from rewriter.interpret.dates import cast_time, is_time
 from rewriter.interpret.vector import (
     UninterpretableError,
     Vector,
+    either,
     from_arrow,
     is_exact,
     is_number,
@@ -75,11 +76,10 @@ def _rounded(vector: Vector, kind: pa.DataType) -> Vector:
     Spark rounds the digits that Java writes of a double, which are another number than it is: where
     the two might be rounded differently, near to a half, Spark is asked.
     """
-    known = np.ones(len(vector), np.bool_)
-    for missing in (vector.null, vector.failed):
-        known = known if missing is None else known & ~missing
+    missing = either(vector.null, vector.failed)
+    values = vector.values if missing is None else np.where(missing, 0.0, vector.values)
     with np.errstate(all="ignore"):
-        scaled = np.where(known, vector.values, 0.0) * 10.0**kind.scale
+        scaled = values * 10.0**kind.scale
         nearest = np.rint(scaled)
         from_half = 0.5 - np.abs(scaled - nearest)
         sure = from_half > np.abs(scaled) * _ERROR

@@ -263,14 +263,10 @@ def _sides(node: Scalar) -> tuple[Scalar, Scalar]:
 def _arithmetic(node: Scalar) -> Run:
     operation = ARITHMETIC[type(node)]
     sides = _sides(node)
-    shift = times.shift_of(sides[1])
-    if shift is not None and isinstance(node, exp.Add | exp.Sub):
-        by = shift if isinstance(node, exp.Add) else -shift
-        return _unary(lambda time: times.moved(time, by), sides[0])
-    step = dates.step_of(sides[1])
-    if step is not None and isinstance(node, exp.Add | exp.Sub):
-        number, unit = step if isinstance(node, exp.Add) else (-step[0], step[1])
-        return _unary(lambda time: dates.later(time, number, unit), sides[0])
+    if isinstance(node, exp.Add | exp.Sub):
+        moved = _moved(sides[1], 1 if isinstance(node, exp.Add) else -1)
+        if moved is not None:
+            return _unary(moved, sides[0])
     left, right = (compiled(side) for side in sides)
     literals = [_whole(side.unnest()) for side in sides]
     if literals == [None, None]:
@@ -286,6 +282,15 @@ def _arithmetic(node: Scalar) -> Run:
         return operation(a, b)
 
     return run
+
+
+def _moved(interval: Scalar, sign: int) -> Callable[[Vector], Vector] | None:
+    """Return what moves times by an interval, forward or back; None for other scalars."""
+    shift = times.shift_of(interval)
+    if shift is not None:
+        return lambda time: times.moved(time, sign * shift)
+    number, unit = dates.step_of(interval) or (0, "")
+    return (lambda time: dates.later(time, sign * number, unit)) if unit else None
 
 
 def _whole(node: Scalar) -> Vector | None:

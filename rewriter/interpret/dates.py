@@ -11,10 +11,10 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlglot import exp
 
 from rewriter.algebra import Scalar
 from rewriter.interpret.texts import Function, array_of, constant_text
+from rewriter.interpret.times import literal_interval
 from rewriter.interpret.vector import (
     UninterpretableError,
     Vector,
@@ -292,14 +292,11 @@ def shifted(sign: int) -> Function:
 
 def step_of(node: Scalar) -> tuple[int, str] | None:
     """Return an interval as whole days (``D``) or whole months (``M``); None for other scalars."""
-    node = node.unnest()
-    number, unit = node.this, node.args.get("unit")
-    if not isinstance(node, exp.Interval) or not isinstance(number, exp.Literal):
+    number, name = literal_interval(node) or (0, "")
+    if name not in _STEPS:
         return None
-    step = _STEPS.get(unit.name.lower().removesuffix("s")) if isinstance(unit, exp.Var) else None
-    if step is None or not str(number.this).strip().lstrip("-").isdigit():
-        return None
-    return int(number.this) * step[0], step[1]
+    length, unit = _STEPS[name]
+    return number * length, unit
 
 
 def later(time: Vector, number: int, unit: str) -> Vector:
@@ -319,10 +316,14 @@ def days_later(days: Array, number: Array | int, unit: str) -> Array:
         return days + number
     months = days.astype("M8[M]")
     target = months + number
-    first = target.astype("M8[D]")
-    last = (target + 1).astype("M8[D]") - 1
-    moved: Array = np.minimum(first + (days - months.astype("M8[D]")), last)
+    same_day = target.astype("M8[D]") + (days - months.astype("M8[D]"))
+    moved: Array = np.minimum(same_day, _last_days(target))
     return moved
+
+
+def _last_days(months: Array) -> Array:
+    last: Array = (months + 1).astype("M8[D]") - 1
+    return last
 
 
 def add_months(arguments: Sequence[Vector]) -> Vector:
@@ -344,8 +345,7 @@ def datediff(arguments: Sequence[Vector]) -> Vector:
 
 def last_day(arguments: Sequence[Vector]) -> Vector:
     """LAST_DAY of the month of a date."""
-    months = _numpy(clocks(arguments[0])).astype("M8[M]")
-    return _days((months + 1).astype("M8[D]") - 1)
+    return _days(_last_days(_numpy(clocks(arguments[0])).astype("M8[M]")))
 
 
 def trunc(arguments: Sequence[Vector]) -> Vector:

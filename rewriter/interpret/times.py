@@ -41,7 +41,9 @@ def shift_of(node: Scalar) -> int | None:
     """
     node = node.unnest()
     if isinstance(node, exp.Interval):
-        return _of_literal(node)
+        number, unit = literal_interval(node) or (0, "day")
+        length = MICROSECONDS.get(unit, _DAY)
+        return number * length if max(length, abs(number * length)) < _DAY else None
     if not isinstance(node, exp.Anonymous) or node.name.lower() != "make_interval":
         return None
     numbers = [part.this for part in node.expressions if isinstance(part, exp.Literal)]
@@ -50,15 +52,15 @@ def shift_of(node: Scalar) -> int | None:
     return int(Decimal(numbers[6]) * 1_000_000)
 
 
-def _of_literal(interval: exp.Interval) -> int | None:
-    number, unit = interval.this, interval.args.get("unit")
-    if not isinstance(number, exp.Literal) or not isinstance(unit, exp.Var):
+def literal_interval(node: Scalar) -> tuple[int, str] | None:
+    """Return the number and the unit, such as day, of an interval; None for other scalars."""
+    node = node.unnest()
+    number, unit = node.this, node.args.get("unit")
+    if not isinstance(node, exp.Interval) or not isinstance(unit, exp.Var):
         return None
-    length = MICROSECONDS.get(unit.name.lower().removesuffix("s"), _DAY)
-    if length >= _DAY or not str(number.this).strip().lstrip("-").isdigit():
+    if not isinstance(number, exp.Literal) or not str(number.this).strip().lstrip("-").isdigit():
         return None
-    total = int(number.this) * length
-    return total if abs(total) < _DAY else None
+    return int(number.this), unit.name.lower().removesuffix("s")
 
 
 def moved(time: Vector, by: int) -> Vector:

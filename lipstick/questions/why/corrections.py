@@ -103,7 +103,7 @@ def corrections(
     """
     drawn: list[tuple[Cause, str, str, pa.Table]] = []
     known = False
-    for name in {cause.relation for cause in causes} or sources:
+    for name in dict.fromkeys(cause.relation for cause in causes) or sources:
         if not sources[name].whole:
             raise CapabilityError(
                 f"The rows of {name} were not read, and their values are not known: give "
