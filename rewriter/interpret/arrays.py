@@ -185,7 +185,7 @@ def sequence(arguments: Sequence[Vector]) -> Vector:
 
 
 def _sequences(sizes: Array) -> tuple[Array, Array, Array]:
-    """Return of the members of arrays of some sizes their arrays and places, and the offsets."""
+    """Return the array and the place of each member of arrays of some sizes, and their offsets."""
     if sizes.sum() > _MOST:
         raise UninterpretableError("a sequence of many values")
     offsets = bounds(sizes)

@@ -51,7 +51,7 @@ def circuit(annotation: Annotation, part: Sequence[int]) -> dict[str, Any]:
         node = operands[place]
         crumbs.append({"label": _label(node), "focus": {"part": list(part[: at + 1])}})
     gates = _Gates(node, tuple(part))
-    return gates.drawing.answer(len(gates.drawn), len(set(_names(node))), crumbs, "gates")
+    return gates.drawing.answer(len(gates.drawn), gates.count, crumbs, "gates")
 
 
 class _Gates:
@@ -59,6 +59,8 @@ class _Gates:
 
     Attributes
     ----------
+    count
+        The number of gates; equal ones are one.
     drawn
         The box of each gate, by its name.
     """
@@ -66,33 +68,33 @@ class _Gates:
     def __init__(self, root: Node, way: tuple[int, ...]) -> None:
         self.drawing = Drawing()
         self.drawn: dict[str, int] = {}
-        self._open = len(set(_names(root))) > MOST
+        self.count = len(set(_names(root)))
         waiting = [(root, way)]
         self._box(root, way)
         for node, above in waiting:
-            operands = node.get("parts", [])
             if self._is_folded(node):
                 continue
-            for place, operand in enumerate(operands):
-                below = (*above, place)
-                if _name(operand) not in self.drawn:
+            own = self.drawn[_name(node)]
+            for place, operand in enumerate(node.get("parts", [])):
+                below, name = (*above, place), _name(operand)
+                if name not in self.drawn:
                     self._box(operand, below)
                     waiting.append((operand, below))
                 times = operand.get("times", 1) * operand.get("power", 1)
-                self.drawing.link(self.drawn[_name(operand)], self.drawn[_name(node)], times)
+                self.drawing.link(self.drawn[name], own, times)
             if node.get("more"):
                 rest = self.drawing.add("bundle", f"{node['more']:,} more")
-                self.drawing.link(rest, self.drawn[_name(node)])
+                self.drawing.link(rest, own)
 
     def _is_folded(self, node: Node) -> bool:
         """Return True if the operands of a gate are too many to be drawn as well."""
         fresh = {_name(each) for each in node.get("parts", [])} - self.drawn.keys()
-        folded = self._open and len(self.drawn) + len(fresh) > MOST
+        folded = self.count > MOST and len(self.drawn) + len(fresh) > MOST
         if folded:
-            box = self.drawing.boxes[self.drawn[_name(node)]]
-            box["kind"] = "bundle"
-            box["label"] += f" {len(set(_names(node))):,} gates"
-            self.drawing.shapes[self.drawn[_name(node)]] = Box(_FOLDED, _SIDE)
+            own = self.drawn[_name(node)]
+            self.drawing.boxes[own]["kind"] = "bundle"
+            self.drawing.boxes[own]["label"] += f" {len(set(_names(node))):,} gates"
+            self.drawing.shapes[own] = Box(_FOLDED, _SIDE)
         return folded
 
     def _box(self, node: Node, way: tuple[int, ...]) -> None:
