@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from operator import itemgetter
@@ -60,10 +60,11 @@ def connect_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
     """
     relation = with_ordinary_operators(spark, relation_of(spark, frame))
     relation = with_stated_pivots(spark, relation)
-    respell(spark, relation, tracked)
+    sources = [relation_of(spark, candidate.source.frame) for candidate in tracked]
+    respell(spark, relation, sources)
     known: dict[str, list[Tracked]] = {}
-    for candidate in tracked:
-        known.setdefault(plan_key(relation_of(spark, candidate.source.frame)), []).append(candidate)
+    for candidate, source in zip(tracked, sources, strict=True):
+        known.setdefault(plan_key(source), []).append(candidate)
     by_name = {candidate.name.lower(): candidate for candidate in tracked}
     used = list(_mark_relations(relation, known, by_name))
     _check_files(frame, used)
@@ -108,12 +109,11 @@ def _schema(spark: SparkSession, relation: Mapping[str, Any]) -> list[tuple[str,
     return [(field.name, field.dataType.jsonValue()) for field in fields]
 
 
-def respell(spark: SparkSession, relation: Message, tracked: Iterable[Tracked]) -> None:
-    """Give the files in a relation the spelling of their path by which they are tracked."""
+def respell(spark: SparkSession, relation: Message, sources: list[Message]) -> None:
+    """Give the files in a relation the spelling of their path that they have in some sources."""
     known: dict[str, list[Message]] = {}
-    for candidate in tracked:
-        for read in _file_reads(relation_of(spark, candidate.source.frame)):
-            known.setdefault(_key_of_files(read), []).append(read)
+    for read in _file_reads(sources):
+        known.setdefault(_key_of_files(read), []).append(read)
     for read in _file_reads(relation):
         alike = known.get(_key_of_files(read), [])
         if alike and read not in alike:

@@ -166,13 +166,13 @@ class ConnectWatch(ShownResults):
             )
 
     def _track(self, name: str | None, leaf: dict[str, Any], shown: Shown | None) -> None:
-        session = self.session
+        session, tracked = self.session, self.session.tracked.values()
         frame = frame_of(session.spark, leaf)
-        tracked = session.tracked.values()
         known = {each.name for each in tracked}
         if name is None:
-            respell(session.spark, leaf, tracked)
-            known = {plan_key(relation_of(session.spark, each.source.frame)) for each in tracked}
+            sources = [relation_of(session.spark, each.source.frame) for each in tracked]
+            respell(session.spark, leaf, sources)
+            known = set(map(plan_key, sources))
         versioned = None if name is None else versioned_table(session.spark, name)
         if shown is not None:
             _check_rows(session.spark, frame, shown, versioned and versioned[0])
