@@ -102,6 +102,7 @@ def test_deletions_are_the_pipeline_run_again(
     assert _rows(q.what_if(delete=deleted).df) == expected
 
 
+@pytest.mark.classic
 def test_lineage_ends_at_the_files_that_nobody_wrote(watched: tuple[Watch, Path]) -> None:
     watch, folder = watched
     q = watch.query(watch.spark.read.parquet(f"{folder}/regional").where("region IS NULL"))
