@@ -91,6 +91,11 @@ class PlainSpark:
             self._answers[sql] = bag
         return bag
 
+    def frame(self, sql: str) -> DataFrame:
+        """Return the query over the whole database, not run."""
+        self._reduce(NOTHING)
+        return self.spark.sql(sql)
+
     def close(self) -> None:
         """End this session with its views."""
         from lipstick.workflow.execution.benches import leave

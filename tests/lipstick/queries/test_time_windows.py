@@ -142,9 +142,8 @@ def test_sessions(on: Oracles, sql: str, offline: bool) -> None:
 def test_windows_that_a_table_has(on: Oracles, tmp_path: Path) -> None:
     """Spark marks their column in the table, too, and merges those that are grouped by it."""
     path = str(tmp_path / "windows")
-    on.plain.spark.sql(
-        "SELECT id, sensor, session_window(at, '3 hours') AS w FROM readings"
-    ).write.parquet(path)
+    windows = "SELECT id, sensor, session_window(at, '3 hours') AS w FROM readings"
+    on.plain.frame(windows).write.parquet(path)
     on.ls.track("windows", path, key="id")
     try:
         frame = on.ls.spark.read.parquet(path)

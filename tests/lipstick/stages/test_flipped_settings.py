@@ -155,7 +155,7 @@ def test_a_flipped_setting(
 def _hold(held: Oracles, sql: str) -> None:
     """Hold a query against plain Spark under the settings of now."""
     try:
-        expected = from_spark(held.plain.spark.sql(sql))
+        expected = from_spark(held.plain.frame(sql))
     except PySparkException:
         with pytest.raises((PySparkException, QueryError)):
             held.ls.sql(sql).annotated.collect()
