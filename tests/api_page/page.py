@@ -56,14 +56,34 @@ def package(name: str) -> Iterator[str]:
     module = import_module(name)
     yield f"# {name}\n"
     yield f"{paragraph(getdoc(module))}\n"
-    public = {each: getattr(module, each) for each in sorted(module.__all__, key=str.lower)}
+    public = _public(name)
     shared = _shared(public)
     for each, value in public.items():
-        yield from _name(each, value, shared)
+        yield from _elsewhere(name, each, value) or _name(each, value, shared)
     for base, heirs in shared.items():
         yield f"## Common to {', '.join(f'`{heir}`' for heir in heirs)}\n"
         yield f"{paragraph(getdoc(base))}\n"
         yield from _listed(_members_of([base]))
+
+
+def _public(package: str) -> dict[str, Any]:
+    """Return what a package makes public, in alphabetical order."""
+    module = import_module(package)
+    return {each: getattr(module, each) for each in sorted(module.__all__, key=str.lower)}
+
+
+def _elsewhere(package: str, name: str, value: Any) -> list[str]:
+    """Return the lines of a class that an earlier page, or an earlier name, has in full."""
+    if not isclass(value):
+        return []
+    for other in PACKAGES[: PACKAGES.index(package) + 1]:
+        for each, known in _public(other).items():
+            if known is value and (other, each) != (package, name):
+                link = f"[`{other}.{each}`]({other}.md)"
+                return [f"## `{name}`\n", f"See {f'`{each}`' if other == package else link}.\n"]
+            if (other, each) == (package, name):
+                break
+    return []
 
 
 def _shared(public: Mapping[str, Any]) -> dict[type[Any], list[str]]:
@@ -132,6 +152,8 @@ def _name(name: str, value: Any, shared: Mapping[type[Any], Sequence[str]]) -> I
 
 def _constant(value: Any) -> str:
     kind = type(value)
+    if kind in _public_classes():
+        return f"Of the class `{kind.__name__}`."
     if kind.__module__.startswith(_OURS):
         return f"Of the class `{kind.__name__}`: {paragraph(kind.__doc__)}"
     if isinstance(value, str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from pyspark.sql import SparkSession
 
@@ -10,29 +11,33 @@ import lipstick
 from tests.support_page.constructs import CONSTRUCTS
 from tests.support_page.functions import REFUSED, SPARK_FUNCTIONS, in_memory, use
 from tests.support_page.queries import DATABASE, outcome
-from tests.support_page.refusals import refusal_of, refusals, statement_cases
+from tests.support_page.refusals import (
+    Refusal,
+    refusal_of,
+    refusals,
+    statement_cases,
+    statement_refusals,
+)
 from tests.support_page.table_statements import FORMATS, TABLE_STATEMENTS
 
 _HEAD = """\
 # Supported and refused
 
-Written by `python -m tests.support_page` from what the code says of each line, and held against it
-by a test. What has no rule is refused before anything runs, with its place in the text and what to
-do instead; there is no coarser annotation.
+Written by `python -m tests.support_page` and held against the code by a test. What has no rule is
+refused before anything runs, with its place in the text and what to do instead; there is no coarser
+annotation.
 
 """
 
 _QUERIES = """\
 ## Constructs
 
-As `ls.sql` reads them, by examples over the relations `r(id, k, x)`, `s(id, k, y)`, `n(id, xs)` and
-`d(id, p)`, of three or four tuples. The annotation is the type of those of the answer's tuples:
-`b1`, `b2` are tuples of inner blocks. What questions answer is tried: *polynomials* has the
-annotation of one row of the answer (– where the query was not run), *probability* that of this row
-where every tuple is there with probability 0.5. *evaluate* says in which semirings annotations have
-values: in all, in those with a monus, or in any where tokens are valued 0 and 1, since conditions
-take part. *In memory* says whether a saved capture answers a hypothetical deletion without Spark;
-where it does not, Spark does (–: not tried).
+Examples of `ls.sql` over the relations `r(id, k, x)`, `s(id, k, y)`, `n(id, xs)` and `d(id, p)`, of
+three or four tuples. *Annotation* is the type of the tuples of the answer; `b1`, `b2` are tuples of
+inner blocks. *Polynomials* has the annotation of one row, and *probability* that of this row where
+every tuple is there with probability 0.5 (–: the query was not run). *Evaluate* says in which
+semirings annotations have values: all, those with a monus, or any where tokens are valued 0 and 1,
+since conditions take part. *In memory*: a saved capture answers a deletion without Spark.
 
 """
 
@@ -46,8 +51,8 @@ _FUNCTIONS_LINK = """\
 _FUNCTIONS = """\
 # Functions
 
-Every function that Spark 4.3 lists, by its use. *In memory*: a value that a deletion changes is
-computed without Spark; values that it does not change are stored. Functions that the session has
+Every function that Spark 4.3 lists, by its use; … stands for its name. *In memory*: a value that a
+deletion changes is computed without Spark; other values are stored. Functions that the session has
 registered are black boxes over a row.
 
 """
@@ -55,8 +60,8 @@ registered are black boxes over a row.
 _STATEMENTS = """\
 ## Statements that change tables
 
-As `ls.reenact` reads them, by the fixtures of the rewriter: the versions that they make are
-compared with the real ones, and they can be undone and replaced ([histories](histories.md)).
+As `ls.reenact` reads them: their versions are compared with the real ones, and they can be undone
+and replaced ([histories](histories.md)).
 
 """
 
@@ -65,13 +70,12 @@ _FORMATS = """\
 
 Tried on real tables, `t(id, amount, p)` partitioned by `p`, with a tracked relation `s` of the same
 columns. *Followed*: `ls.sql` runs the statement, and its version is what it makes of the one
-before; after ALTER TABLE this holds of the next statement. *Written*: its query is annotated, and
-the answer written ([tables](tables.md)). *Refused*: before it runs. –: Spark refuses it, as the
-format has not this form. Rows of JDBC are read by `track(..., materialize=True)`.
+before. *Written*: its query is annotated, and the answer written ([tables](tables.md)). *Refused*:
+before it runs. –: Spark refuses it. Rows of JDBC are read by `track(..., materialize=True)`.
 
-Refused besides: rows inserted into a Delta table with an identity column, before the statement
-runs; and a what-if that concerns an Iceberg statement which changed no row after ALTER TABLE, for
-Iceberg makes no snapshot then, and no version has the columns.
+Refused besides: rows inserted into a Delta table with an identity column; and a what-if that
+concerns an Iceberg statement which changed no row after ALTER TABLE, as Iceberg makes no snapshot
+then.
 
 """
 
@@ -79,10 +83,19 @@ _REFUSALS = """\
 ## Refusals
 
 Every message, as the fixtures of the rewriter hold it, without its place, and what to do instead.
-Syntax errors, unknown names and types that do not fit are found by Spark, before these:
-`InvalidQueryError`.
+What the title of a list has in common is left out there. Syntax errors, unknown names and types
+that do not fit are found by Spark, before these: `InvalidQueryError`.
 
 """
+
+_FORMS: Final = (
+    ("in this data frame, ", " has no rule"),
+    ("in this data frame, ", ""),
+    ("", " is not supported"),
+    ("", " has no rule"),
+    ("", ""),
+)
+"""How messages begin and end, those with more in common first: each has a list of its own."""
 
 
 _COLUMNS = ("query", "annotation", "polynomials", "probability", "evaluate", "in memory")
@@ -125,7 +138,7 @@ def use_of(name: str) -> str:
     """Return how a function may be used, as the page says it."""
     kind, why = use(name)
     if kind == REFUSED:
-        return f"refused: {why.rstrip('.')}"
+        return f"refused: {why.rstrip('.').replace(f' {name}', ' …')}"
     return f"{kind}, in memory" if in_memory(name, kind) else kind
 
 
@@ -133,13 +146,22 @@ def statements() -> str:
     """Return the end of the page: statements and refusals."""
     parts = [_STATEMENTS, *_followed(), "\n"]
     by_format = ((_code(text), *outcomes) for text, outcomes in TABLE_STATEMENTS.items())
-    parts += [_FORMATS, _table(("statement", *FORMATS), by_format), "\n"]
-    problems: dict[str, list[str]] = {}
-    for refusal in refusals():
-        problem, advice = (_plain(text) for text in (refusal.problem, refusal.advice))
-        problems.setdefault(advice, []).append(problem)
-    by_advice = (f"- {'; '.join(found)}: *{advice}*\n" for advice, found in problems.items())
-    return "".join([*parts, _REFUSALS, *by_advice])
+    parts += [_FORMATS, _table(("statement", *FORMATS), by_format), "\n", _REFUSALS]
+    forms: dict[tuple[str, str], dict[str, list[str]]] = {form: {} for form in _FORMS}
+    for refusal in sorted(refusals() - statement_refusals()):
+        form = next(form for form in _FORMS if _has(refusal.problem, form))
+        problem = refusal.problem.removeprefix(form[0]).removesuffix(form[1])
+        forms[form].setdefault(_plain(refusal.advice), []).append(_plain(problem))
+    for (before, after), by_advice in forms.items():
+        title = f"{before}…{after}" if before or after else "Others"
+        lines = (f"- {'; '.join(found)}: *{advice}*\n" for advice, found in by_advice.items())
+        parts += [f"### {title[0].upper()}{title[1:]}\n\n", *lines, "\n"]
+    return "".join(parts).rstrip("\n") + "\n"
+
+
+def _has(problem: str, form: tuple[str, str]) -> bool:
+    before, after = form
+    return problem.startswith(before) and problem.endswith(after)
 
 
 def _construct(ls: lipstick.Session, sql: str) -> tuple[str, ...]:
@@ -155,13 +177,19 @@ def _construct(ls: lipstick.Session, sql: str) -> tuple[str, ...]:
 
 
 def _followed() -> Iterator[str]:
-    """Yield the statements that are reenacted, and those that are not, with the reasons."""
-    reenacted = [case.given for case in statement_cases() if refusal_of(case) is None]
-    yield from ("```sql\n", *(f"{text}\n" for text in reenacted), "```\n\nNot reenacted:\n\n")
+    """Yield the statements that are reenacted, and the others by reason."""
+    reenacted: list[str] = []
+    refused: dict[Refusal, list[str]] = {}
     for case in statement_cases():
         refusal = refusal_of(case)
-        if refusal is not None:
-            yield f"- {_code(case.given)}: {_plain(refusal.problem)}\n"
+        if refusal is None:
+            reenacted.append(f"{case.given}\n")
+        else:
+            refused.setdefault(refusal, []).append(_code(case.given))
+    yield from ("```sql\n", *reenacted, "```\n\nNot reenacted:\n\n")
+    for refusal, texts in refused.items():
+        problem, advice = _plain(refusal.problem), _plain(refusal.advice)
+        yield f"- {', '.join(texts)}: {problem}. *{advice}*\n"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
