@@ -23,12 +23,15 @@ PACKAGES = (
     "rewriter",
 )
 
+_DESCRIBED = "lipstick"
+"""The package whose members of classes have their first paragraphs, too."""
+
 _OURS = tuple({package.partition(".")[0] for package in PACKAGES})
 _HEAD = """# API
 
 The public names of each package with the first paragraph of their documentation, written by \
-`python -m tests.api_page`. Of the packages below `lipstick`, members of classes are listed by \
-name; `help(name)` has the rest: parameters, what is raised, complexity, sources.
+`python -m tests.api_page`. Outside of `lipstick`, members of classes are listed by name; \
+`help(name)` has the rest: parameters, what is raised, complexity, sources.
 
 """
 _SHORTENED = re.compile(r":(?:\w+:)+`~[\w.]*?(\w+)`")
@@ -62,7 +65,7 @@ def package(name: str) -> Iterator[str]:
     for base, heirs in shared.items():
         yield f"## Common to {', '.join(f'`{heir}`' for heir in heirs)}\n"
         yield f"{paragraph(getdoc(base))}\n"
-        yield from _listed(_members_of([base]), described=name.startswith("lipstick"))
+        yield from _listed(_members_of([base]), described=name == _DESCRIBED)
 
 
 def _public(package: str) -> dict[str, Any]:
@@ -172,7 +175,7 @@ def _class(
     if not issubclass(kind, Exception):
         elsewhere = _public_classes() | shared.keys()
         bases = [base for base in _bases(kind) if base is kind or base not in elsewhere]
-        yield from _listed(_members_of(bases), described=package.startswith("lipstick"))
+        yield from _listed(_members_of(bases), described=package == _DESCRIBED)
 
 
 def _listed(members: Iterable[tuple[str, str]], *, described: bool) -> Iterator[str]:
