@@ -61,7 +61,7 @@ _STATEMENTS = """\
 ## Statements that change tables
 
 As `ls.reenact` reads them: their versions are compared with the real ones, and they can be undone
-and replaced ([histories](histories.md)).
+and replaced ([histories](histories.md)). `tests/rewriter/statements/cases/` has each as SQL.
 
 """
 
@@ -177,19 +177,21 @@ def _construct(ls: lipstick.Session, sql: str) -> tuple[str, ...]:
 
 
 def _followed() -> Iterator[str]:
-    """Yield the statements that are reenacted, and the others by reason."""
-    reenacted: list[str] = []
-    refused: dict[Refusal, list[str]] = {}
+    """Yield the statements that are reenacted by kind, and the others by reason, as titles."""
+    reenacted: dict[str, list[str]] = {}
+    refused: dict[tuple[str, Refusal], list[str]] = {}
     for case in statement_cases():
         refusal = refusal_of(case)
+        kind = case.file.stem.upper()
         if refusal is None:
-            reenacted.append(f"{case.given}\n")
+            reenacted.setdefault(kind, []).append(case.title)
         else:
-            refused.setdefault(refusal, []).append(_code(case.given))
-    yield from ("```sql\n", *reenacted, "```\n\nNot reenacted:\n\n")
-    for refusal, texts in refused.items():
+            refused.setdefault((kind, refusal), []).append(case.title)
+    yield from (f"- {kind}: {'; '.join(titles)}\n" for kind, titles in reenacted.items())
+    yield "\nNot reenacted:\n\n"
+    for (kind, refusal), titles in refused.items():
         problem, advice = _plain(refusal.problem), _plain(refusal.advice)
-        yield f"- {', '.join(texts)}: {problem}. *{advice}*\n"
+        yield f"- {kind}, {', '.join(titles)}: {problem}. *{advice}*\n"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
