@@ -23,15 +23,18 @@ PACKAGES = (
     "rewriter",
 )
 
-_DESCRIBED = "lipstick"
-"""The package whose members of classes have their first paragraphs, too."""
+_BY_NAME = (
+    *("lipstick.histories", "lipstick.erasure", "lipstick.workflow", "lipstick.systems"),
+    *("graphquery", "rewriter", "semiring"),
+)
+"""Modules outside of the core, members of whose classes are listed by name alone."""
 
 _OURS = tuple({package.partition(".")[0] for package in PACKAGES})
 _HEAD = """# API
 
 The public names of each package with the first paragraph of their documentation, written by \
-`python -m tests.api_page`. Outside of `lipstick`, members of classes are listed by name; \
-`help(name)` has the rest: parameters, what is raised, complexity, sources.
+`python -m tests.api_page`. Outside of queries, captures and watched sessions, members of classes \
+are listed by name. `help(name)` has the rest: parameters, what is raised, complexity, sources.
 
 """
 _SHORTENED = re.compile(r":(?:\w+:)+`~[\w.]*?(\w+)`")
@@ -61,11 +64,11 @@ def package(name: str) -> Iterator[str]:
     public = _public(name)
     shared = _shared(public)
     for each, value in public.items():
-        yield from _elsewhere(name, each, value) or _name(name, each, value, shared)
+        yield from _elsewhere(name, each, value) or _name(each, value, shared)
     for base, heirs in shared.items():
         yield f"## Common to {', '.join(f'`{heir}`' for heir in heirs)}\n"
         yield f"{paragraph(getdoc(base))}\n"
-        yield from _listed(_members_of([base]), described=name == _DESCRIBED)
+        yield from _listed([base])
 
 
 def _public(package: str) -> dict[str, Any]:
@@ -135,14 +138,12 @@ def _parameter(parameter: Parameter) -> str:
     return f"{parameter.name}={default!r}" if plain else f"{parameter.name}=..."
 
 
-def _name(
-    package: str, name: str, value: Any, shared: Mapping[type[Any], Sequence[str]]
-) -> Iterator[str]:
+def _name(name: str, value: Any, shared: Mapping[type[Any], Sequence[str]]) -> Iterator[str]:
     if ismodule(value):
         yield f"## `{name}`\n"
         yield f"The module `{value.__name__}`.\n"
     elif isclass(value) and value.__module__.startswith(_OURS):
-        yield from _class(package, name, value, shared)
+        yield from _class(name, value, shared)
     elif isfunction(value):
         yield f"## `{call(name, value)}`\n"
         yield f"{paragraph(getdoc(value))}\n"
@@ -167,19 +168,18 @@ def _constant(value: Any) -> str:
     return f"A type: `{value}`."
 
 
-def _class(
-    package: str, name: str, kind: type[Any], shared: Mapping[type[Any], Sequence[str]]
-) -> Iterator[str]:
+def _class(name: str, kind: type[Any], shared: Mapping[type[Any], Sequence[str]]) -> Iterator[str]:
     yield f"## `{_constructor(name, kind)}`\n"
     yield f"{paragraph(getdoc(kind))}\n"
     if not issubclass(kind, Exception):
         elsewhere = _public_classes() | shared.keys()
         bases = [base for base in _bases(kind) if base is kind or base not in elsewhere]
-        yield from _listed(_members_of(bases), described=package == _DESCRIBED)
+        yield from _listed(bases)
 
 
-def _listed(members: Iterable[tuple[str, str]], *, described: bool) -> Iterator[str]:
-    if described:
+def _listed(bases: Sequence[type[Any]]) -> Iterator[str]:
+    members = _members_of(bases)
+    if not all(base.__module__.startswith(_BY_NAME) for base in bases):
         lines = [f"- `{called}`: {text}" for called, text in members]
         yield from (*lines, "") if lines else ()
     else:
