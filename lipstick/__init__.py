@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from lipstick.erasure.receipt import ErasureReceipt
     from lipstick.errors import LipstickError
     from lipstick.explorer.opening import explore
-    from lipstick.frame import AnnotatedFrame
+    from lipstick.frame import AnnotatedFrame, QueryPlan
     from lipstick.histories import ReenactingSession as Session
     from lipstick.histories import session
     from lipstick.histories.history import TableHistory
     from lipstick.histories.steps import ExecutedStatement
+    from lipstick.questions.algebra import Algebra
     from lipstick.questions.checks import read_checks
     from lipstick.questions.checks.check import CheckResult, DataCheck
     from lipstick.questions.scenarios import each
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from semiring import semirings
 
 __all__ = [
+    "Algebra",
     "AnnotatedFrame",
     "Capture",
     "CheckResult",
@@ -65,6 +67,7 @@ __all__ = [
     "LipstickError",
     "Loop",
     "Module",
+    "QueryPlan",
     "Relation",
     "Run",
     "Session",
@@ -90,6 +93,8 @@ __all__ = [
 ]
 
 _ORIGINS = {
+    "Algebra": ("lipstick.questions.algebra", "Algebra"),
+    "QueryPlan": ("lipstick.frame", "QueryPlan"),
     "AnnotatedFrame": ("lipstick.frame", "AnnotatedFrame"),
     "DataCheck": ("lipstick.questions.checks.check", "DataCheck"),
     "CheckResult": ("lipstick.questions.checks.check", "CheckResult"),

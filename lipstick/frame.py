@@ -1,4 +1,4 @@
-"""AnnotatedFrame: a query's answer with its annotations, captured when they are asked for.
+"""AnnotatedFrame: a query's plan, and its answer with annotations, captured when asked for.
 
 Its plain answer acts like any data frame, and the optimiser estimates what a capture would cost.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import threading
 import uuid
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -26,11 +25,10 @@ from lipstick.capture.writer import MemberTypes, Progress, copy_capture, link_ca
 from lipstick.display.explorer import explore
 from lipstick.errors import TrackingError, UnsupportedError
 from lipstick.pipeline import PreparedQuery
-from lipstick.questions.asking import QuestionCost, question, question_cost
+from lipstick.questions.asking import BUDGET, QuestionCost, question, question_cost
 from lipstick.questions.deletion import check_unasked, resolve_deletion
 from lipstick.questions.keys import Cascade
 from lipstick.questions.methods import Questions
-from lipstick.questions.missing.methods import MissingRowQuestions
 from lipstick.questions.what_if import WhatIf
 from lipstick.stages.explain import explain, explain_passes, explain_stages
 from lipstick.stages.reading import own_sql
@@ -48,17 +46,195 @@ from semiring.errors import ArgumentError
 from semiring.support.door import checked
 
 if TYPE_CHECKING:
+    from lipstick.questions.diff.counterexample import Counterexample
+    from lipstick.questions.missing.answer import MissingRow
+    from lipstick.questions.missing.losses import DroppedRows
     from lipstick.sessions import Session
 
 
+Rerunning: TypeAlias = Literal["auto", "annotations", "rerun"]
+"""The route of what-if answers: annotations, a rerun, or whichever is possible."""
+
+
 @checked
-class PlainAnswer(ABC):
-    """Rows of the plain answer, as ``df`` gives them."""
+class QueryPlan:
+    """The plan of an annotated query: its blocks, the SQL that runs, and what a capture costs."""
+
+    def __init__(self, frame: AnnotatedFrame) -> None:
+        self._frame = frame
 
     @property
-    @abstractmethod
+    def root(self) -> Block:
+        """The block that yields the answer."""
+        return self._frame._prepared.root
+
+    @cached_property
+    def relations(self) -> Mapping[str, Tracked]:
+        """The tracked relations that the query reads."""
+        names = {
+            scan.relation
+            for block in topological(self.root)
+            if block.core is not None
+            for scan in core_relations(block.core)
+        }
+        return {name: self._frame._known[name] for name in sorted(names)}
+
+    @property
+    def ancestry(self) -> Ancestry:
+        """The relations that the query reads, and what the derived ones were made of."""
+        return Ancestry({name: tracked.record for name, tracked in self.relations.items()})
+
+    @property
+    def annotation_type(self) -> str:
+        """The type of the annotations: their operators."""
+        return annotation_type(self.root)
+
+    @property
+    def rewritten_sql(self) -> str:
+        """The rewritten query: Spark SQL whose last column, ``_prov``, is the annotation."""
+        return rewritten_sql(self.root)
+
+    @property
+    def is_captured(self) -> bool:
+        """True if questions are answered without running the query."""
+        return self._frame._capture is not None
+
+    @overload
+    def cost(self, question: None = None, limit: int | None = 20) -> Cost: ...
+
+    @overload
+    def cost(self, question: str, limit: int | None = 20) -> QuestionCost: ...
+
+    def cost(self, question: str | None = None, limit: int | None = 20) -> Cost | QuestionCost:
+        """Estimate the members, bytes and jobs of a capture, or what a question takes.
+
+        Parameters
+        ----------
+        question
+            The name of a question about rows, ``"shapley"``; None: the capture alone.
+        limit
+            The question is about so many rows.
+
+        Nothing runs. Of a query that is not captured yet, all members count for a question.
+        """
+        self._frame._check_sources()
+        capture = self._frame._capture
+        if question is not None and capture is not None:
+            return question_cost(question, capture.memory.count_members(limit))
+        cost = estimate_cost(self._frame._session.spark, self.root)
+        return cost if question is None else question_cost(question, cost.members)
+
+    def counterexample(
+        self, other: AnnotatedFrame, *, budget: float | None = BUDGET
+    ) -> Counterexample | None:
+        """Return a small database on which this query and another one differ.
+
+        Parameters
+        ----------
+        other
+            Another text, of the same session, or one whose relations have the same rows.
+        budget
+            Seconds for leaving out rows; when they are spent, more than necessary remain.
+
+        Returns
+        -------
+        Counterexample or None
+            Rows of the relations, over which both queries were run; None: there is no difference
+            on this data, which does not mean that the queries are equal.
+
+        Raises
+        ------
+        CaptureError
+            For answers with different numbers of columns, and where only Spark computes what they
+            would be without some rows.
+        ArgumentError
+            For queries over other data.
+        """
+        from lipstick.questions.diff.pipeline import found_counterexample
+
+        return found_counterexample(self._frame, other, budget)
+
+
+@checked
+class AnnotatedFrame(Questions[DataFrame]):
+    """The answer of a query over tracked relations, every tuple with its annotation.
+
+    Nothing runs before it is asked for: ``df`` is the plain query, ``annotated`` the rewritten
+    one, and the questions (``polynomials``, ``what_if``, ``lineage``, ...) capture the query's
+    annotations once, into the session's store.
+    """
+
+    def __init__(self, session: Session, prepared: PreparedQuery) -> None:
+        self._session = session
+        self._prepared = prepared
+        self._capture: Capture | None = None
+        self._capturing = threading.RLock()
+
+    # -- what it is ------------------------------------------------------------------------
+
+    @property
+    def query(self) -> str:
+        """The user's text."""
+        return self._prepared.shown
+
+    @cached_property
+    def plan(self) -> QueryPlan:
+        """The plan of the query: its blocks, the SQL that runs, and what a capture costs."""
+        return QueryPlan(self)
+
+    @property
+    def schema(self) -> StructType:
+        """The answer's schema, as Spark gives it."""
+        return self._prepared.schema
+
+    @property
+    def _known(self) -> Mapping[str, Tracked]:
+        """The relations that the query may read, by name."""
+        return self._session.tracked
+
+    @cached_property
+    def _decided_once(self) -> bool:
+        """True if only a capture can answer, since another run may draw or choose other rows."""
+        return decided_once(self.plan.root)
+
+    # -- frames ----------------------------------------------------------------------------
+
+    @property
     def df(self) -> DataFrame:
-        """The plain answer."""
+        """The plain answer.
+
+        With LIMIT, and with window functions and aggregates that depend on the order among rows
+        that tie, ties are broken by the keys of the rows, so that it is a function of the data.
+        Where chance decides something, by a sample or ``rand()``, it is the answer of
+        :attr:`capture`.
+        """
+        if self._decided_once:
+            answer: DataFrame = self.capture.df
+            return answer
+        self._check_sources()
+        breaks_ties = any(block.breaks_ties for block in topological(self.plan.root))
+        # By the name of such a table Spark reads the version, or the relation, of the moment.
+        moves = any(
+            tracked.source.version or not self._session.is_current(tracked)
+            for tracked in self.plan.relations.values()
+        )
+        if not (breaks_ties or moves):
+            plain = self._session.plain(self._prepared)
+            if plain is not None:
+                return plain
+        return self._named(own_sql(self._session.spark, plain_sql(self.plan.root)))
+
+    @property
+    def annotated(self) -> DataFrame:
+        """The answer's columns, then ``_prov``."""
+        if self._decided_once:
+            return self.capture.annotated()
+        self._check_sources()
+        frame = own_sql(self._session.spark, self.plan.rewritten_sql)
+        return with_names(frame, [*self.schema.names, "_prov"])
+
+    def _named(self, frame: DataFrame) -> DataFrame:
+        return with_names(frame, self.schema.names)
 
     @property
     def columns(self) -> list[str]:
@@ -85,108 +261,6 @@ class PlainAnswer(ABC):
         """Return the answer as a frame of pandas."""
         return self.df.toPandas()
 
-
-Rerunning: TypeAlias = Literal["auto", "annotations", "rerun"]
-"""The route of what-if answers: annotations, a rerun, or whichever is possible."""
-
-
-@checked
-class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
-    """The answer of a query over tracked relations, every tuple with its annotation.
-
-    Nothing runs before it is asked for: ``df`` is the plain query, ``annotated`` the rewritten
-    one, and the questions (``polynomials``, ``what_if``, ``lineage``, ...) capture the query's
-    annotations once, into the session's store.
-    """
-
-    def __init__(self, session: Session, prepared: PreparedQuery) -> None:
-        self._session = session
-        self._prepared = prepared
-        self._capture: Capture | None = None
-        self._capturing = threading.RLock()
-
-    # -- what it is ------------------------------------------------------------------------
-
-    @property
-    def query(self) -> str:
-        """The user's text."""
-        return self._prepared.shown
-
-    @property
-    def schema(self) -> StructType:
-        """The answer's schema, as Spark gives it."""
-        return self._prepared.schema
-
-    @property
-    def root(self) -> Block:
-        """The block that yields the answer."""
-        return self._prepared.root
-
-    @property
-    def _known(self) -> Mapping[str, Tracked]:
-        """The relations that the query may read, by name."""
-        return self._session.tracked
-
-    @cached_property
-    def relations(self) -> Mapping[str, Tracked]:
-        """The tracked relations that the query reads."""
-        names = {
-            scan.relation
-            for block in topological(self.root)
-            if block.core is not None
-            for scan in core_relations(block.core)
-        }
-        return {name: self._known[name] for name in sorted(names)}
-
-    @cached_property
-    def _decided_once(self) -> bool:
-        """True if only a capture can answer, since another run may draw or choose other rows."""
-        return decided_once(self.root)
-
-    @property
-    def rewritten_sql(self) -> str:
-        """The rewritten query: Spark SQL whose last column, ``_prov``, is the annotation."""
-        return rewritten_sql(self.root)
-
-    # -- frames ----------------------------------------------------------------------------
-
-    @property
-    def df(self) -> DataFrame:
-        """The plain answer.
-
-        With LIMIT, and with window functions and aggregates that depend on the order among rows
-        that tie, ties are broken by the keys of the rows, so that it is a function of the data.
-        Where chance decides something, by a sample or ``rand()``, it is the answer of
-        :attr:`capture`.
-        """
-        if self._decided_once:
-            answer: DataFrame = self.capture.df
-            return answer
-        self._check_sources()
-        breaks_ties = any(block.breaks_ties for block in topological(self.root))
-        # By the name of such a table Spark reads the version, or the relation, of the moment.
-        moves = any(
-            tracked.source.version or not self._session.is_current(tracked)
-            for tracked in self.relations.values()
-        )
-        if not (breaks_ties or moves):
-            plain = self._session.plain(self._prepared)
-            if plain is not None:
-                return plain
-        return self._named(own_sql(self._session.spark, plain_sql(self.root)))
-
-    @property
-    def annotated(self) -> DataFrame:
-        """The answer's columns, then ``_prov``."""
-        if self._decided_once:
-            return self.capture.annotated()
-        self._check_sources()
-        frame = own_sql(self._session.spark, self.rewritten_sql)
-        return with_names(frame, [*self.schema.names, "_prov"])
-
-    def _named(self, frame: DataFrame) -> DataFrame:
-        return with_names(frame, self.schema.names)
-
     def filter(self, condition: str) -> AnnotatedFrame:
         """Return the rows of the answer that a condition selects, as a query of its own.
 
@@ -212,7 +286,7 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
                 "Ask its own capture: lineage(where=...).",
                 self.query,
             )
-        for tracked in self.relations.values():
+        for tracked in self.plan.relations.values():
             if not (self._session.is_current(tracked) or tracked.source.version):
                 raise TrackingError(
                     f"{tracked.name!r} is not tracked any more as it was when the query was "
@@ -255,8 +329,8 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
         path = local_folder(path).absolute()
         with self._capturing:
             # The capture of a written table's rows refers to others by their place.
-            shared = values == "copy" and not any(r.derived for r in self.relations.values())
-            if self._decided_once or (shared and self.is_captured):
+            shared = values == "copy" and not any(r.derived for r in self.plan.relations.values())
+            if self._decided_once or (shared and self.plan.is_captured):
                 return self._copy_of_capture(path, values, bundle=bundle)
             with display.progress(after=2.0) as line:
                 saved = self._write(path, values, progress or line, bundle=bundle)
@@ -289,7 +363,7 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
                 copy_upstream(Ancestry(written.relations, folder), folder)
 
         manifest = self._manifest(values)
-        done = pipeline.capture(self._prepared, self.relations, manifest, path, shown, finish)
+        done = pipeline.capture(self._prepared, self.plan.relations, manifest, path, shown, finish)
         self._check_sources()
         return pipeline.ask(self._prepared, self._known, done, path)
 
@@ -309,12 +383,8 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
         copy_capture(self.capture.directory, path, finish)
         return pipeline.ask(self._prepared, self._known, self.capture.manifest, path)
 
-    def _answer_from(self, capture: Capture) -> None:
-        """Answer questions from a capture of this query that was saved."""
-        self._capture = capture
-
     def _check_sources(self) -> None:
-        self._session.check_sources(self.relations.values())
+        self._session.check_sources(self.plan.relations.values())
 
     def _manifest(self, values: KeptValues) -> Manifest:
         """Return what a capture of this query would say of itself, before it is written.
@@ -326,8 +396,8 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
             names=tuple(self.schema.names),
             schema=self.schema.json(),
             values=values,
-            root=self.root,
-            relations={name: tracked.record for name, tracked in self.relations.items()},
+            root=self.plan.root,
+            relations={name: tracked.record for name, tracked in self.plan.relations.items()},
             recursive=bool(self._prepared.bound.recursions),
             time_zone=self._session.spark.conf.get("spark.sql.session.timeZone"),
         )
@@ -353,21 +423,11 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
         return self._session.store / "captures" / uuid.uuid4().hex
 
     @property
-    def is_captured(self) -> bool:
-        """True if questions are answered without running the query."""
-        return self._capture is not None
-
-    @property
     def _captured(self) -> Capture:
         return self.capture
 
     def _relation_named(self, name: str | None) -> str | None:
         return None if name is None else next(iter(self._session.by_relation({name: None})))
-
-    @property
-    def ancestry(self) -> Ancestry:
-        """The relations that the query reads, and what the derived ones were made of."""
-        return Ancestry(self._manifest("copy").relations)
 
     @property
     def write(self) -> AnnotatedWriter:
@@ -376,11 +436,6 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
         return AnnotatedWriter(self._session, self)
 
     # -- questions -------------------------------------------------------------------------
-
-    @property
-    def annotation_type(self) -> str:
-        """The type of the annotations: their operators, known before a row is read."""
-        return annotation_type(self.root)
 
     def explain(self, *, passes: bool = False, stages: bool = False) -> str:
         """Return a readable account of the query's blocks and how they are captured.
@@ -394,10 +449,10 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
             Add a line for each stage that the query passed, with the time that it took and a
             summary of what it yielded.
         """
-        parts = [explain(self.root, self.relations)]
+        parts = [explain(self.plan.root, self.plan.relations)]
         if passes:
             alike = MemberTypes(self._session.spark).alike
-            parts.append(explain_passes(self._prepared.steps, self.root, alike))
+            parts.append(explain_passes(self._prepared.steps, self.plan.root, alike))
         if stages:
             done = self._capture
             parts.append(
@@ -410,30 +465,6 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
                 )
             )
         return "\n".join(parts)
-
-    @overload
-    def cost(self, question: None = None, limit: int | None = 20) -> Cost: ...
-
-    @overload
-    def cost(self, question: str, limit: int | None = 20) -> QuestionCost: ...
-
-    def cost(self, question: str | None = None, limit: int | None = 20) -> Cost | QuestionCost:
-        """Estimate the members, bytes and jobs of a capture, or what a question takes.
-
-        Parameters
-        ----------
-        question
-            The name of a question about rows, ``"shapley"``; None: the capture alone.
-        limit
-            The question is about so many rows.
-
-        Nothing runs. Of a query that is not captured yet, all members count for a question.
-        """
-        self._check_sources()
-        if question is not None and self._capture is not None:
-            return question_cost(question, self._capture.memory.count_members(limit))
-        cost = estimate_cost(self._session.spark, self.root)
-        return cost if question is None else question_cost(question, cost.members)
 
     @question("evaluating a deletion")
     def what_if(
@@ -471,10 +502,10 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
                 )
             delete = {}
         delete = self._session.by_relation(delete)
-        history = self._session._history_of(self.relations)
+        history = self._session._history_of(self.plan.relations)
         for name in sorted(delete.keys() - self._concerning(delete).keys()):
             if history is None or not history.concerns([name]):
-                read = ", ".join(sorted(self.relations)) or "none"
+                read = ", ".join(sorted(self.plan.relations)) or "none"
                 report(f"The query does not read {name!r}", f" It reads {read}.", strict=strict)
         if history is not None and (undo or replace or history.concerns(delete)):
             return history.what_if_of(self, delete, cascade, undo, replace or {}, strict=strict)
@@ -484,26 +515,17 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
             return self._rerun(delete, cascade, strict=strict)
         return self.capture.cluster.what_if(delete, cascade, strict=strict)
 
-    def with_query(self, query: str) -> AnnotatedFrame:
-        """Return another query over the relations of this frame's session."""
-        return self._session.sql(query)
-
-    def answer_over(self, rows: Mapping[str, tuple[DataFrame, Any]]) -> pa.Table:
-        """Return the plain answer over other rows of its relations, each with a key or None."""
-        with type(self._session)(self._session.spark) as other:
-            for name, (frame, key) in rows.items():
-                other.track(name, frame, key, provenance=key is not None)
-            return other.sql(self.query).df.toArrow()
-
     def _concerning(self, delete: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a deletion without the tracked relations that the query does not read."""
-        other_relations = {name.lower() for name in self._session.tracked} - self.ancestry.names
+        other_relations = {
+            name.lower() for name in self._session.tracked
+        } - self.plan.ancestry.names
         return {name: what for name, what in delete.items() if name.lower() not in other_relations}
 
     def _rerun(
         self, delete: Mapping[str, Any], cascade: Cascade | None, *, strict: bool
     ) -> WhatIf[DataFrame]:
-        if (problem := rerun_problem(self.root)) is not None:
+        if (problem := rerun_problem(self.plan.root)) is not None:
             advice = 'Ask its annotations: method="annotations".'
             raise UnsupportedError(problem, advice, self.query)
         self._check_sources()
@@ -514,8 +536,88 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
         check_deletion(capture, delete, deletion.tokens, strict=strict)
         hypothesis = Hypothesis(spark, deletion, rerun=True)
         new = hypothesis.rows(capture, hypothesis.reduced(capture))
-        old = own_sql(spark, plain_sql(self.root, identity=True))
+        old = own_sql(spark, plain_sql(self.plan.root, identity=True))
         return compared_answers(capture.manifest, new, old, "rerun")
+
+    @question("following rows through the query", captured=False)
+    def why_not(
+        self,
+        where: Mapping[str, Any] | None = None,
+        *,
+        condition: str | None = None,
+        examples: int = 3,
+        budget: float | None = None,
+        **columns: Any,
+    ) -> MissingRow:
+        """Explain why no row of the answer has these values.
+
+        The pattern is followed down to the relations: their rows that satisfy it are the rows that
+        the missing one would have come from. One query follows them up again, with the conditions
+        of all operators as columns in place of filters.
+
+        Parameters
+        ----------
+        where, columns
+            Values by column of the answer: ``why_not(order_id=7)``. None: the column is NULL.
+        condition
+            A condition on the answer's columns, as Spark SQL: ``"total > 100"``.
+        examples
+            The number of rows that are shown of each reason.
+        budget
+            Seconds for the question; None: as many as it takes.
+
+        Returns
+        -------
+        MissingRow
+            For each relation, the first operator that leaves nothing of these rows (none of their
+            successors can still match the pattern), the condition that fails and its values; for
+            joins why the partners are not there, or which come nearest.
+
+        Raises
+        ------
+        QueryError
+            For columns that the answer does not have, and conditions that cannot be read.
+        ExactnessError
+            When the budget is spent.
+        UnsupportedError
+            For queries with samples, random values, recursion or streams.
+        SourceChangedError
+            When a source is not what it was when it was tracked.
+
+        References
+        ----------
+        A. Chapman, H. V. Jagadish: Why not? SIGMOD 2009. N. Bidoit, M. Herschel, K. Tzompanaki:
+        Query-based why-not provenance with NedExplain. EDBT 2014. R. Diestelkämper, S. Lee,
+        M. Herschel, B. Glavic: To not miss the forest for the trees. SIGMOD 2021 (Breadcrumb).
+        """
+        from lipstick.questions.missing.pipeline import why_not
+
+        return why_not(self, {**(where or {}), **columns}, condition, examples)
+
+    @question("counting the rows that operators lose", captured=False)
+    def dropped(self, *, budget: float | None = None) -> DroppedRows:
+        """Return how many rows each operator of the query loses.
+
+        Parameters
+        ----------
+        budget
+            Seconds for the question; None: as many as it takes.
+
+        Conditions of WHERE and of inner joins are counted where they first can decide: those of
+        one relation on its rows, others at the join that needs them. One statement counts them all.
+
+        Raises
+        ------
+        ExactnessError
+            When the budget is spent.
+        UnsupportedError
+            For queries with samples, random values, recursion or streams.
+        SourceChangedError
+            When a source is not what it was when it was tracked.
+        """
+        from lipstick.questions.missing.pipeline import dropped_rows
+
+        return dropped_rows(self)
 
     # -- how it looks ----------------------------------------------------------------------
 

@@ -398,11 +398,11 @@ class Session:
     def _frame(self, query: PreparedQuery) -> AnnotatedFrame:
         """Return the annotated answer of a query over sources that are as they were tracked."""
         frame = AnnotatedFrame(self, query)
-        if any(tracked.stream is not None for tracked in frame.relations.values()):
+        if any(tracked.stream is not None for tracked in frame.plan.relations.values()):
             frame = stream_tracker().follow(self, query)
-        self.check_sources(frame.relations.values())
-        check_columns(self.spark, frame.relations.values())
-        for tracked in frame.relations.values():
+        self.check_sources(frame.plan.relations.values())
+        check_columns(self.spark, frame.plan.relations.values())
+        for tracked in frame.plan.relations.values():
             if self._views.is_replaced(tracked.name):
                 raise SourceChangedError(
                     f"{tracked.name!r} stands for another view than when it was tracked.\n"

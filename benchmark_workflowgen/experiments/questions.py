@@ -43,13 +43,13 @@ _KEYS = {"orders": "o_orderkey", "lineitem": "l_orderkey", "partsupp": "ps_partk
 
 
 def _large(q: Any) -> str:
-    return next((name for name in _KEYS if name in q.relations), next(iter(q.relations)))
+    return next((name for name in _KEYS if name in q.plan.relations), next(iter(q.plan.relations)))
 
 
 def _what_if(q: Any, column: str, budget: float) -> Any:
     del column
     relation = _large(q)
-    key = _KEYS.get(relation, q.relations[relation].token[0])
+    key = _KEYS.get(relation, q.plan.relations[relation].token[0])
     return q.what_if({relation: f"{key} % 100 = 0"}, budget=budget).df
 
 
@@ -66,7 +66,7 @@ def _each_nation(q: Any, column: str, budget: float) -> Any:
     """Leave out one nation at a time, or one of few groups where no nation is read."""
     del column
     few = {"customer": "c_nationkey", "orders": "o_orderpriority", "lineitem": "l_shipmode"}
-    relations = q.relations
+    relations = q.plan.relations
     if "nation" in relations:
         scenarios = lipstick.each("nation")
     else:
@@ -89,20 +89,20 @@ def _saved(q: Any, column: str, budget: float) -> None:
 
 QUESTIONS: dict[str, Callable[[Any, str, float], Any]] = {
     "polynomials": lambda q, _, budget: q.polynomials(5, budget=budget),
-    "tensors": lambda q, column, budget: q.tensors(column, 5, budget=budget),
+    "tensors": lambda q, column, budget: q.algebra.tensors(column, 5, budget=budget),
     "lineage": lambda q, _, budget: q.lineage(budget=budget),
     "what_if": _what_if,
     "each_nation": _each_nation,
     "each_order": _each_row,
-    "counting": lambda q, _, budget: q.evaluate(semirings.Counting(), budget=budget),
+    "counting": lambda q, _, budget: q.algebra.evaluate(semirings.Counting(), budget=budget),
     "probability": lambda q, _, budget: q.probability(0.9, budget=budget),
-    "expected": lambda q, column, budget: q.expected(column, 0.9, 5, budget=budget),
-    "witnesses": lambda q, _, budget: q.witnesses(2, budget=budget),
-    "wsms": lambda q, _, budget: q.wsms(2, budget=budget),
-    "repairs": lambda q, _, budget: q.repairs(5, budget=budget),
-    "responsibility": lambda q, _, budget: q.responsibility(2, budget=budget),
-    "shapley": lambda q, _, budget: q.shapley(2, budget=budget),
-    "banzhaf": lambda q, _, budget: q.banzhaf(2, budget=budget),
+    "expected": lambda q, column, budget: q.algebra.expected(column, 0.9, 5, budget=budget),
+    "witnesses": lambda q, _, budget: q.algebra.witnesses(2, budget=budget),
+    "wsms": lambda q, _, budget: q.algebra.wsms(2, budget=budget),
+    "repairs": lambda q, _, budget: q.algebra.repairs(5, budget=budget),
+    "responsibility": lambda q, _, budget: q.algebra.responsibility(2, budget=budget),
+    "shapley": lambda q, _, budget: q.algebra.shapley(2, budget=budget),
+    "banzhaf": lambda q, _, budget: q.algebra.banzhaf(2, budget=budget),
     "potential": lambda q, _, budget: q.polynomials(20, potential=True, budget=budget),
     "html": lambda q, _, __: q._repr_html_(),
     "save": _saved,

@@ -110,13 +110,13 @@ def evaluation_times(
 ) -> Iterator[dict[str, Any]]:
     """Time every semiring, beside the reading of the bytes."""
     members = member_count(capture)
-    capture.evaluate(semirings.Counting())
+    capture.algebra.evaluate(semirings.Counting())
     reading = read_seconds(capture, repetitions)
     tokens = capture.memory.tokens("lineitem")
     for semiring in (*NUMERIC, *SYMBOLIC):
         for given, valuation in _valuations(tokens, semiring):
             setting: Row = {"semiring": semiring.name, "valuation": given, "members": members}
-            ask = partial(capture.evaluate, semiring, valuation)
+            ask = partial(capture.algebra.evaluate, semiring, valuation)
             setting |= evaluation(ask, repetitions, limit)
             if taken := setting.get("seconds"):
                 setting |= {"members_per_second": members / taken, "times_reading": taken / reading}

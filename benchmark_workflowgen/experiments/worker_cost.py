@@ -70,7 +70,7 @@ def evaluation_times(
     for semiring in semirings.ALL:
 
         def run(semiring: Semiring[Any] = semiring) -> None:
-            query.evaluate(semiring).write.format("noop").mode("overwrite").save()
+            query.algebra.evaluate(semiring).write.format("noop").mode("overwrite").save()
 
         setting = {"semiring": semiring.name, "members": members}
         yield {**setting, **evaluation(run, repetitions, limit)}

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -96,19 +96,22 @@ class Capture(Questions["DataFrame | pa.Table"]):
         """The text of the query."""
         return self.manifest.query
 
-    def __getattr__(self, name: str) -> NoReturn:
-        """Raise the error for what frames answer and captures do not."""
-        if name in ("why_not", "filter"):
-            raise NotHeldError(
-                f"{name}() reads rows that took no part in the query: no capture holds them.\n"
-                f"Track the relations and annotate it again: ls.sql(capture.query).{name}(...)."
-            )
-        if name in ("show", "collect", "count", "toArrow", "toPandas", "columns", "schema"):
-            raise NotHeldError(
-                f"A capture has no {name}: its answer is capture.df, a data frame if it was opened "
-                "with Spark,\nelse an Arrow table. Write print(capture.df)."
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise the error for what frames answer and captures do not."""
+            if name in ("why_not", "dropped", "filter"):
+                raise NotHeldError(
+                    f"{name}() reads rows that took no part in the query: no capture holds them."
+                    "\nTrack the relations and annotate it again: "
+                    f"ls.sql(capture.query).{name}(...)."
+                )
+            if name in ("show", "collect", "count", "toArrow", "toPandas", "columns", "schema"):
+                raise NotHeldError(
+                    f"A capture has no {name}: its answer is capture.df, a data frame if it was "
+                    "opened with Spark,\nelse an Arrow table. Write print(capture.df)."
+                )
+            return super().__getattr__(name)
 
     def __repr__(self) -> str:
         return display.capture_text(self)

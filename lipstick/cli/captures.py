@@ -347,7 +347,9 @@ def where(
             opened = lipstick.open(capture)
             found = None if column is None else opened.where(column, named_values(where))
         if openlineage is not None:
-            answer.send_json(opened.column_lineage_facet(openlineage))
+            from lipstick.openlineage import lineage_facet
+
+            answer.send_json(lineage_facet(opened, openlineage))
         elif found is None:
             lineage = opened.column_lineage()
             lines = lineage.to_pylist()

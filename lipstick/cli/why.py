@@ -257,7 +257,7 @@ def _run_query(query: str, session: Session, **options: Any) -> bool:
     frame = session.sql(_query(query))
     rows = frame.capture.memory.answer()
     passes, why = rows.num_rows == 0, frame.why
-    if frame.root.has_one_row and rows.num_columns == 1:
+    if frame.plan.root.has_one_row and rows.num_columns == 1:
         (column,), (value,) = rows.column_names, rows.column(0).to_pylist()
         kind = rows.schema.field(0).type
         if pa.types.is_boolean(kind):

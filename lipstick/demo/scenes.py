@@ -211,7 +211,7 @@ def overview(ls: Session, screen: Screen) -> tuple[AnnotatedFrame, list[Row]]:
         if query is Q3:
             kept.append((frame, answer))
         counts = capture.manifest.counts.values()
-        what = Text.assemble(query.asks, "\n", (frame.annotation_type, "dim"))
+        what = Text.assemble(query.asks, "\n", (frame.plan.annotation_type, "dim"))
         members = sum(count.get("members", 0) for count in counts)
         size = sum(p.stat().st_size for p in capture.directory.rglob("*") if p.is_file())
         rows.append(
@@ -248,15 +248,15 @@ def explained(ls: Session, frame: AnnotatedFrame, answer: list[Row], screen: Scr
     screen.label("the answer")
     screen.table(frame.schema.names, answer, "l_orderkey revenue o_shippriority")
     screen.label("the rewritten query: the same answer, and its provenance as the last column")
-    screen.sql(frame.rewritten_sql)
+    screen.sql(frame.plan.rewritten_sql)
 
     with screen.working("the first rows' annotations"):
         pairs = frame.polynomials(len(answer))
-        tensors = frame.tensors("revenue", len(answer))
+        tensors = frame.algebra.tensors("revenue", len(answer))
     contributed = {row["l_orderkey"]: tensor for row, tensor in tensors}
     number = _readable([annotation for _, annotation in pairs])
     key = pairs[number][0]["l_orderkey"]
-    relations = list(frame.relations)
+    relations = list(frame.plan.relations)
     screen.label(f"how order {key} came to be in the answer: its annotation, δ for the group")
     screen.formula(pairs[number][1].truncated(_TERMS), relations)
     screen.say("  The last factor is LIMIT: fewer than ten orders come before it.", "dim")
@@ -296,7 +296,7 @@ def _evaluated(ls: Session, frame: AnnotatedFrame, key: Any, screen: Screen) -> 
     rows = []
     for of, semiring, valuation, question in evaluations:
         with screen.working(f"evaluating in {semiring.name}"):
-            valued = of.evaluate(semiring, valuation)
+            valued = of.algebra.evaluate(semiring, valuation)
             row = valued.where(f"l_orderkey = {key}").first()
         given = "; ".join(f"{name} ↦ {value}" for name, value in (valuation or {}).items())
         rows.append((semiring.name, question, given or "every tuple ↦ 1", row and row["_value"]))
@@ -329,7 +329,7 @@ def what_if(
     screen.put(whatif_table(changes))
     with screen.working("the same query on the reduced tables, to compare"):
         other = spark.newSession()
-        reduced = {name: other.read.parquet(str(tables[name])) for name in frame.relations}
+        reduced = {name: other.read.parquet(str(tables[name])) for name in frame.plan.relations}
         reduced["lineitem"] = reduced["lineitem"].where(f"NOT ({_TRUCK})")
         outcome = check(other, hypothetical, Q3.sql, reduced, started)
     outcome.show(screen, hypothetical.method)
@@ -395,7 +395,7 @@ def dealer(spark: SparkSession, ls: Session, screen: Screen) -> list[Check]:
     screen.table(("relation", "over those before it", "rows", "annotations"), table)
 
     with screen.working("the tensor of the count"):
-        counted = frames["NumCarsByModel"].tensors("NumAvail", None)
+        counted = frames["NumCarsByModel"].algebra.tensors("NumAvail", None)
     screen.label("how the number of Civics is made up: C2 and C3 count one each, C1 nothing")
     civic = next(tensor for row, tensor in counted if row["Model"] == "Civic")
     screen.formula(str(civic), list(_TABLES))

@@ -88,6 +88,19 @@ class ShownCapture(Protocol):
     def manifest(self) -> Manifest: ...
 
 
+class ShownPlan(Protocol):
+    """The attributes of a query's plan that are shown."""
+
+    @property
+    def root(self) -> Block: ...
+    @property
+    def relations(self) -> Mapping[str, ShownRelation]: ...
+    @property
+    def annotation_type(self) -> str: ...
+    @property
+    def is_captured(self) -> bool: ...
+
+
 class ShownFrame(Protocol):
     """The attributes of an annotated frame that are shown, and its answer."""
 
@@ -96,16 +109,11 @@ class ShownFrame(Protocol):
     @property
     def schema(self) -> StructType: ...
     @property
-    def root(self) -> Block: ...
+    def plan(self) -> ShownPlan: ...
     @property
-    def relations(self) -> Mapping[str, ShownRelation]: ...
-    @property
-    def annotation_type(self) -> str: ...
+    def algebra(self) -> Any: ...
     @property
     def df(self) -> DataFrame: ...
-    @property
-    def is_captured(self) -> bool: ...
-    def annotations_within(self, limit: int, seconds: float, /) -> Sequence[tuple[Any, Any]]: ...
 
 
 @never_raises
@@ -122,7 +130,7 @@ def frame_html(frame: ShownFrame) -> str:
     """
     body = card_html(_frame_card(frame))
     try:
-        pairs = frame.annotations_within(ROWS + 1, SECONDS)
+        pairs = frame.algebra.annotations_within(ROWS + 1, SECONDS)
     except Exception as error:
         reason = str(error).strip().splitlines() or [type(error).__name__]
         return page(body + _plain_rows(frame) + f'<div class="m">{escape(reason[0])}</div>')
@@ -167,7 +175,7 @@ def show_frame(frame: ShownFrame) -> None:
         sys.stdout.write(f"{text}\n")
         return
     display = import_module("IPython.display").display
-    if frame.is_captured:
+    if frame.plan.is_captured:
         display({"text/plain": text, "text/html": frame_html(frame)}, raw=True)
         return
     body = card_html(_frame_card(frame)) + _plain_rows(frame)
@@ -194,15 +202,15 @@ def _plain_rows(frame: ShownFrame) -> str:
 
 
 def _frame_card(frame: ShownFrame) -> Card:
-    blocks = topological(frame.root)
+    blocks = topological(frame.plan.root)
     facts = [
         ("columns", _columns(frame.schema)),
-        ("annotation", frame.annotation_type),
+        ("annotation", frame.plan.annotation_type),
         ("blocks", "; ".join(_block(block) for block in blocks)),
     ]
     if any(block.breaks_ties for block in blocks):
         facts.append(("ties", "Spark leaves open which rows come first; here their keys decide"))
-    return Card(f"AnnotatedFrame over {_names(frame.relations)}", tuple(facts), frame.query)
+    return Card(f"AnnotatedFrame over {_names(frame.plan.relations)}", tuple(facts), frame.query)
 
 
 def _block(block: Block) -> str:

@@ -356,7 +356,7 @@ class ReenactingSession(Session):
         -------
         True if a relation of the query is known better than when it was prepared.
         """
-        read = frame.relations.items() if self._unread else ()
+        read = frame.plan.relations.items() if self._unread else ()
         unread = [(name, known) for name, known in read if known.view in self._unread]
         for name, known in unread:
             from lipstick.tracking.formats.probe import pin

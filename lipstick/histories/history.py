@@ -397,7 +397,7 @@ class TableHistory(GrowingHistory):
                 "Delete the rows of the children as well.",
                 frame.query,
             )
-        known = {name.lower() for name in frame.relations}
+        known = {name.lower() for name in frame.plan.relations}
         read = {s.reads.get(name, name) for s in self._steps for name in sources_of(s.statement)}
         for name in delete:
             table = None if name.lower() in known else self.table_of(name)
@@ -411,7 +411,7 @@ class TableHistory(GrowingHistory):
         of_sources = {n: what for n, what in delete.items() if self.concerns([n])}
         tables = self.what_if(of_sources, undo=undo, replace=replace)
         fates = {}
-        for name, tracked in frame.relations.items():
+        for name, tracked in frame.plan.relations.items():
             table = self.table_of(name)
             version = self._versions.get(tracked.view)
             if table and version not in (None, self._chains[table].last):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from openlineage.client.event_v2 import RunEvent
 
     from lipstick.capture.capture import Capture
-    from lipstick.engines.memory.memory import Memory
+    from lipstick.frame import AnnotatedFrame
     from lipstick.histories.history import TableHistory
 
 __all__ = [
@@ -52,14 +52,13 @@ CAPTURE_FACET = "lipstick_capture"
 _SCHEMA = "urn:lipstick:openlineage:1-0-0:CaptureDatasetFacet.json#/$defs/CaptureDatasetFacet"
 
 
-def lineage_facet(memory: Memory, namespace: str) -> dict[str, Any]:
-    """Return the facet; see :meth:`lipstick.Capture.column_lineage_facet`."""
-    manifest = memory.engine.manifest
+def lineage_facet(query: AnnotatedFrame | Capture, namespace: str = "lipstick") -> dict[str, Any]:
+    """Return the columns behind each column of an answer as the facet `columnLineage`, 1-2-0."""
+    manifest = query._captured.manifest
     output = output_lineage(manifest.root, manifest.names, manifest.relations, {})
-    facet = column_facet(output, namespace)
     from openlineage.client.serde import Serde
 
-    return Serde.to_dict(facet)
+    return Serde.to_dict(column_facet(output, namespace))
 
 
 def capture_events(
@@ -156,7 +155,7 @@ def statement_events(
         except LipstickError:  # no rule for its text: what it reads is known all the same
             output = OutputLineage(tuple(inputs), facets=facets)
         else:
-            output = output_lineage(frame.root, frame.columns, inputs, facets, datasets)
+            output = output_lineage(frame.plan.root, frame.columns, inputs, facets, datasets)
         run = LineageRun(
             identity=run_identity(namespace, table, step.name, end.isoformat()),
             job=f"{table}.{step.name}",

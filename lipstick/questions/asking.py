@@ -295,8 +295,8 @@ def _answered_here(error: NeedsSparkError, spark: SparkSession | None) -> NeedsS
         return error
     problem = problem.removesuffix(OPEN_WITH_SPARK).rstrip()
     return NeedsSparkError(
-        f"{problem}\nThis question is answered in the session's process, beside Spark, and "
-        "has no answer here. Spark answers what_if(), what_if_many(), lineage() and evaluate()."
+        f"{problem}\nThis question is answered in the session's process, beside Spark, and has no "
+        "answer here. Spark answers what_if(), what_if_many(), lineage() and algebra.evaluate()."
     )
 
 

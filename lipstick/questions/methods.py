@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, cast
 
 import pyarrow as pa
 
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
-from lipstick.engines.route import answer, evaluation
+from lipstick.engines.route import answer
 from lipstick.errors import NeedsSparkError
-from lipstick.questions.analysis import Analyses
-from lipstick.questions.asking import BUDGET, check_limit, evaluating, question
+from lipstick.questions.algebra import Algebra, annotated_rows, expanded_rows
+from lipstick.questions.asking import BUDGET, Method, answer_rows, check_limit, evaluating, question
 from lipstick.questions.keys import record_of
+from lipstick.questions.prior import Annotation, PriorKnowledge
 from lipstick.questions.scenarios import Given, resolve_scenarios
-from semiring.base import Semiring
+from semiring.analysis import Estimate, probability, sampled_probabilities
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
 from semiring.support.door import checked
-from semiring.value import Value
+from semiring.token import Token
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -27,9 +29,10 @@ if TYPE_CHECKING:
     from lipstick.capture.capture import Capture
     from lipstick.engines.memory.scenarios import Scenarios, Updates
     from lipstick.engines.protocol import Row
+    from lipstick.questions.diff.difference import AnswerDifference
     from lipstick.questions.what_if import WhatIf, WhatIfMany
+    from lipstick.questions.where.origins import CellOrigins
     from lipstick.questions.why.answer import Explanation
-    from lipstick.tables.origins import A
 
 T = TypeVar("T")
 
@@ -37,20 +40,47 @@ _SHARE = 0.8
 """The share of a budget after which what is not yet found is left unknown."""
 
 
+_MOVED: Final = {
+    **dict.fromkeys(("answer_over", "with_query"), "lipstick.Session.sql"),
+    "column_lineage_facet": "lipstick.openlineage.lineage_facet(q)",
+    **{
+        name: f"q.{place}.{name}"
+        for place, names in {
+            "algebra": "annotations_within members tensors evaluate k_relation probability_of "
+            "expected shapley banzhaf witnesses wsms repairs responsibility",
+            "plan": "ancestry annotation_type cost counterexample is_captured relations "
+            "rewritten_sql root",
+        }.items()
+        for name in names.split()
+    },
+}
+"""The places of names that frames and captures had."""
+
+
 @checked
-class Questions(Analyses, Generic[T]):
+class Questions(ABC, Generic[T]):
     """Questions about all rows, shared by frames and captures, with answers of the type `T`.
 
     A frame answers from its capture, which is written when it is first asked.
     """
 
-    # -- the answer ------------------------------------------------------------------------
+    @property
+    @abstractmethod
+    def _captured(self) -> Capture:
+        """The capture that knows the annotations."""
 
-    @question("listing members")
-    def members(self, limit: int | None = None) -> pa.Table:
-        """One row per output tuple and member: the answer's columns, tokens, values."""
-        check_limit(limit)
-        return self._captured.memory.members(limit)
+    @property
+    def algebra(self) -> Algebra[T]:
+        """Formal values, evaluation in semirings, expected values, shares, witnesses, repairs."""
+        return Algebra(self)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise the error for what has moved."""
+            if name in _MOVED:
+                raise AttributeError(f"{type(self).__name__}.{name} is now {_MOVED[name]}.")
+            return object.__getattribute__(self, name)
 
     # -- annotations -----------------------------------------------------------------------
 
@@ -100,35 +130,69 @@ class Questions(Analyses, Generic[T]):
         else:
             here = partial(capture.memory.annotations, limit)
             annotated = answer(here, partial(capture.engine.annotations, limit))
-        return _expanded(capture, annotated, values=False) if expand else annotated
+        return expanded_rows(capture, annotated, values=False) if expand else annotated
 
-    @question("making formal values")
-    def tensors(
+    @question("computing probabilities")
+    def probability(
         self,
-        column: str,
+        weights: Any,
         limit: int | None = 20,
         *,
-        expand: bool = False,
-        budget: float | None = None,
-    ) -> list[tuple[Row, Value]]:
-        """Return the first rows of the answer, each with the formal value of a column.
+        default: Any = None,
+        method: Method = "auto",
+        error: float = 0.01,
+        confidence: float = 0.95,
+        budget: float | None = BUDGET,
+        potential: bool = False,
+        given: Annotation | Questions[Any] | Iterable[Annotation | Questions[Any]] | None = None,
+        blocks: Mapping[str, Any] | Callable[[Token], Any] | None = None,
+    ) -> list[tuple[Row, Estimate]]:
+        """Return the probability of each row to be in the answer, of independent input tuples.
 
-        An aggregate has a tensor; arithmetic, CASE and functions over aggregates, windows and
-        subqueries have functions of tensors; a value that no deletion changes is 1⊗v. Under a
-        valuation by 0 and 1, ``value.evaluate(...)`` is what the column has in that world.
-        ``expand`` and ``budget`` as in :meth:`polynomials`.
+        Parameters
+        ----------
+        weights
+            The probability of each input tuple: one number for all, or per relation a number, or
+            a valuation of :meth:`Algebra.evaluate`.
+        default
+            That of tuples which a mapping or table leaves out; 1 if None.
+        method
+            ``"exact"`` (an error if too hard), ``"sample"``, or ``"auto"``: exact if not too hard.
+        budget
+            Seconds for the questions about all rows, once their annotations are made; None: no
+            limit. Where an exact answer takes more than half of them, or fewer worlds are drawn
+            than the error asks for, the estimate states its own larger error.
+        potential
+            Also of rows that are in the answer of some world and not in this one; see
+            :meth:`lipstick.Capture.polynomials`.
+        given
+            Evidence B of the conditional probability P(row | B): annotations that are known not to
+            be 0, of rows of this query or another one of the session, and conditions such as
+            ``compare(">", value, 3)``; or a query, of which some row is known to be there.
+        blocks
+            Per relation the columns whose values put its tuples in blocks: of a block at most one
+            tuple is there, each with its own weight. Columns that are not a key need Spark. Instead
+            of columns, a mapping from keys to blocks, or a function of the token.
 
         Raises
         ------
-        CaptureError
-            When the answer has no such column, or several.
+        CapabilityError
+            Where only Spark knows a condition, and where the evidence has the probability 0.
         ExactnessError
-            Where a value depends on too many rows, through an order, a window or changing keys.
+            With ``"exact"``, when too many single tuples would have to be decided.
+        ValuationError
+            A weight that is not a probability, and blocks whose weights add up to more than 1.
         """
-        check_limit(limit)
-        capture = self._captured
-        tensors = capture.memory.tensors(column, limit)
-        return _expanded(capture, tensors, values=True) if expand else tensors
+        known = PriorKnowledge(self._captured, weights, default, given, blocks)
+        return answer_rows(
+            annotated_rows(self._captured, limit, potential=potential),
+            method,
+            lambda k: probability(k, known.weights(k), **known.beforehand),
+            unknown=lambda: Estimate(0.5, 0.5),
+            together=lambda listed: sampled_probabilities(
+                listed, known.weights(*listed), error, confidence, **known.beforehand
+            ),
+        )
 
     @question("finding lineage")
     def lineage(
@@ -146,76 +210,6 @@ class Questions(Analyses, Generic[T]):
             As for :meth:`polynomials`.
         """
         return cast("dict[str, T]", dict(self._captured.engine.lineage(where)))
-
-    @question("evaluating annotations")
-    def evaluate(
-        self,
-        semiring: Semiring[Any],
-        valuation: Any = None,
-        default: Any = None,
-        *,
-        potential: bool = False,
-        strict: bool = False,
-        budget: float | None = None,
-    ) -> T:
-        """Return the answer's columns, then ``_value``: each row's annotation in a semiring.
-
-        Parameters
-        ----------
-        semiring
-            One of ``lipstick.semirings``.
-        valuation
-            None (the semiring's default), a function of a token, or per relation: a mapping from
-            key to value, a function, an Arrow table or data frame (key columns, value), or, with
-            Spark, an expression over the relation's columns or :func:`lipstick.of_row`.
-        default
-            The value of tokens that a mapping or table leaves out; the semiring's 1 if None.
-        potential
-            Also rows that are in the answer of some world and not in this one, computed in memory.
-            Columns have the values of the world of the tuples that are not valued 0.
-        strict
-            Refuse keys of a mapping or table that name no row, in place of a warning.
-        budget
-            As for :meth:`polynomials`.
-
-        Raises
-        ------
-        ValuationError
-            A value outside the carrier.
-        CapabilityError
-            The semiring has no monus, and rows may appear by a deletion; or conditions are on
-            tuples valued neither 0 nor 1. By tokens valued 0 and 1, annotations say in any
-            semiring what is in the answer without the tuples valued 0.
-        """
-        capture = self._captured
-        valuations = capture._valuations(semiring, valuation, default, strict=strict)
-        if potential:
-            shown = capture.engine.shown(capture.memory.evaluate_potential(semiring, valuations))
-            return cast("T", shown)
-        return cast("T", evaluation(capture, semiring, valuations))
-
-    @question("evaluating annotations")
-    def k_relation(
-        self,
-        semiring: Semiring[Any],
-        valuation: Any = None,
-        default: Any = None,
-        *,
-        strict: bool = False,
-        budget: float | None = None,
-    ) -> T:
-        """Return the answer as a K-relation: distinct rows with the sums of their annotations.
-
-        Rows that are not in the answer but would be annotated other than 0, as rows of an outer
-        join or NOT EXISTS may be, are not shown: see :meth:`what_if`.
-
-        Parameters and errors are as for :meth:`evaluate`; computed in memory. Source: Green,
-        Karvounarakis, Tannen, *Provenance Semirings*, PODS 2007, section 3.
-        """
-        capture = self._captured
-        valuations = capture._valuations(semiring, valuation, default, strict=strict)
-        found = capture.memory.evaluate(semiring, valuations, merged=True)
-        return cast("T", capture.engine.shown(found))
 
     # -- hypothetical answers --------------------------------------------------------------
 
@@ -533,6 +527,99 @@ class Questions(Analyses, Generic[T]):
                 progress=progress,
             )
 
+    # -- differences and cells -------------------------------------------------------------
+
+    def diff(
+        self,
+        other: Questions[Any],
+        key: Sequence[str] | None = None,
+        *,
+        sources: tuple[Mapping[str, pa.Table], Mapping[str, pa.Table]] | None = None,
+    ) -> AnswerDifference:
+        """Compare the answer with that of another run: other data, another text, or both.
+
+        Parameters
+        ----------
+        other
+            The later run: a frame, of this session or of one that tracks the later data, or a
+            capture. Where text and data both differ it is a frame, whose session runs this text.
+        key
+            The columns that identify a row in both answers; None: the GROUP BY columns where both
+            queries show theirs, else rows are compared as they are.
+        sources
+            Rows of relations, before and after, that are used in place of their sources.
+
+        Returns
+        -------
+        AnswerDifference
+            ``rows()`` are the rows added, removed and changed; ``parts(column, where)`` divides
+            the difference of a number among code and changed rows, exactly.
+
+        Raises
+        ------
+        CaptureError
+            For columns of the key that an answer does not have.
+        ArgumentError
+            When text and data differ, and the other run is a capture.
+
+        The rules by which parts add up stand in :mod:`lipstick.questions.diff`.
+        """
+        from lipstick.questions.diff.pipeline import compared_runs
+
+        return compared_runs(self, other, key, sources or ({}, {}))
+
+    def where(
+        self,
+        column: str,
+        where: Mapping[str, Any] | None = None,
+        *,
+        sources: Mapping[str, pa.Table] | None = None,
+        **values: Any,
+    ) -> CellOrigins:
+        """Return the cells of the relations that a cell of the answer comes from.
+
+        Parameters
+        ----------
+        column
+            The column of the cell.
+        where, values
+            The values of columns that name its row; not needed where the answer has one row.
+        sources
+            Rows of relations that are used in place of their sources.
+
+        Raises
+        ------
+        CaptureError
+            For columns that are not there, and where no row or several have these values.
+        CapabilityError
+            For rows of recursions and values in FROM, and where the capture does not distinguish
+            the rows that a generator makes.
+
+        Cells of tables that annotated queries wrote come with the cells behind them. The definition
+        stands in :mod:`lipstick.questions.where`.
+        """
+        from lipstick.questions.where.origins import cell_origins
+
+        capture = self._captured
+        named = {**(where or {}), **values}
+        spark = capture.engine.spark
+        with evaluating(capture.manifest, spark):
+            return cell_origins(capture.memory, spark, column, named, sources or {}, capture)
+
+    def column_lineage(self) -> pa.Table:
+        """Return the columns of relations behind each column of the answer.
+
+        Returns
+        -------
+        pa.Table
+            column, relation, source (a column of the relation), kind and subtype as OpenLineage
+            has them: DIRECT with IDENTITY, TRANSFORMATION or AGGREGATION; INDIRECT with
+            CONDITIONAL, JOIN, FILTER, GROUP_BY, SORT or WINDOW.
+        """
+        from lipstick.questions.where.origins import lineage_of_columns
+
+        return lineage_of_columns(self._captured.memory)
+
     # -- what is supposed, by tokens -------------------------------------------------------
 
     def _scenarios(self, scenarios: Given, *, strict: bool) -> Scenarios:
@@ -542,10 +629,3 @@ class Questions(Analyses, Generic[T]):
         from lipstick.questions.updates import checked_updates
 
         return checked_updates(scenarios, self._captured, strict=strict)
-
-
-def _expanded(capture: Capture, rows: list[tuple[Row, A]], *, values: bool) -> list[tuple[Row, A]]:
-    from lipstick.tables.origins import expanded
-
-    formal = expanded(capture, [k for _, k in rows], values=values)
-    return [(row, k) for (row, _), k in zip(rows, formal, strict=True)]

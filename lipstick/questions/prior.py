@@ -13,13 +13,13 @@ from semiring.value import Value
 
 if TYPE_CHECKING:
     from lipstick.engines.protocol import AskedCapture
-    from lipstick.questions.analysis import Analyses
+    from lipstick.questions.methods import Questions
 
 Tokens = frozenset[Token]
 
 Annotation: TypeAlias = Polynomial | Expression
 
-Evidence: TypeAlias = "Annotation | Analyses | Iterable[Annotation | Analyses] | None"
+Evidence: TypeAlias = "Annotation | Questions[Any] | Iterable[Annotation | Questions[Any]] | None"
 """The evidence to condition on: annotations that hold, and queries with at least one row."""
 
 BlockColumns: TypeAlias = (

@@ -44,7 +44,8 @@ def of_row(function: Callable[[dict[str, Any]], Any], columns: Sequence[str] = (
 
     Examples
     --------
-    >>> q.evaluate(semirings.Viterbi(), {"cars": lipstick.of_row(lambda row: trust(row["dealer"]))})
+    >>> trusted = lipstick.of_row(lambda row: trust(row["dealer"]))
+    >>> q.algebra.evaluate(semirings.Viterbi(), {"cars": trusted})
     """
     return OfRow(function, tuple(columns))
 

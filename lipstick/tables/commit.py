@@ -146,7 +146,7 @@ def write_answer(session: Session, frame: AnnotatedFrame, target: Target, emit: 
             plan.parts.rmdir()
             plan.directory.rmdir()
         raise
-    frame._answer_from(capture)
+    frame._capture = capture
     return session.track_derived(written, derivation)
 
 
@@ -154,7 +154,7 @@ def _planned(session: Session, frame: AnnotatedFrame, target: Target) -> _Plan:
     spark = session.spark
     existing = target.existing(spark)
     known = next((t for n, t in session.tracked.items() if n.lower() == target.name.lower()), None)
-    check_target(spark, frame.ancestry, target, existing, known)
+    check_target(spark, frame.plan.ancestry, target, existing, known)
     if session.exports is not None:
         session.exports.check(frame, target)
     columns = target.columns(frame.schema, existing)
@@ -317,7 +317,7 @@ def _key(plan: _Plan) -> tuple[Key, bool]:
     if plan.adds:
         tracked = plan.known is not None and plan.known.naming is Naming.KEY
         return (plan.known.token, True) if plan.known is not None and tracked else ((), False)
-    places = plan.frame.root.key_outputs
+    places = plan.frame.plan.root.key_outputs
     return tuple(plan.columns[index] for index in places or ()), False
 
 

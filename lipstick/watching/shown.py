@@ -123,7 +123,7 @@ class Shown:
             When the query has an operator without a rule.
         """
         query = self._annotate(self)
-        if any(block.breaks_ties for block in topological(query.root)):
+        if any(block.breaks_ties for block in topological(query.plan.root)):
             warnings.warn(
                 f"Rows may tie where the query of result {self.number} takes the first ones: its "
                 "annotated rows may be others of those that tie than were shown.",

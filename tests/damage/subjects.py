@@ -115,7 +115,7 @@ class ACapture(Subject):
         return {
             "answer": lambda path: open_capture(path).df,
             "what-if": lambda path: _without_first(open_capture(path)),
-            "counts": lambda path: open_capture(path).evaluate(Counting()),
+            "counts": lambda path: open_capture(path).algebra.evaluate(Counting()),
             "lineage": lambda path: open_capture(path).lineage(),
             "annotations": lambda path: open_capture(path).polynomials(None),
             "rows read by Spark": _read_by_spark,

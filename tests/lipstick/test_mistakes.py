@@ -130,7 +130,7 @@ FAILING = {
 QUESTIONS: dict[str, Callable[[Any, Path], Any]] = {
     "polynomials": lambda q, _: list(q.polynomials()),
     "lineage": lambda q, _: q.lineage(),
-    "evaluate": lambda q, _: q.evaluate(semirings.Counting()),
+    "evaluate": lambda q, _: q.algebra.evaluate(semirings.Counting()),
     "what_if": lambda q, _: q.what_if(delete={"cars": ["C3"]}),
     "save": lambda q, folder: q.save(folder / "saved"),
     "write": lambda q, folder: q.write.parquet(folder / "rows"),
@@ -171,11 +171,14 @@ def test_functions_that_fail_at_rows(ls: Session) -> None:
 
 CALLS: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {
     "a class for a semiring": (
-        lambda _ls, q, _: q.evaluate(semirings.Counting),
+        lambda _ls, q, _: q.algebra.evaluate(semirings.Counting),
         "Write Counting(): an instance, and not the class.",
     ),
-    "a name for a semiring": (lambda _ls, q, _: q.evaluate("counting"), "Write Counting()."),
-    "no semiring": (lambda _ls, q, _: q.evaluate(5), "a Semiring (AccessControl | Boolean"),
+    "a name for a semiring": (
+        lambda _ls, q, _: q.algebra.evaluate("counting"),
+        "Write Counting().",
+    ),
+    "no semiring": (lambda _ls, q, _: q.algebra.evaluate(5), "a Semiring (AccessControl | Boolean"),
     "a misspelt parameter": (lambda _ls, q, _: q.what_if(deleted={}), "Did you mean delete?"),
     "a key for a list of keys": (
         lambda _ls, q, _: q.what_if(delete={"cars": "C2"}),
@@ -191,7 +194,7 @@ CALLS: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {
         "ls.sql(capture.query).why_not(...)",
     ),
     "rows of a capture": (lambda _ls, _q, cap: cap.show(), "Write print(capture.df)."),
-    "a tensor of no column": (lambda _ls, q, _: q.tensors("modle"), "mean model?"),
+    "a tensor of no column": (lambda _ls, q, _: q.algebra.tensors("modle"), "mean model?"),
     "a misspelt column in a condition": (
         lambda _ls, q, _: q.what_if(delete={"cars": "modle = 'Civic'"}),
         "modle",

@@ -69,7 +69,7 @@ def check_bag(
     annotated = from_spark(q.annotated).without(PROVENANCE)
     assert_same_schema(expected, annotated, f"q.annotated without {PROVENANCE}\n{sql}")
     assert_same_bag(expected, annotated, f"q.annotated without {PROVENANCE}\n{sql}")
-    counted = from_spark(q.evaluate(semirings.Counting()))
+    counted = from_spark(q.algebra.evaluate(semirings.Counting()))
     check_counting(expected, counted, sql, grouping=grouping)
     if capture is not None:
         q.save(str(capture))
@@ -80,7 +80,9 @@ def check_bag(
 def check_counting(expected: Bag, counted: Bag, sql: str, *, grouping: bool = False) -> None:
     """Hold Counting at all ones against the multiplicity of every row."""
     if counted.columns[-1] != VALUE:
-        raise AssertionError(f"the last column of q.evaluate is {VALUE}, not {counted.columns[-1]}")
+        raise AssertionError(
+            f"the last column of q.algebra.evaluate is {VALUE}, not {counted.columns[-1]}"
+        )
     rows: list[Row] = []
     for row in counted.rows:
         value = _natural(row[-1], sql)

@@ -469,7 +469,7 @@ def check(relations: Relations, sql: str, counts: Counter[str]) -> None:
     assert_same_bag(before, answer, f"q.df\n{sql}")
     annotated = from_spark(q.annotated).without(PROVENANCE)
     assert_same_bag(before, annotated, f"q.annotated\n{sql}")
-    read = [name for name in DATABASE.relations if name in q.relations]
+    read = [name for name in DATABASE.relations if name in q.plan.relations]
     if not read:
         counts["without relations"] += 1
         return
@@ -513,7 +513,7 @@ def _undrawn(relations: Relations, q: AnnotatedFrame, sql: str) -> dict[str, lis
         name: [
             n for n in relations.places(name, "TRUE") if _token(relations, q, name, n) not in drawn
         ]
-        for name in q.relations
+        for name in q.plan.relations
     }
 
 
@@ -541,7 +541,7 @@ def _world(relations: Relations, q: AnnotatedFrame, gone: Mapping[str, Sequence[
 
 
 def _token(relations: Relations, q: AnnotatedFrame, name: str, place: int) -> Token:
-    tracked = q.relations[name]
+    tracked = q.plan.relations[name]
     schema = relations.ls.spark.table(tracked.view).schema
     kinds = [schema[column].dataType for column in tracked.token]
     pairs = zip(relations.token(name, place), kinds, strict=True)

@@ -156,9 +156,9 @@ def counted(q: AnnotatedFrame) -> Bag:
     """Return the answer counted: without Spark, which is quicker, or with."""
     counting = lipstick.semirings.Counting()
     try:
-        return from_arrow(lipstick.open(q.capture.directory).evaluate(counting))
+        return from_arrow(lipstick.open(q.capture.directory).algebra.evaluate(counting))
     except NeedsSparkError:
-        return from_spark(q.evaluate(counting))
+        return from_spark(q.algebra.evaluate(counting))
 
 
 @contextmanager

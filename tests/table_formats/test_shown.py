@@ -33,7 +33,7 @@ def test_a_result_is_asked_over_the_version_that_it_read(
         first, second, third = watch.shown
         assert [row["n"] for row in first.query.df.collect()] == [30]
         assert [row["n"] for row in second.query.df.collect()] == [20]
-        (relation,) = first.query.relations
+        (relation,) = first.query.plan.relations
         gone = first.what_if(delete={relation: "v = 10"}).df.collect()
         assert [row["n"] for row in gone] == [20]
         with suppress(SourceChangedError):  # unless it is not known which version was shown

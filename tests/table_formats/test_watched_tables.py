@@ -43,7 +43,7 @@ def test_tables_without_row_ids_are_followed(
         grouped = lake.table(table).groupBy("amount").agg(F.count("*").alias("n"))
         grouped.write.parquet(f"{tmp_path}/grouped")
         q = watch.query(f"{tmp_path}/grouped")
-        (source,) = q.relations
+        (source,) = q.plan.relations
         assert watch.sources == {source: FIRST}
         assert _rows(q.what_if(delete={source: "id = 2"}).df) == [(2, 1), (3, 1)]
         if key:
@@ -86,9 +86,9 @@ def test_what_cannot_be_followed_takes_no_other_table(
         both = lake.table(good).join(lake.table(bad), "id").select("id", "r")
         both.write.parquet(f"{tmp_path}/both")
         q = watch.query(f"{tmp_path}/both")
-        reasons = {watch.sources[name] for name in q.relations}
+        reasons = {watch.sources[name] for name in q.plan.relations}
         assert reasons == {FIRST, "chance takes part in the query of write 1"}
-        assert set(watch.query(good).relations) == {"first"}
+        assert set(watch.query(good).plan.relations) == {"first"}
 
 
 @pytest.mark.many(2)
@@ -115,5 +115,5 @@ def test_a_part_of_a_table_of_delta_that_a_writer_replaced_is_followed(
         q = watch.query(table)
         assert set(watch.sources.values()) == {FIRST}
         assert _rows(q.df) == [(1, "a"), (3, "a"), (4, "b")]
-        (own,) = (source for source in q.relations if source.startswith(table))
+        (own,) = (source for source in q.plan.relations if source.startswith(table))
         assert _rows(q.what_if(delete={own: "id = 1"}).df) == [(3, "a"), (4, "b")]

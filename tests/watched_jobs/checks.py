@@ -172,11 +172,11 @@ def _ask(watch: SessionWatch, watched: Place, plain: Place, output: str, report:
         report.wrong.append(f"{output}: the annotated rows are not those of a plain run")
     if watched.rows(output, q.df) != rows:
         report.wrong.append(f"{output}: a watched run wrote other rows")
-    reasons = {name: watch.sources[name] for name in q.relations}
+    reasons = {name: watch.sources[name] for name in q.plan.relations}
     wanted = {FIRST, MADE} if output in watched.job.ends else {FIRST}
     ends = set(reasons.values())
-    if ends <= wanted and not _is_itself(q.relations, output):
-        report.followed[output] = tuple(q.relations)
+    if ends <= wanted and not _is_itself(q.plan.relations, output):
+        report.followed[output] = tuple(q.plan.relations)
         if MADE in ends:
             report.made.append(output)
     else:
@@ -204,7 +204,9 @@ def _delete(
     followed = [
         output
         for output in job.outputs
-        if report.followed[output] and name in asked[output].relations and output not in job.ends
+        if report.followed[output]
+        and name in asked[output].plan.relations
+        and output not in job.ends
     ]
     if not followed:
         report.wrong.append(f"no output goes back to {name}")

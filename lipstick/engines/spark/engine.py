@@ -127,7 +127,7 @@ class SparkEngine:
                 "The conditions of this query are evaluated by Spark alone, and are not written "
                 f"down as annotations. {why}\nWrite this expression with functions that are "
                 "computed without Spark (docs/support.md lists them), or compute it in a table "
-                "that you track; or ask what_if(), or evaluate() with tokens valued 0 and 1."
+                "that you track; or ask what_if(), or algebra.evaluate() with tokens valued 0 or 1."
             ) from reason
         tokens = {name: named_token(record.naming) for name, record in relations.items()}
         valuations = compile_valuations(semiring, tokens, None, relations, self._spark)

@@ -84,13 +84,13 @@ def evaluated(
     for row in places:
         budget.check()
         shown.append(_annotated(capture, row, semiring, chosen))
-    own = f"lipstick.semirings.{type(semiring).__name__}"
+    evaluate = f"capture.algebra.evaluate(lipstick.semirings.{type(semiring).__name__}()"
     opening = f"import lipstick\n\ncapture = lipstick.open({str(capture.directory)!r})"
     return {
         "values": shown,
         "places": places,
         "name": semiring.name,
-        "python": chosen.python(opening, lambda w: f"capture.evaluate({own}(), {w or None})"),
+        "python": chosen.python(opening, lambda w: f"{evaluate}, {w or None})"),
     }
 
 

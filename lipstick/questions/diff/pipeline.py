@@ -114,8 +114,8 @@ def compared_runs(
     old, new = _version(before, sources[0]), _version(after, sources[1])
     with evaluating(new.engine.manifest, new.spark):
         bridge = _bridge(before, after, (old, new), sources[1])
-        rerun = getattr(after, "with_query", None)
-        run_text = None if rerun is None else _run_text(rerun)
+        session = getattr(after, "_session", None)
+        run_text = None if session is None else _run_text(session.sql)
         return difference(old, new, bridge, key, run_text)
 
 
@@ -141,13 +141,13 @@ def _bridge(
         return old
     if before.query.split() == after.query.split():
         return new
-    rerun = getattr(after, "with_query", None)
-    if rerun is None:
+    session = getattr(after, "_session", None)
+    if session is None:
         raise ArgumentError(
             "diff: the texts differ, and so may the data; other is a capture.\n"
             "It should be: a frame, in whose session the text of the earlier run is run, too."
         )
-    return _version(rerun(before.query), sources)
+    return _version(session.sql(before.query), sources)
 
 
 def _version(run: Any, sources: Mapping[str, pa.Table]) -> Version:
@@ -210,14 +210,9 @@ def pair_answers(before: pa.Table, after: pa.Table, key: Sequence[str] | None) -
 
 
 def found_counterexample(first: Any, second: Any, budget: float | None) -> Counterexample | None:
-    """Return a small database on which two frames differ; see `Capture.counterexample`."""
+    """Return a small database on which two frames differ; see `QueryPlan.counterexample`."""
     versions = [_version(run, {}) for run in (first, second)]
-    spark = versions[0].spark
-    if spark is None or not all(hasattr(run, "answer_over") for run in (first, second)):
-        raise ArgumentError(
-            "counterexample: a capture was given, which cannot be run.\n"
-            "It should be: two frames, whose queries are run over the rows that are found."
-        )
+    spark = first._session.spark
     if not _has_same_data(*(version.engine.manifest for version in versions)):
         raise ArgumentError(
             "counterexample: the relations of both queries may have other rows.\n"
@@ -232,10 +227,18 @@ def found_counterexample(first: Any, second: Any, budget: float | None) -> Count
         for name, record in records.items():
             key = list(record.token) if {*record.token} <= {*record.columns} else "*"
             rows[name] = (_small(spark, record, tables.get(name)), key if record.token else None)
-        return [run.answer_over(rows) for run in (first, second)]
+        return [_answer_over(run, rows) for run in (first, second)]
 
     with within(budget), evaluating(versions[0].engine.manifest, spark):
         return small_difference(versions[0], versions[1], runs)
+
+
+def _answer_over(frame: Any, rows: Mapping[str, tuple[DataFrame, Any]]) -> pa.Table:
+    """Return the plain answer over other rows of its relations, each with a key or None."""
+    with type(frame._session)(frame._session.spark) as session:
+        for name, (source, key) in rows.items():
+            session.track(name, source, key, provenance=key is not None)
+        return session.sql(frame.query).df.toArrow()
 
 
 def _small(spark: SparkSession, record: RelationRecord, few: pa.Table | None) -> DataFrame:

@@ -63,7 +63,7 @@ class DifferenceReport:
                     raise
             if difference.is_of_code:
                 try:
-                    small = before.counterexample(after)
+                    small = before.plan.counterexample(after)
                 except CaptureError as error:
                     notes.append(f"No small database was looked for: {error}")
         return DifferenceReport(difference, parts, small, tuple(notes))

@@ -105,7 +105,7 @@ class _EditedSpark:
         return replace(self.traced, tokens=tokens)
 
     def brings(self, edits: Edits) -> bool:
-        answer = self._registered(plain_sql(self.frame.root, self._views(edits)))
+        answer = self._registered(plain_sql(self.frame.plan.root, self._views(edits)))
         ids = [attribute.id for attribute in self.root.attributes]
         return bool(self.traced.run(matching_text(answer, ids, self.pattern)).num_rows)
 

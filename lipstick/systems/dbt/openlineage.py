@@ -147,6 +147,6 @@ def _lineage(tracked: TrackedProject, schemas: NodeSchemas, node: DbtNode) -> Ou
         names[project.names[f"{node.id}{BEFORE}"]] = dataset_name(node)
     inputs = dict.fromkeys(names.values())
     answer = schemas.annotated(node)
-    if isinstance(answer, Refusal) or not names.keys() >= answer.relations.keys():
+    if isinstance(answer, Refusal) or not names.keys() >= answer.plan.relations.keys():
         return OutputLineage(tuple(inputs))
-    return output_lineage(answer.root, answer.columns, inputs, {}, names)
+    return output_lineage(answer.plan.root, answer.columns, inputs, {}, names)

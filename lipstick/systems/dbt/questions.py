@@ -336,7 +336,7 @@ class TrackedProject:
             return NodeImpact(node, refusal=frame)
         try:
             with unlogged_errors():
-                if not deletion.tokens.keys() & frame.relations.keys():
+                if not deletion.tokens.keys() & frame.plan.relations.keys():
                     changes = pa.table({"_change": pa.array([], pa.string())})
                     before = after = frame.count()
                     return NodeImpact(node, changes, before, after)
@@ -384,7 +384,7 @@ class TrackedProject:
         assert isinstance(before, AnnotatedFrame)
         assert isinstance(after, AnnotatedFrame)
         tables = before.toArrow(), after.toArrow()
-        key = answer_key([before.root, after.root], [t.column_names for t in tables])
+        key = answer_key([before.plan.root, after.plan.root], [t.column_names for t in tables])
         if key is None:
             columns = [*self.project.uniquely_tested(node), *tables[1].column_names]
             unique = ((c,) for c in columns if all(is_key(table, c) for table in tables))

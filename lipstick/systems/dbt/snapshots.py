@@ -213,7 +213,7 @@ def trace_versions(tracked: TrackedProject, versions: SnapshotVersions) -> list[
     answer = now.annotated(now.project.manifest.nodes[snapshot.id])
     if isinstance(answer, Refusal):
         return [versions.lineage({}, f"not known: {answer.reason} ({answer.place})")]
-    read = {name: tracked.project.by_name[name] for name in answer.relations}
+    read = {name: tracked.project.by_name[name] for name in answer.plan.relations}
     sources = {base.id: session.tracked[name].source.version for name, base in read.items()}
     titles = {base.id: base.title for base in read.values()}
     bases: dict[str, pa.Table] = {}

@@ -267,7 +267,7 @@ class DeclarativePipeline(WrittenTables):
                 frame = self.query(dataset.name)
         except (LipstickError, PySparkException) as error:
             return DatasetReport(dataset, (), dataset.refusal or first_line(error))
-        return DatasetReport(dataset, tuple(sorted(frame.relations)), None)
+        return DatasetReport(dataset, tuple(sorted(frame.plan.relations)), None)
 
     def impact(self, source: str, where: str) -> list[DatasetImpact]:
         """Return materialized views and streaming tables without some rows of a source.

@@ -86,10 +86,10 @@ class TableExports:
                 f"{target.name!r} is written as {target.format}: a session with exports writes "
                 "Parquet files, whose rows it finds again."
             )
-        refusal = problem(frame.root)
+        refusal = problem(frame.plan.root)
         if refusal is not None:
             raise ExportError(f"{target.name!r} cannot be exported: {refusal}")
-        for tracked in frame.relations.values():
+        for tracked in frame.plan.relations.values():
             folder = None if tracked.derived else dataset_of(tracked.source.fingerprint)
             if folder is not None:
                 Offer.read(folder).check()

@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from lipstick.capture.capture import Capture
 from lipstick.errors import UnsupportedError
 from lipstick.frame import AnnotatedFrame
 from lipstick.pipeline import PreparedQuery
@@ -222,7 +220,7 @@ class AnnotatedStream(AnnotatedFrame):
         check_followed(session.spark, prepared.written, prepared.sql)
         check_joined(self.still, prepared.sql)
         check_apart(
-            prepared.shown, {name: of_stream(self.relations[name]) for name in self.streams}
+            prepared.shown, {name: of_stream(self.plan.relations[name]) for name in self.streams}
         )
         # Made now: names may stand for other relations later.
         plain = session.plain(prepared)
@@ -254,14 +252,14 @@ class AnnotatedStream(AnnotatedFrame):
         """The streams that the query reads."""
         return {
             name: streamed(tracked)
-            for name, tracked in self.relations.items()
+            for name, tracked in self.plan.relations.items()
             if tracked.stream is not None
         }
 
     @cached_property
     def still(self) -> Mapping[str, Tracked]:
         """The relations, other than streams, that the query reads."""
-        return {name: t for name, t in self.relations.items() if t.stream is None}
+        return {name: t for name, t in self.plan.relations.items() if t.stream is None}
 
     @cached_property
     def canonical(self) -> str:
@@ -333,39 +331,20 @@ class AnnotatedStream(AnnotatedFrame):
 
     # -- what only results answer ----------------------------------------------------------
 
-    def _refuse(self) -> NoReturn:
+    def _check_sources(self) -> NoReturn:
         raise StreamError(
             "A streaming query has no rows of its own; its results do.\n"
             "Start it by writeStream and ask results(), or recorded(checkpoint).results()."
         )
 
-    @property
-    def annotated(self) -> DataFrame:
-        """Not available for a streaming query: see :meth:`recorded`."""
-        self._refuse()
-
-    @property
-    def capture(self) -> Capture:
-        """Not available for a streaming query: see :meth:`recorded`."""
-        self._refuse()
-
-    def _write(
-        self, path: Path, values: str, progress: Any = None, *, bundle: bool = False
-    ) -> Capture:
-        self._refuse()
-
     def what_if(self, *arguments: Any, **named: Any) -> Any:
         """Not available for a streaming query: see :meth:`recorded`."""
-        self._refuse()
-
-    def cost(self, question: str | None = None, limit: int | None = 20) -> Any:
-        """Not available for a streaming query: see :meth:`recorded`."""
-        self._refuse()
+        self._check_sources()
 
     @property
     def write(self) -> Any:
         """Not available for a streaming query: see :attr:`writeStream`."""
-        self._refuse()
+        self._check_sources()
 
 
 class _Tracker:

@@ -24,7 +24,7 @@ def tracked_by(stream: AnnotatedStream, leaf: Plan) -> str | None:
         return None
     described = described_leaf(leaf)
     for name in stream.streams:
-        source = of_stream(stream.relations[name])
+        source = of_stream(stream.plan.relations[name])
         if source.replayed is None:
             if described.options.get("path") == source.path:
                 return name
@@ -67,7 +67,7 @@ def numbers_of_sources(
     CheckpointError
         When the plan does not show them.
     """
-    names = [n for n in stream.streams if of_stream(stream.relations[n]).replayed is not None]
+    names = [n for n in stream.streams if of_stream(stream.plan.relations[n]).replayed is not None]
     spans = [batch.spans for batch in batches]
     count = len(spans[0]) if spans else 0
     offsets = [n for n in range(count) if any(of_batch[n] is not None for of_batch in spans)]

@@ -254,7 +254,7 @@ def _seen(stream: AnnotatedStream, watermark: Plan) -> WatermarkRows:
             "Ask the annotations, or what_if of a deletion in another relation.",
             stream.query,
         )
-    source = of_stream(stream.relations[name])
+    source = of_stream(stream.plan.relations[name])
     source_delay = jvm_of(stream.session.spark).org.apache.spark.sql.catalyst.plans.logical
     delay = int(source_delay.EventTimeWatermark.getDelayMs(watermark.delay()))
     return WatermarkRows(name, delay, below, watermark.eventTime(), source.raw_prefix)

@@ -89,15 +89,15 @@ class StreamResults(AnnotatedFrame):
 
     @property
     def _known(self) -> Mapping[str, Tracked]:
-        return {**self._stream.relations, **self._recorded}
+        return {**self._stream.plan.relations, **self._recorded}
 
     def _check_sources(self) -> None:
         """Refuse if inputs of the batches have changed, or batches would be computed
         differently.
         """
         for name in self._recorded:
-            if of_stream(self._stream.relations[name]).replayed is None:
-                check_read(self._stream.relations[name], self._read_of)
+            if of_stream(self._stream.plan.relations[name]).replayed is None:
+                check_read(self._stream.plan.relations[name], self._read_of)
         check_computed_alike(self._stream, self._mode, self._history, self._read_of)
         super()._check_sources()
 
@@ -105,7 +105,7 @@ class StreamResults(AnnotatedFrame):
     def df(self) -> DataFrame:
         """The plain rows."""
         self._check_sources()
-        return self._named(own_sql(self._session.spark, plain_sql(self.root)))
+        return self._named(own_sql(self._session.spark, plain_sql(self.plan.root)))
 
     # -- what if ---------------------------------------------------------------------------
 
@@ -201,7 +201,7 @@ class StreamResults(AnnotatedFrame):
     ) -> Iterator[dict[str, str]]:
         """Create temporary views of the rows that a deletion leaves, and yield them by relation."""
         spark = self._session.spark
-        deletion = self._deletion(self._hypothetical(self.root), delete, cascade)
+        deletion = self._deletion(self._hypothetical(self.plan.root), delete, cascade)
         gone = deletion.views(spark)
         left = {
             name: without(spark, tracked.view, *gone[name])
@@ -297,7 +297,7 @@ class StreamResults(AnnotatedFrame):
 
     def _compared(self, new: DataFrame) -> WhatIf[DataFrame]:
         spark = self._session.spark
-        old = own_sql(spark, plain_sql(self.root, identity=True))
+        old = own_sql(spark, plain_sql(self.plan.root, identity=True))
         return compared_answers(self._manifest("copy"), new, old, "rerun")
 
 
@@ -313,7 +313,7 @@ def _recorded(
     sources = numbers_of_sources(stream, batches)
     result = {}
     for name in stream.streams:
-        tracked = stream.relations[name]
+        tracked = stream.plan.relations[name]
         result[name] = recorded(session, tracked, batches, sources.get(name, ()), only)
         if tracked.unique:
             verify_key(name, session.spark.table(result[name].view), tracked.token)
@@ -352,6 +352,6 @@ def _check_order(
 
 
 def _lowered(stream: AnnotatedStream, root: Relation, relations: Mapping[str, Tracked]) -> Block:
-    tokens = {name: tracked.token_source for name, tracked in stream.relations.items()}
+    tokens = {name: tracked.token_source for name, tracked in stream.plan.relations.items()}
     tokens |= {name: tracked.token_source for name, tracked in relations.items()}
     return lower_query(root, tokens, stream.query, stream.converted)

@@ -277,7 +277,7 @@ class Bench(Session):
         answer.
         """
         frame = self._frames.get(step)
-        places = None if frame is None else frame.root.key_outputs
+        places = None if frame is None else frame.plan.root.key_outputs
         if frame is None or places is None:
             return ()
         return (tuple(frame.schema.names[index] for index in places),)
@@ -324,13 +324,13 @@ class Bench(Session):
         if not self.provenance:
             return plain_struct(self._queries.frame(step).schema)
         frame = self.sql(self._queries.text(step, self._tracked))
-        refusal = problem(frame.root)
+        refusal = problem(frame.plan.root)
         if refusal is not None:
             raise place_error(self.specification, step, refusal)
         self._frames[step] = frame
         if volatile_calls(parse(frame.query)):
             self._volatile.add(step)
-        self._read |= {name.lower() for name in frame.relations}
+        self._read |= {name.lower() for name in frame.plan.relations}
         return plain_struct(frame.schema)
 
     def _check(self, step: Step, columns: StructType) -> None:
@@ -428,10 +428,10 @@ class Bench(Session):
             ) from error
 
     def _captured(self, frame: AnnotatedFrame) -> QueryAnswer:
-        if is_empty(frame.root, self._empty):
+        if is_empty(frame.plan.root, self._empty):
             return QueryAnswer(arrow_of(plain_struct(frame.schema)).empty_table())
         manifest = frame._manifest("copy")
-        reveal = partial(self._reveal, frame.relations)
+        reveal = partial(self._reveal, frame.plan.relations)
         if self._few and self._alike:
             # Answers that are too large, or of unsupported types, are written to files.
             with suppress(TooLargeError, CaptureError):

@@ -228,10 +228,10 @@ def test_rows_that_a_condition_selects_are_captured_alone(
     assert rows(few.df) == [("a", 2)]
     assert sum(counts["members"] for counts in few.capture.manifest.counts.values()) == 2
     assert rows(few.lineage()["r"]) == [(1, "a"), (2, "a")]
-    merged = dealer.sql("SELECT g FROM r").k_relation(lipstick.semirings.Counting())
+    merged = dealer.sql("SELECT g FROM r").algebra.k_relation(lipstick.semirings.Counting())
     assert rows(merged) == [("a", 2), ("b", 1)]
     alone, by_key, crossed = (
-        dealer.sql(f"SELECT a.g FROM r AS a {join}").cost().members
+        dealer.sql(f"SELECT a.g FROM r AS a {join}").plan.cost().members
         for join in ("", "JOIN r AS b ON a.id = b.id", "CROSS JOIN r AS b")
     )
     assert by_key == alone > 0
@@ -372,7 +372,7 @@ def test_values_by_reference_give_the_same_answers(
         w, expected = c.what_if({"Cars": gone}), q.what_if({"Cars": gone}, method="rerun")
         assert rows(w.df) == rows(expected.df)
         assert rows(w.changes) == rows(expected.changes)
-    counted = c.evaluate(lipstick.semirings.Counting()) if "HAVING" not in sql else c.df
+    counted = c.algebra.evaluate(lipstick.semirings.Counting()) if "HAVING" not in sql else c.df
     assert len(rows(counted)) == len(rows(q.df))
 
 
@@ -417,7 +417,7 @@ def test_an_opened_capture_reads_no_changed_source(
             lambda: opened.what_if({"pinned": [99]}),
             lambda: opened.what_if_updated({"pinned": {"v": "v + 1"}}),
             lambda: opened.what_if_many(lipstick.each("pinned", by="g")),
-            lambda: opened.evaluate(lipstick.semirings.Counting(), {"pinned": "v"}),
+            lambda: opened.algebra.evaluate(lipstick.semirings.Counting(), {"pinned": "v"}),
             opened.lineage,
         ]
         for question in questions:
@@ -433,7 +433,12 @@ def test_an_opened_capture_reads_no_changed_source(
 def test_limits_are_numbers_of_rows(dealer: lipstick.Session) -> None:
     """A negative one is not a place from the end."""
     q = dealer.sql("SELECT Model, count(*) AS n FROM Cars GROUP BY Model")
-    for ask in (q.members, q.polynomials, partial(q.tensors, "n"), partial(q.probability, 0.5)):
+    for ask in (
+        q.algebra.members,
+        q.polynomials,
+        partial(q.algebra.tensors, "n"),
+        partial(q.probability, 0.5),
+    ):
         with pytest.raises(ArgumentError, match="limit is -1: the number of rows to return"):
             ask(limit=-1)
     assert q.polynomials(limit=0) == []

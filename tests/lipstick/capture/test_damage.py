@@ -171,7 +171,7 @@ def test_files_are_checked_once(capture: Path, monkeypatch: pytest.MonkeyPatch) 
     assert opened.df.num_rows == 4
     opened.lineage()
     opened._token_types()
-    opened.evaluate(Counting())
+    opened.algebra.evaluate(Counting())
     assert sorted(read) == ["members", "rows"]
     open_capture(capture).lineage()
     assert len(read) > 2  # another opening

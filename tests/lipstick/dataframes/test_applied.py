@@ -61,7 +61,7 @@ def _hold(
     actual = from_spark(q.annotated).without(PROVENANCE)
     assert_same_schema(expected, actual, q.query)
     assert_same_bag(expected, actual, q.query)
-    counted = from_spark(q.evaluate(lipstick.semirings.Counting()))
+    counted = from_spark(q.algebra.evaluate(lipstick.semirings.Counting()))
     check_counting(expected, counted, q.query, grouping=grouping)
     changed = 0
     for number, deletion in enumerate(deletions):

@@ -397,7 +397,7 @@ def test_files_are_one_relation_however_their_path_is_spelt(
         for text in (f"{path}/", f"file:{path}", f"{tmp_path}/./days//spelt", f"{path}/../spelt"):
             read = spark.read.parquet(text)
             q = on.ls.annotate(read.groupBy("k").agg(F.sum("id").alias("n")))
-            assert set(q.relations) == {"spelt"}
+            assert set(q.plan.relations) == {"spelt"}
             assert q.lineage(where="k = 1")["spelt"].count() == 3
         # With other columns, the same files are other rows.
         with pytest.raises(UntrackedError):
@@ -429,7 +429,7 @@ def test_source_tracked_twice(on: Oracles, frames: tuple[DataFrame, DataFrame]) 
         with pytest.raises(TrackingError, match="more than once: l, same"):
             on.ls.annotate(frames[0].where("id > 1"))
         q = on.ls.annotate(frames[0].sparkSession.table("same").where("id > 1"))
-        assert list(q.relations) == ["same"]
+        assert list(q.plan.relations) == ["same"]
     finally:
         on.ls.untrack("same")
 

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from lipstick import Session, session
+from lipstick import Algebra, Session, session
 from lipstick.errors import (
     CapabilityError,
     InternalError,
@@ -140,7 +140,7 @@ def test_a_display_without_annotations_has_rows(
     def refused(*_: object) -> None:
         raise CapabilityError("no annotations of this")
 
-    monkeypatch.setattr(query, "annotations_within", refused)
+    monkeypatch.setattr(Algebra, "annotations_within", refused)
     shown = query._repr_html_()
     assert "<td>b</td>" in shown
     assert shown.index("<td>b</td>") < shown.index("no annotations of this")
@@ -162,7 +162,7 @@ def test_questions_to_open_sessions_are_answered_by_their_spark(ls: Session) -> 
         "SELECT date_format(r.d, 'yyyy') AS y, count(r.id) AS n FROM w LEFT JOIN w r "
         "ON r.id = w.id + 1 GROUP BY date_format(r.d, 'yyyy')"
     )
-    tensors = {row["y"]: str(tensor) for row, tensor in query.tensors("n")}
+    tensors = {row["y"]: str(tensor) for row, tensor in query.algebra.tensors("n")}
     assert tensors == {None: "w:2·w:3⊗3", "2025": "w:1·w:2⊗2"}
     assert [tuple(row) for row in query.what_if({"w": [2]}).df.collect()] == [(None, 0)]
     many = query.what_if_many({"second": {"w": [2]}, "none": {"w": []}})
@@ -191,6 +191,6 @@ def test_sessions_compute_functions_that_memory_has_no_rules_for(ls: Session) ->
     found = query.probability(0.5)
     assert {row["k"]: chance.value for row, chance in found} == pytest.approx(expected)
     assert all(chance.exact for _, chance in found)
-    (_, value), *_ = query.tensors("s")
+    (_, value), *_ = query.algebra.tensors("s")
     with pytest.raises(CapabilityError, match=r"Only Spark, which computes .*SOUNDEX"):
         value.evaluate(Counting(), lambda token: 1)

@@ -67,7 +67,7 @@ def _check(
     actual = from_spark(q.annotated).without(PROVENANCE)
     assert_same_schema(expected, actual, f"annotated\n{q.query}")
     assert_same_bag(expected, actual, f"annotated\n{q.query}")
-    check_counting(expected, from_spark(q.evaluate(Counting())), q.query)
+    check_counting(expected, from_spark(q.algebra.evaluate(Counting())), q.query)
     lineage = lineage_keys(q, database)
     changed = 0
     for deletion in deletion_sets(random.Random(seed), database, lineage, count=DELETIONS):

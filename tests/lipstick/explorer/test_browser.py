@@ -49,7 +49,7 @@ def test_from_a_value_to_the_rows_it_is_made_of(
     for key in ("ArrowRight", "Enter"):
         screen.keyboard.press(key)
     screen.wait_for_selector(".parts tbody td.text")
-    ((_, tensor),) = capture("q3").tensors("revenue", 1)
+    ((_, tensor),) = capture("q3").algebra.tensors("revenue", 1)
     bars = texts(screen, ".parts tbody .bar-text")
     assert bars == [
         separated(value) for _, value in sorted(tensor.simple_tensors, key=lambda term: -term[1])

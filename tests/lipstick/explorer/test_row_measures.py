@@ -40,7 +40,7 @@ def test_a_probability_is_the_captures_own(tmp_path: Path) -> None:
 def test_shares_are_the_captures_own(tmp_path: Path, measure: str) -> None:
     capture = captured(TOTALS, tmp_path)
     source = CaptureSource("totals", capture)
-    for row, (_, parts) in enumerate(getattr(capture, measure)(limit=None)):
+    for row, (_, parts) in enumerate(getattr(capture.algebra, measure)(limit=None)):
         answer = ask(source, "shares", row=row, measure=measure)
         shown = {
             f"{share['relation']}:{share['text']}": share["value"] for share in answer["shares"]

@@ -199,7 +199,7 @@ def _keys(opened: Capture, relation: str, keys: list[list[str]]) -> list[Any]:
 def test_values_add_up_from_their_contributions(capture: Open) -> None:
     opened = capture("q3")
     source = CaptureSource("q3", opened)
-    for row_number, (row, tensor) in enumerate(opened.tensors("revenue", 10)):
+    for row_number, (row, tensor) in enumerate(opened.algebra.tensors("revenue", 10)):
         answer = ask(source, "value", row=row_number, column="revenue")
         told = sorted(bar["text"] for bar in answer["bars"])
         assert told == sorted(cell(value) for _, value in tensor.simple_tensors)
@@ -299,7 +299,9 @@ def test_shares_are_shapley_values_and_evaluations_those_of_the_semiring(capture
         "orders": lambda token: 2.5,
         "customer": semirings.Tropical().default,
     }
-    wanted = opened.evaluate(semirings.Tropical(), valuation).column("_value").to_pylist()[:50]
+    wanted = (
+        opened.algebra.evaluate(semirings.Tropical(), valuation).column("_value").to_pylist()[:50]
+    )
     assert [float(each["text"]) for each in told["values"]] == wanted
 
 

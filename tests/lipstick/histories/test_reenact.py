@@ -130,7 +130,7 @@ def _check_replaced(history: lipstick.TableHistory) -> None:
 def _check_through_statements(ls: lipstick.Session, history: lipstick.TableHistory) -> None:
     """Annotations through the statements say what replaying them yields."""
     through = history.query("SELECT k, amount FROM db.orders")
-    assert set(through.relations) == {"orders@0", "news", "late"}
+    assert set(through.plan.relations) == {"orders@0", "news", "late"}
     annotations = {row["k"]: str(annotation) for row, annotation in through.polynomials()}
     assert annotations == {3: "`orders@0`:3·δ(late:3)", 5: "news:5·δ(late:5)"}
     replayed = ls.sql("SELECT k, amount FROM orders")

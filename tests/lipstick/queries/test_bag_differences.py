@@ -56,7 +56,7 @@ def test_annotations_are_differences_of_sums(on: Oracles) -> None:
         {((1,), (a[1] + a[2] + a[3]).monus(b[1])): 1},
     )
     assert [row.k for row in q.df.collect()] == [1, 1]
-    tripled = q.evaluate(semirings.Counting(), {"a": lambda _: 3}).collect()
+    tripled = q.algebra.evaluate(semirings.Counting(), {"a": lambda _: 3}).collect()
     assert [tuple(row) for row in tripled] == [(1, 8)]
 
 

@@ -46,7 +46,7 @@ def _bag(frame: DataFrame) -> Counter[tuple[object, ...]]:
 
 def _written(q: AnnotatedFrame, spark: SparkSession) -> None:
     """Have what was written of the block that chance decides as a view."""
-    (block,) = (b for b in topological(q.root) if b.core is not None and b.core.once)
+    (block,) = (b for b in topological(q.plan.root) if b.core is not None and b.core.once)
     rows = spark.read.parquet(str(q.capture.directory / block.name / "members"))
     names: list[str] = []
     for name in rows.columns:
@@ -122,7 +122,7 @@ def test_what_chance_decided_stays(on: Oracles, case: str) -> None:
     offline = lipstick.open(q.capture.directory)
     for deleted in DELETIONS:
         expected = _bag(_reduced(spark, plain, deleted, of_a))
-        lists = {name: list(keys) for name, keys in deleted.items() if name in q.relations}
+        lists = {name: list(keys) for name, keys in deleted.items() if name in q.plan.relations}
         if "b" in deleted:
             what_if = q.what_if(lists)
             assert _bag(what_if.df) == expected, (sql, deleted)
@@ -132,7 +132,7 @@ def test_what_chance_decided_stays(on: Oracles, case: str) -> None:
         assert rows == expected, (sql, deleted)
     assert _bag(q.df) == _bag(_reduced(spark, plain, {}, of_a))
     assert _bag(q.annotated.drop("_prov")) == _bag(q.df)
-    counted = offline.evaluate(lipstick.semirings.Counting())
+    counted = offline.algebra.evaluate(lipstick.semirings.Counting())
     assert sum(counted.column("_value").to_pylist()) == offline.df.num_rows
 
 

@@ -40,7 +40,7 @@ def test_spark_compares_them(
     q = tracked.sql(sql)
     left = spark.sql(f"WITH r AS (SELECT * FROM ({COLLATED}) WHERE id NOT IN (2, 3)) {sql}")
     assert_same_bag(from_spark(left), from_spark(q.what_if(GONE).df), sql)
-    assert q.evaluate(Counting()).count() == q.df.count()
+    assert q.algebra.evaluate(Counting()).count() == q.df.count()
     q.save(tmp_path / "capture")
     with pytest.raises(NeedsSparkError, match="have a collation, by which Spark compares them"):
         lipstick.open(tmp_path / "capture").what_if(GONE)

@@ -69,11 +69,13 @@ def test_what_is_evaluated_is_what_is_left(ls: Session, sql: str) -> None:
         expected = [
             (*row.values(), count) for (row, _), count in zip(annotations, counts, strict=True)
         ]
-        assert _sorted(q.evaluate(semirings.Counting(), zeros).collect()) == _sorted(expected)
-        table = offline.evaluate(semirings.Counting(), zeros)
+        assert _sorted(q.algebra.evaluate(semirings.Counting(), zeros).collect()) == _sorted(
+            expected
+        )
+        table = offline.algebra.evaluate(semirings.Counting(), zeros)
         assert _sorted(row.values() for row in table.to_pylist()) == _sorted(expected)
         flags = {name: dict.fromkeys(keys, False) for name, keys in zeros.items()}
-        held = q.evaluate(semirings.Boolean(), flags).collect()
+        held = q.algebra.evaluate(semirings.Boolean(), flags).collect()
         assert _sorted(held) == _sorted((*row[:-1], row[-1] > 0) for row in expected)
 
 
@@ -92,11 +94,11 @@ def test_rows_that_could_be(ls: Session) -> None:
         ("a", "r:1⊗1 + r:2⊗1", 0.5),
         ("b", "r:3⊗1 + r:4⊗1", 0.5),
     ]
-    frame = q.evaluate(semirings.Boolean(), {"r": {1: False}}, potential=True)
+    frame = q.algebra.evaluate(semirings.Boolean(), {"r": {1: False}}, potential=True)
     expected: list[tuple[Any, ...]] = [(None, 1, True), ("a", 1, True), ("b", 2, False)]
     assert _sorted(frame.collect()) == expected
     offline = lipstick.open(q.capture.directory)
-    table = offline.evaluate(semirings.Boolean(), {"r": {1: False}}, potential=True)
+    table = offline.algebra.evaluate(semirings.Boolean(), {"r": {1: False}}, potential=True)
     assert _sorted(row.values() for row in table.to_pylist()) == expected
     assert len(q.polynomials(limit=2, potential=True)) == 2
 
@@ -115,9 +117,9 @@ def test_rows_that_could_be_among_many(ls: Session) -> None:
 def test_other_values_row_by_row(ls: Session) -> None:
     """Where conditions are on tuples valued 0 and 1, rows have their values in any semiring."""
     q = ls.sql("SELECT id FROM r WHERE x > (SELECT max(y) FROM s)")
-    costs = q.evaluate(semirings.Tropical(), {"r": {1: 4.0}})
+    costs = q.algebra.evaluate(semirings.Tropical(), {"r": {1: 4.0}})
     assert [tuple(row) for row in costs.collect()] == [(1, 4.0)]
     with pytest.raises(CapabilityError, match="neither 0 nor 1"):
-        q.evaluate(semirings.Tropical(), {"s": {1: 4.0}}).collect()
+        q.algebra.evaluate(semirings.Tropical(), {"s": {1: 4.0}}).collect()
     with pytest.raises(CapabilityError, match="in semiring Why"):
-        q.evaluate(semirings.Why()).collect()
+        q.algebra.evaluate(semirings.Why()).collect()

@@ -43,7 +43,7 @@ def test_only_spark_adds_up_what_it_converts(
         q = ls.sql(f"SELECT k, {call.replace(')', over)} AS n FROM h".replace("DISTINCT ", ""))
 
     def values() -> list[object]:
-        return [tensor.evaluate(Counting(), lambda _: 1) for _, tensor in q.tensors("n")]
+        return [tensor.evaluate(Counting(), lambda _: 1) for _, tensor in q.algebra.tensors("n")]
 
     with pytest.raises(CapabilityError, match=r"Only Spark, which computes (SUM|AVG)\("):
         values()
@@ -59,7 +59,7 @@ def test_only_spark_adds_up_what_it_converts(
 def test_other_aggregates_have_their_values(ls: lipstick.Session, call: str) -> None:
     q = ls.sql(f"SELECT k, {call} AS n FROM h GROUP BY k")
     expected = {row["k"]: row["n"] for row in q.collect()}
-    for row, tensor in q.tensors("n"):
+    for row, tensor in q.algebra.tensors("n"):
         value = tensor.evaluate(Counting(), lambda _: 1)
         if call == "min(s)" and value is not None:
             value = value.astimezone().replace(tzinfo=None)

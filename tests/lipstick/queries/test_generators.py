@@ -258,5 +258,5 @@ def test_collected_otherwise_beside_an_anti_join(on: Oracles) -> None:
         " WHERE NOT EXISTS (SELECT 1 FROM t WHERE t.id = c.car AND t.a = 2)"
     )
     q = on.hold(sql, {"cars": [3]}, {"t": [1, 2]})
-    counted = q.evaluate(lipstick.semirings.Counting()).collect()
+    counted = q.algebra.evaluate(lipstick.semirings.Counting()).collect()
     assert len(counted) == q.df.count()

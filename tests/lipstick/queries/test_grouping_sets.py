@@ -67,7 +67,7 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
 def test_grouping_sets(on: Oracles, sql: str, grouping: bool) -> None:
     gone = {"sales": [4, 5], "shops": [2], "m": [2, 3]}
     everything = {"sales": range(1, 7), "shops": range(1, 4), "m": range(1, 5)}
-    names = sorted(on.ls.sql(sql).relations)
+    names = sorted(on.ls.sql(sql).plan.relations)
     deletions = [{name: keys[name] for name in names} for keys in (gone, everything)]
     on.hold(sql, *deletions, {names[0]: [1]}, grouping=grouping)
 

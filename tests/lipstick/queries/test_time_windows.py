@@ -152,7 +152,7 @@ def test_windows_that_a_table_has(on: Oracles, tmp_path: Path) -> None:
             left = frame.where(~F.col("id").isin(gone)) if gone else frame
             expected = from_spark(left.groupBy("w").agg(F.count("*").alias("n")))
             assert_same_bag(expected, from_spark(q.what_if({"windows": gone}).df), str(gone))
-        whole = lipstick.open(q.capture.directory).evaluate(Counting())
+        whole = lipstick.open(q.capture.directory).algebra.evaluate(Counting())
         assert sorted(whole.column("_value").to_pylist()) == [1, 1]
     finally:
         on.ls.untrack("windows")

@@ -46,8 +46,8 @@ def test_aggregates(on: Oracles, keys: str) -> None:
         {"h": [2, 4]},
     )
     capture = q.capture
-    assert capture.evaluate(semirings.Counting()) is not None
-    assert "h:2⊗9223372036854775806" in str(capture.tensors("a"))
+    assert capture.algebra.evaluate(semirings.Counting()) is not None
+    assert "h:2⊗9223372036854775806" in str(capture.algebra.tensors("a"))
     many = q.what_if_many([{"h": [1]}, {"h": [5]}])
     assert many is not None
 

@@ -135,7 +135,9 @@ def test_what_values_come_from(on: Oracles) -> None:
         {"a": [4]},
     )
     sums = on.ls.sql("SELECT id, sum(x) OVER (PARTITION BY k ORDER BY id) AS s FROM a")
-    tensors = {row["id"]: str(annotation) for row, annotation in sums.tensors("s", limit=None)}
+    tensors = {
+        row["id"]: str(annotation) for row, annotation in sums.algebra.tensors("s", limit=None)
+    }
     assert tensors[1] == "a:1⊗5"
     assert tensors[2] == "a:1⊗5 + a:2⊗5"
     assert annotated(sums)[(2, 10), token("a", 2)] == 1

@@ -71,25 +71,27 @@ def test_weights_that_are_none(civics: Capture) -> None:
 
 
 def test_expected_values(civics: Capture) -> None:
-    [(_, count)] = civics.expected("n", 0.5)
+    [(_, count)] = civics.algebra.expected("n", 0.5)
     assert (count.mean, count.variance) == (1.0, 1.25)
-    [(_, total)] = civics.expected("s", {"cars": {"C2": 0.0}})
+    [(_, total)] = civics.algebra.expected("s", {"cars": {"C2": 0.0}})
     assert (total.mean, total.variance) == (44.0, 0.0)
-    [(_, least)] = civics.expected("lo", {"cars": {"C2": 0.5}})
+    [(_, least)] = civics.algebra.expected("lo", {"cars": {"C2": 0.5}})
     assert (least.mean, least.presence) == (21.0, 1.0)
 
 
 @pytest.mark.parametrize("column", ["a", "d"])
 def test_expected_averages(civics: Capture, column: str) -> None:
     """20 and 22 with all bids or none: 21 where both cars are there, else 20 or 22."""
-    [(_, estimate)] = civics.expected(column, {"cars": {"C2": 0.5, "C3": 0.25}, "bids": {1: 0.0}})
+    [(_, estimate)] = civics.algebra.expected(
+        column, {"cars": {"C2": 0.5, "C3": 0.25}, "bids": {1: 0.0}}
+    )
     present = 1 - 0.5 * 0.75
     mean = (0.125 * 21 + 0.375 * 20 + 0.125 * 22) / present
     assert estimate.mean == pytest.approx(mean)
     assert estimate.presence == pytest.approx(present)
     assert estimate.exact
     weights = {"cars": {"C2": 0.5, "C3": 0.25}}
-    [(_, drawn)] = civics.expected(
+    [(_, drawn)] = civics.algebra.expected(
         column, weights, method="sample", error=0.05, confidence=0.999999
     )
     assert not drawn.exact
@@ -97,21 +99,21 @@ def test_expected_averages(civics: Capture, column: str) -> None:
 
 
 def test_attributions(civics: Capture) -> None:
-    [(_, shares)] = civics.shapley()
+    [(_, shares)] = civics.algebra.shapley()
     assert sum(share.value for share in shares.values()) == pytest.approx(1)
     assert shares[C2].value == pytest.approx(0.25)
-    [(_, tossed)] = civics.banzhaf()
+    [(_, tossed)] = civics.algebra.banzhaf()
     assert tossed[B1].value == pytest.approx(0.5 * 0.75)
-    [(_, drawn)] = civics.shapley(method="sample", error=0.2)
+    [(_, drawn)] = civics.algebra.shapley(method="sample", error=0.2)
     assert not drawn[C2].exact
 
 
 def test_witnesses_and_repairs(civics: Capture) -> None:
-    [(_, sets)] = civics.witnesses()
+    [(_, sets)] = civics.algebra.witnesses()
     assert sets == [{B1, C2}, {B1, C3}, {B2, C2}, {B2, C3}]
-    [(_, gone)] = civics.repairs()
+    [(_, gone)] = civics.algebra.repairs()
     assert gone == [{B1, B2}, {C2, C3}]
-    [(_, blame)] = civics.responsibility()
+    [(_, blame)] = civics.algebra.responsibility()
     assert blame == dict.fromkeys((B1, B2, C2, C3), 0.5)
 
 
@@ -126,17 +128,19 @@ def test_probability_given_what_was_seen(civics: Capture, tmp_path: Path) -> Non
     [(_, estimate)] = civics.probability(0.5, given=seen)
     assert estimate.value == pytest.approx(0.75)
     assert civics.probability(0.5, given=cheap)[0][1].value == pytest.approx(0.75)
-    [(_, n)] = civics.tensors("n")
+    [(_, n)] = civics.algebra.tensors("n")
     # All four pairs, where a row is there: (1/16) / (9/16).
     all_four = compare("=", n, 4)
     [(_, row)] = civics.polynomials()
-    assert civics.probability_of(all_four, 0.5).value == pytest.approx(1 / 16)
-    assert civics.probability_of(all_four, 0.5, given=row).value == pytest.approx(1 / 9)
-    assert civics.probability_of(all_four, 0.5, given=[row, cheap]).value == pytest.approx(1 / 6)
-    sampled = civics.probability_of(all_four, 0.5, given=row, method="sample", error=0.05)
+    assert civics.algebra.probability_of(all_four, 0.5).value == pytest.approx(1 / 16)
+    assert civics.algebra.probability_of(all_four, 0.5, given=row).value == pytest.approx(1 / 9)
+    assert civics.algebra.probability_of(all_four, 0.5, given=[row, cheap]).value == pytest.approx(
+        1 / 6
+    )
+    sampled = civics.algebra.probability_of(all_four, 0.5, given=row, method="sample", error=0.05)
     assert abs(sampled.value - 1 / 9) <= 2 * sampled.error
     # E[(cars)(bids) | a bid, a car] = (4/3)².
-    [(_, moments)] = civics.expected("n", 0.5, given=row)
+    [(_, moments)] = civics.algebra.expected("n", 0.5, given=row)
     assert moments.mean == pytest.approx(16 / 9)
 
 
@@ -159,11 +163,11 @@ def test_tuples_of_a_block_exclude_each_other(civics: Capture) -> None:
     by_key = {"cars": {"C2": "Civic", "C3": "Civic"}}
     [(_, estimate)] = civics.probability(0.5, blocks=by_key)
     assert estimate.value == pytest.approx(1.0 * 0.75)
-    [(_, moments)] = civics.expected(
+    [(_, moments)] = civics.algebra.expected(
         "s", {"cars": {"C2": 0.25, "C3": 0.5}, "bids": 1.0}, blocks=by_key
     )
     assert moments.mean == pytest.approx(2 * (0.25 * 20 + 0.5 * 22))
-    [(_, moments)] = civics.expected(
+    [(_, moments)] = civics.algebra.expected(
         "lo", {"cars": {"C2": 0.25, "C3": 0.5}, "bids": 1.0}, blocks=by_key
     )
     assert moments.mean == pytest.approx((0.25 * 20 + 0.5 * 22) / 0.75)
@@ -188,12 +192,14 @@ def test_blocks_that_are_none(civics: Capture, blocks: Any, message: str) -> Non
 def test_expected_value_of_what_is_made_of_aggregates(tmp_path: Path) -> None:
     sql = """SELECT model, CASE WHEN count(*) > 1 THEN sum(price) ELSE 0 END c,
         round(avg(price), 1) a, bool_or(price > 21) b FROM cars GROUP BY model"""
-    by_model = {row["model"]: m for row, m in captured(sql, tmp_path / "c").expected("c", 0.5)}
+    by_model = {
+        row["model"]: m for row, m in captured(sql, tmp_path / "c").algebra.expected("c", 0.5)
+    }
     assert by_model["Civic"].mean == pytest.approx(42 / 4)
     assert by_model["Accord"].mean == 0.0
-    averages = captured(sql, tmp_path / "d").expected("a", 0.5)
+    averages = captured(sql, tmp_path / "d").algebra.expected("a", 0.5)
     assert [m.mean for row, m in averages if row["model"] == "Civic"] == [pytest.approx(21)]
-    truths = captured(sql, tmp_path / "e").expected("b", 0.5)
+    truths = captured(sql, tmp_path / "e").algebra.expected("b", 0.5)
     assert [m.mean for row, m in truths if row["model"] == "Civic"] == [pytest.approx(2 / 3)]
 
 

@@ -187,15 +187,15 @@ def _in_every_semiring(
         valuation = {k: v for k, v in valuation.items() if k in capture.manifest.relations}
         try:
             expected = query.algebra(r, s).table()
-            whole = capture.k_relation(semirings.Counting())
+            whole = capture.algebra.k_relation(semirings.Counting())
             answer = set(zip(*(c.to_pylist() for c in whole.columns[:-1]), strict=True))
             if not query.positive:
                 expected = {row: value for row, value in expected.items() if row in answer}
-            evaluated = capture.k_relation(semiring, valuation or None)
+            evaluated = capture.algebra.k_relation(semiring, valuation or None)
         except CapabilityError:
             if query.whole:
                 with pytest.raises(CapabilityError):
-                    capture.k_relation(semiring, valuation or None)
+                    capture.algebra.k_relation(semiring, valuation or None)
             continue
         column = evaluated.column("_value").to_pylist()
         rows = zip(*(c.to_pylist() for c in evaluated.columns[:-1]), strict=True)
@@ -237,7 +237,7 @@ def test_aggregates_commute_with_the_query(tmp_path: Path) -> None:
                 if monoid.name not in semiring.capabilities:
                     continue
                 expected = joined.aggregate(lambda row: row[1:2], monoid, lambda row: row[2])
-                for row, tensor in capture.tensors(column):
+                for row, tensor in capture.algebra.tensors(column):
                     if (row["a"],) in expected:
                         value = tensor.evaluate(semiring, tokens if valuation else None)
                         assert value == expected[(row["a"],)], (semiring.name, column, database)

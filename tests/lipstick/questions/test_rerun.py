@@ -37,7 +37,7 @@ def test_rerun_agrees_with_duckdb(spark: SparkSession, tpch: Callable[[float], P
             read = {
                 name: frozenset(relation.row_keys())
                 for name, relation in database.relations.items()
-                if name in q.relations
+                if name in q.plan.relations
             }
             before = loosened(engine.answer(sql))
             (_, _, _, half) = deletion_sets(random.Random(number), database, read, count=4)

@@ -17,7 +17,7 @@ from lipstick.questions.where.origins import (
 )
 from semiring.errors import CapabilityError
 from tests.oracle.cells import Held, database, queries
-from tests.oracle.written import written
+from tests.oracle.written import write_capture, written
 
 _ROWS = {
     "r": [{"id": 0, "k": 1, "b": 5}, {"id": 1, "k": 1, "b": 9}, {"id": 2, "k": 2, "b": None}],
@@ -131,7 +131,7 @@ def test_lineage_of_columns_has_the_kinds_of_openlineage(tmp_path: Path) -> None
 
 def test_lineage_of_columns_is_written_as_openlineages_facet(tmp_path: Path) -> None:
     sql = "SELECT r.id AS n, sum(b) OVER (PARTITION BY k) + 1 AS v FROM r WHERE b > 1"
-    facet = lineage_facet(written(sql, database(_ROWS), tmp_path), "warehouse")
+    facet = lineage_facet(write_capture(sql, database(_ROWS), tmp_path), "warehouse")
     fields = {
         name: column_lineage_dataset.Fields([_input(f) for f in v["inputFields"]])
         for name, v in facet["fields"].items()
@@ -145,9 +145,9 @@ def test_lineage_of_columns_is_written_as_openlineages_facet(tmp_path: Path) -> 
         for f in of_column.inputFields
         for t in f.transformations or ()
     } == {
-        ("c0", "id", "DIRECT", "IDENTITY"),
-        ("c1", "b", "DIRECT", "TRANSFORMATION"),
-        ("c1", "k", "INDIRECT", "WINDOW"),
+        ("n", "id", "DIRECT", "IDENTITY"),
+        ("v", "b", "DIRECT", "TRANSFORMATION"),
+        ("v", "k", "INDIRECT", "WINDOW"),
     }
     assert [(f.namespace, f.name, f.field) for f in deciding] == [("warehouse", "r", "b")]
 

@@ -418,7 +418,7 @@ def test_conditions_mean_in_spark_what_they_mean_here(
         for column in rows.column_names[:-1]
         for cause in q.why("v", columns={"t": [column]}, limit=2).causes
     ]
-    view = spark.table(q.relations["t"].view)
+    view = spark.table(q.plan.relations["t"].view)
     chosen = [f"collect_list(CASE WHEN {c.sql} THEN id END)" for c in causes]
     for cause, keys in zip(causes, view.selectExpr(*chosen).head() or (), strict=True):
         assert sorted(keys) == sorted(cause.keys.column("id").to_pylist()), cause.sql
@@ -487,7 +487,9 @@ def test_a_session_computes_what_has_no_rule_here(
         explained = q.why("v", where, too="high", budget=None)
         assert explained.causes
         for cause in explained.causes:
-            kept = spark.table(q.relations["t"].view).where(f"NOT coalesce({cause.sql}, false)")
+            kept = spark.table(q.plan.relations["t"].view).where(
+                f"NOT coalesce({cause.sql}, false)"
+            )
             kept.createOrReplaceTempView("kept")
             answer = spark.sql(sql.format("kept"))
             for name, value in where.items():

@@ -88,7 +88,7 @@ def test_deep_hierarchies(spark: SparkSession) -> None:
     with lipstick.session(spark) as ls:
         ls.track("staff", frame, key="id")
         q = ls.sql(f"{STAFF} SELECT a.id, b.depth FROM h a LEFT JOIN h b ON a.id = b.id + 2")
-        assert len(q.root.derived) <= 2
+        assert len(q.plan.root.derived) <= 2
         counted = ls.sql(f"{STAFF} SELECT top, max(depth) AS d FROM h GROUP BY top").capture
         assert sorted(map(tuple, counted.df.collect())) == [(0, 44), (1, 44)]
         left = counted.what_if({"staff": [20, 1]}).df

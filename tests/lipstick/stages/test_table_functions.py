@@ -136,7 +136,7 @@ def test_function_of_partitions(on: Oracles, sql: str) -> None:
 @pytest.mark.engines("spark")
 def test_row_depends_on_its_partition(on: Oracles) -> None:
     q = on.ls.sql("SELECT what, n FROM best(TABLE(bids) PARTITION BY car ORDER BY id)")
-    assert q.annotation_type == "best_of_rows(Ref(b1))"
+    assert q.plan.annotation_type == "best_of_rows(Ref(b1))"
     of_a = (token("bids", 1) + token("bids", 2) + token("bids", 3)).delta()
     rows = {row for row in annotated(q) if of_a in row}
     assert rows == {(("bid", 3), of_a), (("bid", 9), of_a), (("count", 3), of_a)}

@@ -92,7 +92,7 @@ def test_what_changing_values_decide_is_not_expanded(dealer: lipstick.Session) -
     total = dealer.sql("SELECT sum(n) AS s FROM counts GROUP BY Model <> ''")
     assert str(total.polynomials(expand=True)[0][1]).count("Cars:") == 3
     with pytest.raises(CapabilityError, match="compares or aggregates"):
-        total.tensors("s", expand=True)
+        total.algebra.tensors("s", expand=True)
     w = many.what_if({"Cars": ["C2"]})
     assert (w.method, rows(w.df)) == ("blocks", [])
     rerun = many.what_if({"Cars": ["C2"]}, method="rerun")
@@ -103,7 +103,7 @@ def test_what_changing_values_decide_is_not_expanded(dealer: lipstick.Session) -
 def test_tensors_are_expanded(dealer: lipstick.Session) -> None:
     """Where their values are those of input rows."""
     dealer.sql("SELECT Model, Price FROM Cars").write.saveAsTable("wide")
-    [(_, tensor)] = dealer.sql("SELECT sum(Price) AS s FROM wide").tensors("s", expand=True)
+    [(_, tensor)] = dealer.sql("SELECT sum(Price) AS s FROM wide").algebra.tensors("s", expand=True)
     assert str(tensor) == "Cars:C2⊗20 + Cars:C3⊗22 + Cars:C1⊗24"
 
 

@@ -112,7 +112,7 @@ def test_a_small_capture_is_asked_in_this_process(
 
     monkeypatch.setattr(SparkEngine, "hypothetical", asking)
     deleted = {"cars": [2, 3], "bids": [1]}
-    here = q.what_if({name: keys for name, keys in deleted.items() if name in q.relations})
+    here = q.what_if({name: keys for name, keys in deleted.items() if name in q.plan.relations})
     assert asked == []
     with temporary_settings(tracked.spark, {"spark.sql.ansi.enabled": "false"}):
         spark = q.what_if(deleted)

@@ -53,7 +53,9 @@ def test_table_is_tracked_under_its_own_name(ls: lipstick.Session, spark: SparkS
     ls.track("known", key=["id"])
     assert {
         r["_value"]
-        for r in ls.sql("SELECT name FROM known").evaluate(lipstick.semirings.Which()).collect()
+        for r in ls.sql("SELECT name FROM known")
+        .algebra.evaluate(lipstick.semirings.Which())
+        .collect()
     } == {"{known:1}", "{known:2}", "{known:3}"}
 
 
@@ -304,7 +306,7 @@ def test_rows_that_came_later_are_refused_by_every_question(
             q.polynomials,
             q.lineage,
             lambda: q.what_if({"grown": [1]}),
-            lambda: q.evaluate(lipstick.semirings.Counting()),
+            lambda: q.algebra.evaluate(lipstick.semirings.Counting()),
             lambda: q.write.parquet(tmp_path / "written"),
             lambda: q.save(tmp_path / "saved"),
             lambda: ls.sql("SELECT * FROM grown"),
@@ -414,16 +416,16 @@ def test_a_closed_session_says_so(spark: SparkSession, tmp_path: Path) -> None:
     q.polynomials()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spark, "_sc", SimpleNamespace(_jsc=None), raising=False)
-        for question in (q.cost, lambda: ls.sql("SELECT 1"), lambda: lipstick.session(spark)):
+        for question in (q.plan.cost, lambda: ls.sql("SELECT 1"), lambda: lipstick.session(spark)):
             with pytest.raises(SessionClosedError, match="The Spark session was stopped"):
                 question()
     ls.close()
     questions: list[Callable[[], object]] = [
         lambda: q.df,
         lambda: q.annotated,
-        q.members,
+        q.algebra.members,
         q.polynomials,
-        q.cost,
+        q.plan.cost,
         lambda: q.what_if({"gone": [1]}),
         lambda: q.what_if({"gone": [1]}, method="rerun"),
         lambda: q.what_if_many([]),

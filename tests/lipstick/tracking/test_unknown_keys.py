@@ -24,8 +24,8 @@ def questions(
         lambda: q.what_if(delete, strict=strict),
         lambda: q.what_if_many([delete], strict=strict),
         lambda: q.what_if_many({"cars": table}, strict=strict),
-        lambda: q.evaluate(semirings.Counting(), {"Cars": {key: 3}}, strict=strict),
-        lambda: q.k_relation(semirings.Counting(), {"Cars": {key: 3}}, strict=strict),
+        lambda: q.algebra.evaluate(semirings.Counting(), {"Cars": {key: 3}}, strict=strict),
+        lambda: q.algebra.k_relation(semirings.Counting(), {"Cars": {key: 3}}, strict=strict),
         lambda: q.what_if_updated({"Cars": table.select(["CarId"])}, strict=strict),
     ]
 

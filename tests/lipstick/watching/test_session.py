@@ -92,7 +92,7 @@ def test_deletions_are_the_pipeline_run_again(
     watch, folder = watched
     q = watch.query(f"{folder}/regional")
     assert _rows(q.df) == _rows(spark.read.parquet(f"{folder}/regional"))
-    assert set(q.relations) == {"orders", "people"} == set(watch.sources)
+    assert set(q.plan.relations) == {"orders", "people"} == set(watch.sources)
     gone = set(random.Random(7).sample(range(60), 25))
     again = tmp_path / "again"
     _inputs(spark, again, [row for row in ORDERS if row[0] not in gone], PEOPLE[1:])
@@ -196,7 +196,7 @@ def test_a_watched_session_has_no_trace_of_the_watch(
         spark.read.parquet(f"{tmp_path}/days").toPandas()
         shown = watch.last
         assert _observed(spark) == before
-        (source,) = set(q.relations) - {"orders"}
+        (source,) = set(q.plan.relations) - {"orders"}
         asked = orders.where(F.expr("assert_true(id < 100) IS NULL"))
 
         def ask_refused() -> None:
@@ -248,10 +248,10 @@ def test_data_made_in_python_are_followed(watched: tuple[Watch, Path], tmp_path:
             make(spark).where("id > 0").write.parquet(f"{tmp_path}/{name}")
         for name in MADE_IN_PYTHON:
             q = watch.query(f"{tmp_path}/{name}")
-            assert {watch.sources[source] for source in q.relations} == {MADE}
+            assert {watch.sources[source] for source in q.plan.relations} == {MADE}
             whole = _rows(spark.read.parquet(f"{tmp_path}/{name}"))
             assert (name, _rows(q.df)) == (name, whole)
-            gone = q.what_if(delete=dict.fromkeys(q.relations, "id = 1")).df
+            gone = q.what_if(delete=dict.fromkeys(q.plan.relations, "id = 1")).df
             assert (name, _rows(gone)) == (name, whole[1:])
 
 
@@ -280,7 +280,7 @@ def test_a_table_that_its_query_does_not_make_is_a_source(
         else:
             made.select("id", F.rand().alias("k")).write.parquet(target)
         q = watch.query(spark.read.parquet(target))
-        (source,) = q.relations
+        (source,) = q.plan.relations
         assert reason in watch.sources[source]
 
 
@@ -294,7 +294,7 @@ def test_a_table_that_reads_itself(watched: tuple[Watch, Path], tmp_path: Path) 
         before = spark.read.csv(target, schema="id int", header=True)
         before.selectExpr("id + 10 AS id").write.mode("append").csv(target, header=True)
         q = watch.query(target)
-        assert set(q.relations) == {"seeds"}
+        assert set(q.plan.relations) == {"seeds"}
         assert [row["id"] for row in q.lineage(where="id = 11")["seeds"].collect()] == [1]
         assert _rows(q.df) == [(0,), (1,), (10,), (11,), (12,), (2,)]
 
@@ -324,7 +324,7 @@ def test_files_have_one_name_however_their_path_is_spelt(
         )
         sizes = again.groupBy("k").agg(F.count("*").alias("n"))
         q = watch.query(orders.join(sizes, "k").join(once_more.select("id"), "id"))
-        assert list(q.relations) == ["rows_1"]
+        assert list(q.plan.relations) == ["rows_1"]
         assert watch.query(again.where("k = 1")).lineage()["rows_1"].count() == 3
 
 
@@ -357,5 +357,5 @@ def test_queries_that_are_refused_together_are_annotated_one_after_the_other(
         twice = spark.read.parquet(f"{tmp_path}/large").selectExpr("id * 2 AS twice")
         twice.write.parquet(f"{tmp_path}/twice")
         monkeypatch.setattr(Session, "sql", refused_at_first)
-        assert set(watch.query(f"{tmp_path}/twice").relations) == {"numbers"}
+        assert set(watch.query(f"{tmp_path}/twice").plan.relations) == {"numbers"}
     assert len(texts) == 1 + 2 + 1

@@ -34,7 +34,7 @@ def _totals(orders: DataFrame) -> DataFrame:
 
 
 def _name(watch: Any, shown: Any) -> str:
-    (name,) = shown.query.relations
+    (name,) = shown.query.plan.relations
     return str(name)
 
 
@@ -177,7 +177,7 @@ def test_tables_that_the_session_wrote_are_followed(
         totals = spark.read.parquet(f"{tmp_path}/totals")
         totals.where("n > 30").collect()
         orders.where("id = 1").write.mode("append").parquet(f"{tmp_path}/totals_later")
-        assert set(watch.last.query.relations) == {"orders"}
+        assert set(watch.last.query.plan.relations) == {"orders"}
         rows = watch.last.what_if(delete={"orders": "id = 3"}).df.collect()
         assert rows == []
         assert "SELECT" not in str(watch.shown)

@@ -83,7 +83,7 @@ def _stages(bench: Bench, outcome: Outcome, oracles: bool, frames: bool) -> Iter
     yield outcome
     with _stage("read"):
         q = bench.ls.annotate(bench.annotating.sql(sql)) if frames else bench.ls.sql(sql)
-        text = q.rewritten_sql
+        text = q.plan.rewritten_sql
     if not oracles:
         return
     with _stage("df"):
@@ -204,7 +204,7 @@ def _held(expected: Bag, keys: Sequence[OrderKey]) -> None:
 def _deletions(bench: Bench, q: Any, offline: Any, seed: str) -> list[Deletion]:
     """Return one row that the answer depends on, and about a third of everything."""
     rng = random.Random(seed)
-    read = {name: bench.relations[name.lower()].rows for name in q.relations}
+    read = {name: bench.relations[name.lower()].rows for name in q.plan.relations}
     full = {name: rows for name, rows in read.items() if rows}
     if not full:
         return []

@@ -50,13 +50,13 @@ def check_aggregate(engine: Engine, column: str, positions: Array) -> str:
     if scalar.column is None or scalar.column[0] != GROUP or scalar.column[1] not in calls:
         raise CaptureError(
             f"Column {column!r} is not an aggregate alone, whose members bring something to it.\n"
-            f"tensors({column!r}) has its formal value."
+            f"algebra.tensors({column!r}) has its formal value."
         )
     call = calls[scalar.column[1]]
     if call.function is None:
         raise CaptureError(
             f"Column {column!r} is not a SUM, COUNT, MIN, MAX or AVG.\n"
-            f"tensors({column!r}) has its formal value."
+            f"algebra.tensors({column!r}) has its formal value."
         )
     return shown
 

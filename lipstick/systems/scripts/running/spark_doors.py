@@ -323,7 +323,7 @@ class Annotating:
             reason = f"its frame cannot be annotated: {first_line(error)}"
             self._recorder.change(event, inferred=reason)
             return None
-        used = {name: self._relations[name] for name in annotated.relations}
+        used = {name: self._relations[name] for name in annotated.plan.relations}
         self._recorder.change(event, capture=True, relations=used)
         return capture
 

@@ -80,7 +80,7 @@ def test_generated_queries_have_the_values_of_elements_as_objects(
     case = generate(seed)
     capture = write_capture(case.sql, case.database, tmp_path / "c")
     assert len(capture.memory.blocks) > 1
-    assert capture.evaluate(semirings.Why()).num_rows
+    assert capture.algebra.evaluate(semirings.Why()).num_rows
     _compare(capture, monkeypatch, random.Random(seed))
 
 
@@ -125,7 +125,7 @@ def _value(semiring: Semiring[Any], name: str, keys: list[Any], rng: random.Rand
 
 
 def _evaluated(capture: Capture, semiring: Semiring[Any], given: Any, merged: bool) -> Any:
-    ask = capture.k_relation if merged else capture.evaluate
+    ask = capture.algebra.k_relation if merged else capture.algebra.evaluate
     try:
         return [repr(row) for row in ask(semiring, given).to_pylist()]
     except LipstickError as error:

@@ -51,7 +51,7 @@ def test_an_error_of_a_row_that_appears(tmp_path: Path) -> None:
 def test_a_condition_on_members_is_no_comparison_of_aggregates(tmp_path: Path) -> None:
     """Rows that it drops are not part of an annotation, and any semiring has values for others."""
     capture = write_capture(PADDED, DATABASE, tmp_path)
-    evaluated = capture.evaluate(Tropical(), {"l": {1: 2.0, 3: 4.0}, "r": {3: 1.0}})
+    evaluated = capture.algebra.evaluate(Tropical(), {"l": {1: 2.0, 3: 4.0}, "r": {3: 1.0}})
     assert sorted(evaluated.to_pandas().itertuples(index=False)) == [(1, 2), (2, 0), (3, 5), (4, 0)]
     sql = f"SELECT count(*) AS n FROM ({PADDED.replace('> 1', '> 2.5')}) t GROUP BY id > 0"
     ((row, annotation),) = write_capture(sql, DATABASE, tmp_path / "grouped").polynomials()

@@ -62,7 +62,7 @@ def test_sums_of_values_that_may_change_are_bounded(tmp_path: Path) -> None:
     database = Database({"e": small("e", "id int, ts int", rows)})
     sql = """WITH s AS (SELECT *, CASE WHEN ts - lag(ts) OVER (ORDER BY ts) <= 30 THEN 0 ELSE 1 END
         AS new FROM e) SELECT id, sum(new) OVER (ORDER BY ts) AS session FROM s ORDER BY id"""
-    sessions = [value for _, value in written(sql, database, tmp_path).tensors("c1")]
+    sessions = [value for _, value in written(sql, database, tmp_path).algebra.tensors("c1")]
     found = possible(sessions[-1])
     assert set(found) == {None, *range(MANY + 1)}
 

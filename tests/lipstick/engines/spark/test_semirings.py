@@ -52,13 +52,13 @@ def test_valuations_by_rows(session: Session) -> None:
     q = session.sql("SELECT DISTINCT model FROM cars")
     lengths = lipstick.of_row(lambda row: len(row["model"]), columns=["model"])
     for given in (lengths, "length(model)", {"C1": 6, "C2": 5, "C3": 5}):
-        rows = q.evaluate(semirings.Tropical(), {"cars": given}).collect()
+        rows = q.algebra.evaluate(semirings.Tropical(), {"cars": given}).collect()
         assert {tuple(row) for row in rows} == {("Accord", 6.0), ("Civic", 5.0)}
     with pytest.raises(ValuationError, match="has no column 'price'"):
-        q.evaluate(semirings.Tropical(), {"cars": lipstick.of_row(len, columns=["price"])})
+        q.algebra.evaluate(semirings.Tropical(), {"cars": lipstick.of_row(len, columns=["price"])})
     memory = lipstick.open(q.capture.directory)
     with pytest.raises(ValuationError, match="a function of its rows, which needs Spark"):
-        memory.evaluate(semirings.Tropical(), {"cars": lengths})
+        memory.algebra.evaluate(semirings.Tropical(), {"cars": lengths})
 
 
 def test_cluster_and_memory_agree(session: Session) -> None:
@@ -66,8 +66,8 @@ def test_cluster_and_memory_agree(session: Session) -> None:
     memory = lipstick.open(q.capture.directory)
     for semiring, given in CASES:
         valuation = {"cars": given} if given else None
-        actual = {tuple(row) for row in q.evaluate(semiring, valuation).collect()}
-        expected = memory.evaluate(semiring, valuation).to_pylist()
+        actual = {tuple(row) for row in q.algebra.evaluate(semiring, valuation).collect()}
+        expected = memory.algebra.evaluate(semiring, valuation).to_pylist()
         assert actual == {tuple(row.values()) for row in expected}, semiring.name
 
 
@@ -115,7 +115,9 @@ def test_annotations_made_of_tokens_are_those_of_memory(session: Session, name: 
             answers = []
             for engine in (q, memory):
                 try:
-                    answers.append(alike(rows_of(engine.evaluate(semiring, given)), semiring))
+                    answers.append(
+                        alike(rows_of(engine.algebra.evaluate(semiring, given)), semiring)
+                    )
                 except CapabilityError as error:
                     answers.append(str(error))
             assert answers[0] == answers[1], (semiring.name, given)

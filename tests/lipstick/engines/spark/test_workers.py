@@ -59,10 +59,10 @@ def test_other_workers_are_checked_before_work(spark: SparkSession) -> None:
         context.pythonExec = "/usr/bin/env"
         try:
             with pytest.raises(WorkerPythonError, match=r"set PYSPARK_PYTHON(.|\n)*numpy"):
-                capture.evaluate(semirings.Counting())
+                capture.algebra.evaluate(semirings.Counting())
         finally:
             context.pythonExec = before
-        rows = capture.evaluate(semirings.Counting()).collect()
+        rows = capture.algebra.evaluate(semirings.Counting()).collect()
         assert [tuple(row) for row in rows] == [("a", 2, 1), ("b", 1, 1)]
 
 
@@ -71,10 +71,10 @@ def test_polynomials_of_groups_are_refused_at_once(spark: SparkSession) -> None:
     with session(spark) as ls:
         query = _query(ls)
         with pytest.raises(CapabilityError, match=r"δ\(w:1 \+ w:2\) is not a polynomial"):
-            query.evaluate(semirings.Polynomials())
-        rows = query.evaluate(semirings.Polynomials(), lambda token: 2).collect()
+            query.algebra.evaluate(semirings.Polynomials())
+        rows = query.algebra.evaluate(semirings.Polynomials(), lambda token: 2).collect()
         assert [row["_value"] for row in rows] == ["1", "1"]
-        plain = ls.sql("SELECT s FROM w WHERE id = 3").evaluate(semirings.Polynomials())
+        plain = ls.sql("SELECT s FROM w WHERE id = 3").algebra.evaluate(semirings.Polynomials())
         assert [tuple(row) for row in plain.collect()] == [("b", "w:3")]
 
 
@@ -85,7 +85,8 @@ import lipstick
 ls = lipstick.session(spark)
 ls.track("w", spark.createDataFrame([(1, "a"), (2, "a")], "id int, s string"), key="id")
 query = ls.sql("SELECT s, count(*) AS n FROM w GROUP BY s")
-print("answer", [tuple(row) for row in query.evaluate(lipstick.semirings.Counting()).collect()])
+counted = query.algebra.evaluate(lipstick.semirings.Counting())
+print("answer", [tuple(row) for row in counted.collect()])
 spark.stop()
 """
 

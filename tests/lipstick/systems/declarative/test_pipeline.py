@@ -125,7 +125,7 @@ def test_rows_are_followed_to_files_that_no_flow_writes(built: Path, spark: Spar
         order = ["orders", "large", "by_customer", "best"]
         assert [name for name in names if name in order] == order
         best = pipeline.query("sales.best")
-        assert set(best.relations) == {"orders"}
+        assert set(best.plan.relations) == {"orders"}
         assert pipeline.sources == {"orders": "the pipeline does not write it"}
         assert _values(best.lineage()["orders"]) == [o for o in ORDERS if o[2] >= 10]
         without = best.what_if(delete={"orders": "id = 6"}).df
