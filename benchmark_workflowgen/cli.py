@@ -8,6 +8,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from benchmark_workflowgen.errors import BenchmarkError
 from benchmark_workflowgen.experiments import (
     cluster,
     erasure,
@@ -28,7 +29,7 @@ from benchmark_workflowgen.experiments import (
     streams,
     worker_cost,
 )
-from benchmark_workflowgen.grid import KINDS, PRESETS, SPARK, Case, GridError, preset, read_grid
+from benchmark_workflowgen.grid import KINDS, PRESETS, SPARK, Case, preset, read_grid
 from benchmark_workflowgen.results import Results
 
 _PATH = click.Path(path_type=Path)
@@ -96,7 +97,7 @@ def run(
         results.begin(path)
         with Sparks(master, remote, memory) as sparks:
             CaseRunner(sparks, results, cache or output / "data").run(cases, console)
-    except (GridError, ValueError) as error:
+    except ValueError as error:
         raise click.ClickException(str(error)) from error
     console.print(f"{results.write_table()}", highlight=False)
 
@@ -105,7 +106,9 @@ def _chosen(cases: tuple[Case, ...], only: tuple[str, ...]) -> tuple[Case, ...]:
     names = dict.fromkeys(case.experiment for case in cases)
     unknown = [name for name in only if name not in names]
     if unknown:
-        raise GridError(f"There is no experiment {unknown[0]!r}; there are: {', '.join(names)}.")
+        raise BenchmarkError(
+            f"There is no experiment {unknown[0]!r}; there are: {', '.join(names)}."
+        )
     return tuple(case for case in cases if not only or case.experiment in only)
 
 

@@ -31,14 +31,11 @@ import yaml
 from benchmark_workflowgen import suites
 from benchmark_workflowgen.arctic import ArcticStations
 from benchmark_workflowgen.dealerships import Dealerships
+from benchmark_workflowgen.errors import BenchmarkError
 from benchmark_workflowgen.measure import queries, workflows
 from lipstick.workflow.definition import bounded_yaml
 
 PRESETS = ("smoke", "paper", "scale")
-
-
-class GridError(ValueError):
-    """A grid with unknown or unsupported settings."""
 
 
 def _fields(kind: type) -> frozenset[str]:
@@ -119,42 +116,44 @@ def read_grid(path: Path) -> tuple[Case, ...]:
 
     Raises
     ------
-    GridError
+    BenchmarkError
         For a file that cannot be read, kinds and parameters that there are not.
     """
     try:
         text = path.read_text(encoding="utf-8")
         document = bounded_yaml.load(text) if path.suffix != ".toml" else tomllib.loads(text)
     except (OSError, tomllib.TOMLDecodeError, yaml.YAMLError) as error:
-        raise GridError(f"{path}: {error}") from error
+        raise BenchmarkError(f"{path}: {error}") from error
     experiments = document.get("experiment") if isinstance(document, dict) else None
     if not isinstance(experiments, list) or not experiments:
-        raise GridError(f"{path} has no experiments: write [[experiment]] with a name and a kind.")
+        raise BenchmarkError(
+            f"{path} has no experiments: write [[experiment]] with a name and a kind."
+        )
     return tuple(case for given in experiments for case in _cases(path, given))
 
 
 def _cases(path: Path, given: Mapping[str, Any]) -> Iterator[Case]:
     name, kind = str(given.get("name", "")), str(given.get("kind", ""))
     if not name or kind not in KINDS:
-        raise GridError(
+        raise BenchmarkError(
             f"{path}: experiment {name or '?'} is of kind {kind or '?'}; an experiment has a name "
             f"and one of the kinds {', '.join(KINDS)}."
         )
     unknown = sorted(set(given) - _OWN - SPARK - KINDS[kind])
     if unknown:
-        raise GridError(
+        raise BenchmarkError(
             f"{path}: {name} has a parameter {unknown[0]!r}, which {kind} has not.\n"
             f"Its parameters: {', '.join(sorted(KINDS[kind] | SPARK))}."
         )
     repetitions, warm_up = given.get("repetitions", 1), given.get("warm_up", 1)
     if not isinstance(repetitions, int) or not isinstance(warm_up, int) or repetitions < 1:
-        raise GridError(f"{path}: {name}: repetitions and warm_up are whole numbers.")
+        raise BenchmarkError(f"{path}: {name}: repetitions and warm_up are whole numbers.")
     parameters = {key: value for key, value in given.items() if key not in _OWN}
     if kind in ("tpch", "tpcds"):
         try:
             parameters.setdefault("query", list(_texts(kind, parameters)))
-        except suites.SuiteError as error:
-            raise GridError(f"{path}: {name}: {error}") from error
+        except BenchmarkError as error:
+            raise BenchmarkError(f"{path}: {name}: {error}") from error
     settings = [
         value if isinstance(value, list) and key != "variants" else [value]
         for key, value in parameters.items()
@@ -178,7 +177,7 @@ def _check(path: Path, case: Case) -> None:
             _of(queries.VARIANTS, *case.parameters.get("variants", ()))
             _of(_texts(case.kind, case.parameters), case.parameters["query"])
     except (TypeError, ValueError) as error:
-        raise GridError(f"{path}: {case}: {error}") from error
+        raise BenchmarkError(f"{path}: {case}: {error}") from error
 
 
 def _of(known: Iterable[str], *given: str) -> None:

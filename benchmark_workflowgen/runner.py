@@ -23,8 +23,9 @@ from rich.progress import (
 import lipstick
 from benchmark_workflowgen import suites
 from benchmark_workflowgen.environment import environment
+from benchmark_workflowgen.errors import BenchmarkError
 from benchmark_workflowgen.generated_graphs import generate
-from benchmark_workflowgen.grid import Case, GridError, text_of, workload_of
+from benchmark_workflowgen.grid import Case, text_of, workload_of
 from benchmark_workflowgen.measure import queries, workflows
 from benchmark_workflowgen.measure.graphs import measure_graph
 from benchmark_workflowgen.measure.rows import Measurement
@@ -59,13 +60,13 @@ class CaseRunner:
 
         Raises
         ------
-        GridError
+        BenchmarkError
             Before anything runs: for a number of cores where Spark is not started here.
         """
         if not self._sparks.local:
             chosen = next((case for case in cases if case.spark[0] is not None), None)
             if chosen is not None:
-                raise GridError(
+                raise BenchmarkError(
                     f"{chosen}: a cluster has the cores it has; leave 'cores' out of the grid, or "
                     "run other experiments (--only)."
                 )

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from graphquery.arrays import Selection
 from graphquery.build import Around
-from graphquery.errors import (
-    GraphDataError,
-    GraphError,
-    NotInGraphError,
-    SelectionError,
-    StaleValueError,
-    UnknownNameError,
-    ValuesError,
-)
+from graphquery.errors import GraphError, UnknownNameError, ValuesError
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Ordinals, Port, Segment
 from graphquery.operations.delete import delete
@@ -33,20 +25,16 @@ __all__ = [
     "Around",
     "EdgeSet",
     "ExecutionDifference",
-    "GraphDataError",
     "GraphEngine",
     "GraphError",
     "GraphEvaluation",
     "Kind",
     "NodeSelection",
-    "NotInGraphError",
     "Ordinals",
     "Port",
     "ProvenanceGraph",
     "Segment",
     "Selection",
-    "SelectionError",
-    "StaleValueError",
     "UnknownNameError",
     "ValuesError",
     "ancestors",

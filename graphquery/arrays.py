@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from graphquery import naming
 from graphquery.csr import Csr, positions
-from graphquery.errors import NotInGraphError, SelectionError
+from graphquery.errors import GraphError, UnknownNameError
 from graphquery.model import Kind, Segment
 from graphquery.protocol import GraphEngine, Nodes, NodeSelection
 from graphquery.storage import GraphStorage
@@ -113,7 +113,7 @@ class Selection(NodeSelection):
 
     def _same(self, other: Selection) -> Array:
         if other.graph is not self.graph:
-            raise SelectionError(
+            raise GraphError(
                 "The selections are of different graphs.\nSelect again in one of them, such as"
                 " graph.select(within=other.names())."
             )
@@ -261,7 +261,7 @@ class ArrayGraph(GraphEngine[Selection]):
 
         Raises
         ------
-        UnknownNameError, NotInGraphError
+        UnknownNameError
             As :meth:`node`.
         """
         return ascending(self.ordered(nodes))
@@ -278,7 +278,7 @@ class ArrayGraph(GraphEngine[Selection]):
         node = int(missing[0])
         segment = self.segment(node)
         hidden = any(bool((ids == node).any()) for ids in self.view.zoomed.values())
-        raise NotInGraphError(
+        raise UnknownNameError(
             reason(
                 naming.names(self.storage, missing[:1])[0],
                 segment,

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from graphquery.csr import EdgeBlock, compress, index_type
-from graphquery.errors import GraphDataError, UnknownNameError, closest
+from graphquery.errors import StoreDamagedError, UnknownNameError, closest
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from graphquery.storage import Columns, GraphStorage, bases_of, sliced
 from semiring.base import Array
@@ -58,7 +58,7 @@ def build(
 
     Raises
     ------
-    GraphDataError
+    StoreDamagedError
         Two segments of one name, edges at unknown segments, ordinals that are not nodes.
     UnknownNameError
         No segment is meant by `around`.
@@ -98,20 +98,20 @@ def positions(segments: tuple[Segment, ...], edge_sets: tuple[EdgeSet, ...]) -> 
 
     Raises
     ------
-    GraphDataError
+    StoreDamagedError
         Two segments have one name, or edges join an unknown segment.
     """
     position: dict[str, int] = {}
     for number, segment in enumerate(segments):
         if segment.name in position:
-            raise GraphDataError(
+            raise StoreDamagedError(
                 f"Two segments have the name {segment.name}.\nGive each segment its own name."
             )
         position[segment.name] = number
     for edges in edge_sets:
         for end in (edges.source, edges.target):
             if end not in position:
-                raise GraphDataError(
+                raise StoreDamagedError(
                     f"Edges from {edges.source} to {edges.target}: there is no segment {end}.\n"
                     "The store is damaged: check it."
                 )
@@ -171,10 +171,10 @@ def _integers(column: Any, file: str, name: str) -> Array:
         column = column.combine_chunks()
     if isinstance(column, pa.Array):
         if column.null_count:
-            raise GraphDataError(f"Column {name!r} of {file} has NULLs.\nThe store is damaged.")
+            raise StoreDamagedError(f"Column {name!r} of {file} has NULLs.\nThe store is damaged.")
         column = column.to_numpy(zero_copy_only=False)
     if column.dtype.kind not in "iu":
-        raise GraphDataError(
+        raise StoreDamagedError(
             f"Column {name!r} of {file} has type {column.dtype}; ordinals are integers.\nThe store"
             " is damaged: check it."
         )
@@ -194,17 +194,17 @@ def _ordinals(
             return ordinals
         low, high = int(ordinals.min()), int(ordinals.max())
         if low < 0 or high >= count:
-            raise GraphDataError(
+            raise StoreDamagedError(
                 f"{where}: ordinal {low if low < 0 else high} in column {name!r} of {edges.file}"
                 f" is not a node; there are {count:,}.\nThe store is damaged: check it."
             )
         return ordinals.astype(index_type(count), copy=False)
     if how is Ordinals.ONE:
         if edges.count and count < 1:
-            raise GraphDataError(f"{where}: the {name} has no node.\nThe store is damaged.")
+            raise StoreDamagedError(f"{where}: the {name} has no node.\nThe store is damaged.")
         return 0
     if edges.count > count:
-        raise GraphDataError(
+        raise StoreDamagedError(
             f"{where}: {edges.count:,} edges at {count:,} nodes of the {name}, one at each.\nThe"
             " store is damaged: check it."
         )

@@ -1,44 +1,71 @@
-"""Errors of the provenance graph; all derive from :class:`semiring.errors.LipstickError`."""
+"""Errors of graphs, stores and federations; all are :class:`semiring.errors.LipstickError`."""
 
 from __future__ import annotations
 
 from semiring.errors import LipstickError, closest
 
 __all__ = [
-    "GraphDataError",
+    "FederationError",
     "GraphError",
-    "NotInGraphError",
-    "SelectionError",
-    "StaleValueError",
+    "MissingColumnError",
+    "ReductionCycleError",
+    "StoreDamagedError",
+    "StoreError",
+    "StoreFormatError",
     "UnknownNameError",
     "ValuesError",
+    "WireError",
     "closest",
 ]
 
 
 class GraphError(LipstickError):
-    """A question that a provenance graph cannot answer."""
-
-
-class GraphDataError(GraphError):
-    """Stored segments, edges or columns that do not make a graph."""
+    """A question that a provenance graph cannot answer, or a graph that a format cannot hold."""
 
 
 class UnknownNameError(GraphError):
-    """A name that no node, module or segment has."""
-
-
-class NotInGraphError(GraphError):
-    """A node that is stored, but was deleted, zoomed out or left out of a subgraph."""
-
-
-class SelectionError(GraphError):
-    """Conditions on nodes that cannot be checked."""
+    """A name that no node, module or segment has, or a node that was deleted or zoomed out."""
 
 
 class ValuesError(GraphError):
     """A node without a value, or a value that cannot be read or computed."""
 
 
-class StaleValueError(ValuesError):
-    """A stale value: a deletion may have changed it, and its function would have to run again."""
+class StoreError(LipstickError):
+    """A missing store, or an operation or content that a store does not support."""
+
+
+class StoreFormatError(StoreError):
+    """A store written in a format that this version does not read."""
+
+
+class StoreDamagedError(StoreError):
+    """A store whose files contradict its log, or make no graph; ``fsck`` lists all damage."""
+
+
+class MissingColumnError(StoreError, KeyError):
+    """A column that a file does not have."""
+
+    __str__ = StoreError.__str__
+
+
+class FederationError(LipstickError):
+    """A federation that cannot be opened, whose ends contradict each other, or cannot answer."""
+
+
+class WireError(FederationError):
+    """Bytes that are not a message, end early, or exceed the limits.
+
+    Attributes
+    ----------
+    reason
+        The reason, as an answer's `missing` has it.
+    """
+
+    def __init__(self, message: str, reason: str = "damaged") -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class ReductionCycleError(GraphError):
+    """Edges that form a cycle, which a provenance graph cannot have."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from graphquery.arrays import ArrayGraph
-from graphquery.errors import GraphDataError
+from graphquery.errors import StoreDamagedError
 from graphquery.stages import Stages, stages
 from semiring.base import Array
 
@@ -25,7 +25,7 @@ def layers(graph: ArrayGraph, backwards: bool = False) -> Iterator[Array]:
 
     Raises
     ------
-    GraphDataError
+    StoreDamagedError
         If edges form a cycle.
     """
     storage = graph.storage
@@ -87,7 +87,7 @@ def _node_layers(graph: ArrayGraph, ids: Array) -> Iterator[Array]:
         done += len(layer)
     if done < len(ids):
         left = graph.names(ids[np.flatnonzero(waiting > 0)[:3]])
-        raise GraphDataError(
+        raise StoreDamagedError(
             f"Edges form a cycle that {', '.join(left)} are on or behind.\nProvenance has no"
             " cycles: unfold loops into invocations."
         )

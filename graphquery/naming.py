@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphquery.errors import GraphError, NotInGraphError, UnknownNameError, closest
+from graphquery.errors import GraphError, UnknownNameError, closest
 from graphquery.model import Segment
 from graphquery.storage import GraphStorage
 from semiring.arrays.arrow import decoded
@@ -78,7 +78,6 @@ def numbers(storage: GraphStorage, nodes: Any) -> Array:
         An array of another type than integers.
     UnknownNameError
         As :func:`find`.
-    NotInGraphError
         An id that no stored or zoomed node has.
     """
     ids = getattr(nodes, "ids", nodes)
@@ -104,12 +103,12 @@ def check_range(storage: GraphStorage, ids: Array) -> None:
 
     Raises
     ------
-    NotInGraphError
+    UnknownNameError
         Naming one of them.
     """
     if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < storage.size:
         outside = int(ids.min()) if ids.min() < 0 else int(ids.max())
-        raise NotInGraphError(
+        raise UnknownNameError(
             f"There is no node {outside}.\nIds are from 0 to {storage.size - 1:,}."
         )
 

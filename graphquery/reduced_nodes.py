@@ -15,10 +15,6 @@ REDUCED = "reduced"
 """The label of reduced nodes."""
 
 
-class ReducedError(GraphError):
-    """A question that depends on operations that a reduction has dropped."""
-
-
 def is_reduced(segments: Iterable[Segment]) -> bool:
     """Return True if one of the segments has reduced nodes."""
     return any(segment.label == REDUCED for segment in segments)
@@ -29,7 +25,7 @@ def check_whole(graph: ArrayGraph, ids: Array) -> None:
 
     Raises
     ------
-    ReducedError
+    GraphError
         It has.
     """
     storage = graph.storage
@@ -41,9 +37,9 @@ def check_whole(graph: ArrayGraph, ids: Array) -> None:
         raise dropped(graph.name(int(made_nodes[0])))
 
 
-def dropped(name: str) -> ReducedError:
+def dropped(name: str) -> GraphError:
     """Return the error for a node whose operations were dropped."""
-    return ReducedError(
+    return GraphError(
         f"{name} is in a reduced graph, which records ancestry without operations: deletions and"
         " annotations cannot be computed.\nAsk for ancestors, descendants or paths to see what may"
         " be affected."

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphquery.arrays import ArrayGraph, Selection
-from graphquery.errors import SelectionError, ValuesError, closest
+from graphquery.errors import GraphError, ValuesError, closest
 from graphquery.model import Kind, Segment
 from graphquery.protocol import Nodes
 from graphquery.values import VALUE_COLUMN, current
@@ -56,7 +56,7 @@ def select(
 
     Raises
     ------
-    SelectionError
+    GraphError
         An unknown kind or operator; a column that no node has.
     """
     conditions = {
@@ -88,7 +88,7 @@ def _kinds(kind: str | Collection[str] | None) -> frozenset[Any] | None:
     known = {item.value for item in Kind}
     for item in kinds or ():
         if item not in known:
-            raise SelectionError(f"There is no kind of node {item!r}.\n{closest(item, known)}")
+            raise GraphError(f"There is no kind of node {item!r}.\n{closest(item, known)}")
     return kinds
 
 
@@ -130,7 +130,7 @@ def _where(graph: ArrayGraph, ids: Array, where: Mapping[str, Any]) -> Array:
         kept.append(left)
     for name in where:
         if name not in having and len(ids):
-            raise SelectionError(
+            raise GraphError(
                 f"None of the {len(ids):,} nodes has a column {name!r}.\nLook at the columns of the"
                 " relation that is meant."
             )
@@ -155,12 +155,12 @@ def _holds(column: pa.Array, condition: Any, name: str) -> Array:
         test: Callable[[pa.Array], Any] = condition
         held = np.asarray(test(column))
         if held.dtype != np.bool_ or len(held) != len(column):
-            raise SelectionError(
+            raise GraphError(
                 f"The condition on {name!r} gives {len(held):,} values of {held.dtype} for"
                 f" {len(column):,} nodes.\nIt is called with a column and returns a Boolean array."
             )
         return held
     op, value = condition if isinstance(condition, tuple) else ("=", condition)
     if op not in OPERATORS:
-        raise SelectionError(f"{op!r} is not a comparison.\nUse one of {', '.join(OPERATORS)}.")
+        raise GraphError(f"{op!r} is not a comparison.\nUse one of {', '.join(OPERATORS)}.")
     return compare_arrays(op, column, value, len(column))

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphquery.csr import Csr
-from graphquery.errors import GraphDataError
+from graphquery.errors import StoreDamagedError
 from graphquery.model import EdgeSet, Kind, Port, Segment
 from graphquery.stages import Stages, stages
 from semiring.base import Array
@@ -186,11 +186,11 @@ class GraphStorage:
 
         Raises
         ------
-        GraphDataError
+        StoreDamagedError
             If the segment has no file, or its column another length.
         """
         if segment.file is None:
-            raise GraphDataError(f"The nodes of {segment.name} have no values.")
+            raise StoreDamagedError(f"The nodes of {segment.name} have no values.")
         if (segment.file, name) not in self._read:
             self._read[segment.file, name] = arrow(self._columns(segment.file, name))
         return sliced(self._read[segment.file, name], segment.name, name, segment)
@@ -207,7 +207,7 @@ def sliced(column: Any, owner: str, name: str, piece: Segment | EdgeSet) -> Any:
     """Return the slice of a file's column that belongs to a segment or edge set."""
     offset = piece.offset
     if len(column) < offset + piece.count:
-        raise GraphDataError(
+        raise StoreDamagedError(
             f"Column {name!r} of {piece.file} has {len(column):,} rows, and {owner} needs rows"
             f" {offset:,} to {offset + piece.count:,}.\nThe store is damaged: check it."
         )

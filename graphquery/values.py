@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphquery.arrays import ArrayGraph, Selection
-from graphquery.errors import StaleValueError, ValuesError
+from graphquery.errors import ValuesError
 from graphquery.model import Kind, Port, Segment
 from graphquery.operations.reach import reached
 from graphquery.protocol import Nodes, OfStale
@@ -82,16 +82,15 @@ def values(graph: ArrayGraph, nodes: Nodes, stale: OfStale = "raise") -> pa.Arra
 
     Raises
     ------
-    StaleValueError
-        An unknown value; see `stale`.
     ValuesError
+        An unknown value; see `stale`.
         A node without a value, or nodes whose values are of different types.
     """
     ids = graph.ordered(nodes)
     marks = effects(graph)
     if stale == "raise" and marks is not None and bool(marks.stale[ids].any()):
         name = graph.name(int(ids[marks.stale[ids]][0]))
-        raise StaleValueError(
+        raise ValuesError(
             f"The value of {name} after the deletion is not known: it is, or derives from, the"
             " result of a function that would have to run again.\nAsk with stale='null' for the"
             " other values, or see stale() for all unknown ones."

@@ -146,10 +146,10 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] != "pyspark":
             raise
-        from lipstick.errors import SparkStartError
+        from lipstick.errors import LipstickError
 
         text = "PySpark is not installed.\nInstall it: pip install 'pyspark>=4.0,<4.4'."
-        raise SparkStartError(text) from None
+        raise LipstickError(text) from None
     globals()[name] = value
     return value
 

@@ -13,22 +13,16 @@ __all__ = [
     "CaptureError",
     "CaptureNotHereError",
     "ColumnValueError",
-    "ErasureError",
-    "FailedQueryError",
     "InternalError",
     "InvalidQueryError",
     "LipstickError",
-    "NotHeldError",
     "NotUnderstoodError",
     "QueryError",
-    "SessionClosedError",
     "SourceChangedError",
     "SourceError",
-    "SparkStartError",
     "StatementError",
     "TrackingError",
     "UncheckedWarning",
-    "UnknownKeyError",
     "UnknownKeyWarning",
     "UnsupportedError",
     "UntrackedError",
@@ -49,35 +43,11 @@ def first_line(error: Exception | str) -> str:
 
 
 class InvalidQueryError(QueryError):
-    """A text that Spark's parser or analyser does not accept.
-
-    Attributes
-    ----------
-    condition
-        The name that Spark gives the error (``UNRESOLVED_COLUMN.WITH_SUGGESTION``), if it does.
-    """
-
-    condition: str | None = None
-
-
-class FailedQueryError(QueryError):
-    """A query that Spark accepts, and that fails at the rows: a division by zero, a wrong cast.
-
-    Attributes
-    ----------
-    condition
-        The name that Spark gives the error (``DIVIDE_BY_ZERO``), if it does.
-    """
-
-    condition: str | None = None
+    """A text that Spark's parser or analyser does not accept."""
 
 
 class TrackingError(LipstickError):
     """A relation that cannot be tracked as asked, or a question about one that is not tracked."""
-
-
-class UnknownKeyError(TrackingError):
-    """Keys in a strict question that name no row."""
 
 
 class SourceError(TrackingError):
@@ -88,10 +58,6 @@ class StatementError(LipstickError):
     """A statement of a history that cannot be reenacted, or that would fail over other rows."""
 
 
-class ErasureError(LipstickError):
-    """An erasure that cannot be planned or applied as asked, or whose tables have moved on."""
-
-
 class SourceChangedError(LipstickError):
     """A source that has changed since it was tracked."""
 
@@ -100,26 +66,14 @@ class VersionGoneError(SourceChangedError):
     """A version of a table that cannot be read any more, or never was there."""
 
 
-class SessionClosedError(LipstickError):
-    """A question to a session, or to a query of one, that was closed."""
-
-
 class InternalError(UnsupportedError):
     """A query whose reading ended in an error of this project's own: a defect, to be reported."""
 
     is_defect = True
 
 
-class SparkStartError(LipstickError):
-    """Spark that cannot start here: without PySpark, without Java, or with one that is too old."""
-
-
 class CaptureError(LipstickError):
     """A capture that cannot be written, read, or asked this question."""
-
-
-class NotHeldError(CaptureError, AttributeError):
-    """A question that annotated queries answer, and captures do not."""
 
 
 class ColumnValueError(CaptureError):
@@ -128,10 +82,6 @@ class ColumnValueError(CaptureError):
 
 class NeedsSparkError(CaptureError):
     """A question to a capture in memory that only Spark can answer."""
-
-
-class WorkerPythonError(LipstickError):
-    """Spark's workers run a Python that lacks the packages, or is not of the version, of ours."""
 
 
 class CaptureDamagedError(CaptureError):

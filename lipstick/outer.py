@@ -20,17 +20,17 @@ def outer(reference: str) -> Any:
 
     Raises
     ------
-    MissingSystemError
+    LipstickError
         Its module is not there.
     """
     try:
         return resolve(reference)
     except ModuleNotFoundError as error:
-        from lipstick.systems.errors import MissingSystemError
+        from semiring.errors import LipstickError
 
         module = reference.partition(":")[0]
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
             raise
-        raise MissingSystemError(
+        raise LipstickError(
             f"This installation has no {module}.\nInstall lipstick-spark whole."
         ) from None

@@ -278,7 +278,7 @@ def capture(
 
     Raises
     ------
-    FailedQueryError
+    QueryError
         Spark fails at the rows.
     """
     with running(query.sql):

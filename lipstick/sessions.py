@@ -18,7 +18,7 @@ from lipstick import display
 from lipstick.dataframes import check_names, plain_frame, query_text, relation_of_view
 from lipstick.engines.spark.local_session import is_stopped, own_spark, unlog_own_errors
 from lipstick.engines.spark.workers import use_own_python
-from lipstick.errors import QueryError, SessionClosedError, SourceChangedError, TrackingError
+from lipstick.errors import LipstickError, QueryError, SourceChangedError, TrackingError
 from lipstick.frame import AnnotatedFrame
 from lipstick.pipeline import PreparedQuery, prepare
 from lipstick.stages.explain import log_passes_where_asked
@@ -484,7 +484,7 @@ class Session:
 
         Raises
         ------
-        SessionClosedError, SourceChangedError
+        LipstickError, SourceChangedError
         """
         self.check_open()
         with self._views.in_force():
@@ -508,9 +508,9 @@ class Session:
     # -- end -------------------------------------------------------------------------------
 
     def check_open(self) -> None:
-        """Raise :class:`SessionClosedError` if the session was closed, or Spark stopped."""
+        """Raise :class:`LipstickError` if the session was closed, or Spark stopped."""
         if self._closed or is_stopped(self.spark):
-            raise SessionClosedError(
+            raise LipstickError(
                 f"The {'session was closed' if self._closed else 'Spark session was stopped'}: its "
                 "views and the captures in its store are gone.\n"
                 "Open another one, lipstick.session(spark), and track the relations there. "

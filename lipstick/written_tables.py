@@ -28,13 +28,7 @@ from lipstick.dataframes.jvm import analysed, frame_of
 from lipstick.dataframes.leaves import is_same_source, row_leaves
 from lipstick.engines.spark.local_session import unlog_own_errors
 from lipstick.engines.spark.private_session import PrivateSession
-from lipstick.errors import (
-    LipstickError,
-    SessionClosedError,
-    SourceChangedError,
-    SourceError,
-    first_line,
-)
+from lipstick.errors import LipstickError, SourceChangedError, SourceError, first_line
 from lipstick.pipeline import prepare
 from lipstick.sessions import Session
 from lipstick.stages.settings import naming_settings
@@ -170,7 +164,7 @@ class WrittenTables(ABC):
 
     def _check_open(self) -> None:
         if self._closed:
-            raise SessionClosedError(self._closed_message)
+            raise LipstickError(self._closed_message)
 
     @abstractmethod
     def _prepare_copy(self, copy: Any) -> None:

@@ -9,11 +9,18 @@ _CONTEXT = 60
 
 
 class QueryError(LipstickError):
-    """A query that cannot be annotated.
+    """A query that cannot be annotated, or that fails at its rows: a division by zero.
 
     The message has four parts: what, ``line:column``, an excerpt with a caret under the place,
     and what to do instead. The text of a view that the query reads is not excerpted.
+
+    Attributes
+    ----------
+    condition
+        The name that Spark gives the error (``DIVIDE_BY_ZERO``), if it is Spark's and has one.
     """
+
+    condition: str | None = None
 
     def __init__(self, problem: str, advice: str, sql: str = "", span: Span | None = None) -> None:
         self.problem = problem

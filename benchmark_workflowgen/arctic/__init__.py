@@ -10,7 +10,6 @@ from benchmark_workflowgen.arctic.workload import (
     SELECTIVITIES,
     TOPOLOGIES,
     ArcticStations,
-    StationFileError,
     arctic,
     read_stations,
 )
@@ -19,7 +18,6 @@ __all__ = [
     "SELECTIVITIES",
     "TOPOLOGIES",
     "ArcticStations",
-    "StationFileError",
     "arctic",
     "generate",
     "read_stations",

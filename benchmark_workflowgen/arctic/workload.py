@@ -26,6 +26,7 @@ from benchmark_workflowgen.arctic.climate import (
     generate,
     season,
 )
+from benchmark_workflowgen.errors import BenchmarkError
 from lipstick.workflow import Module, Relation, Run, Specification, StateQuery, Workflow
 
 COLUMNS = {
@@ -40,21 +41,17 @@ MISSING = ("", "NA", "NaN", "-999", "-999.9", "-9999", "999.9", "9999", "9999.9"
 _NEEDED = ("year", "month", "air_temperature")
 
 
-class StationFileError(ValueError):
-    """A file that is not of the format, with what is wrong in it."""
-
-
 def read_stations(folder: Path) -> Mapping[str, pa.Table]:
     """Return the observations of all stations of a folder by name, in the order of the names.
 
     Raises
     ------
-    StationFileError
+    BenchmarkError
         For a folder without files, and files that are not of the format.
     """
     paths = sorted(folder.glob("*.csv"))
     if not paths:
-        raise StationFileError(f"{folder} has no station files: one CSV file per station.")
+        raise BenchmarkError(f"{folder} has no station files: one CSV file per station.")
     return {path.stem: read_station(path) for path in paths}
 
 
@@ -63,7 +60,7 @@ def read_station(path: Path) -> pa.Table:
 
     Raises
     ------
-    StationFileError
+    BenchmarkError
         For missing columns, values that are not numbers, months there are not, or twice.
     """
     lines = path.read_text(encoding="utf-8-sig").splitlines(keepends=True)
@@ -74,19 +71,19 @@ def read_station(path: Path) -> pa.Table:
     try:
         raw = csv.read_csv(pa.BufferReader(text.encode()), convert_options=options)
     except pa.ArrowInvalid as error:
-        raise StationFileError(f"{path}: {error}") from error
+        raise BenchmarkError(f"{path}: {error}") from error
     raw = raw.rename_columns([name.strip().lower() for name in raw.column_names])
     lacking = [name for name in _NEEDED if name not in raw.column_names]
     if lacking:
-        raise StationFileError(
+        raise BenchmarkError(
             f"{path} has no column {lacking[0]!r}; its columns: {', '.join(raw.column_names)}."
         )
     year, month = (_column(path, raw, name, pa.int32()) for name in ("year", "month"))
     if year.null_count or month.null_count:
-        raise StationFileError(f"{path}: a row has no year or no month.")
+        raise BenchmarkError(f"{path}: a row has no year or no month.")
     months = month.to_numpy(zero_copy_only=False)
     if len(months) and not (months.min() >= 1 and months.max() <= 12):
-        raise StationFileError(f"{path}: months are 1 to 12, not {months.min()} to {months.max()}.")
+        raise BenchmarkError(f"{path}: months are 1 to 12, not {months.min()} to {months.max()}.")
     values = [_column(path, raw, COLUMNS[variable.name], pa.float64()) for variable in VARIABLES]
     seasons = pa.array(season(months), pa.int32())
     table = pa.Table.from_arrays([year, month, seasons, *values], schema=OBSERVATIONS)
@@ -94,9 +91,7 @@ def read_station(path: Path) -> pa.Table:
     times = table["Year"].to_numpy() * 12 + table["Month"].to_numpy() - 1
     twice = times[1:][np.diff(times) == 0]
     if len(twice):
-        raise StationFileError(
-            f"{path}: month {twice[0] % 12 + 1} of {twice[0] // 12} occurs twice."
-        )
+        raise BenchmarkError(f"{path}: month {twice[0] % 12 + 1} of {twice[0] // 12} occurs twice.")
     return table
 
 
@@ -106,7 +101,7 @@ def _column(path: Path, raw: pa.Table, name: str, kind: pa.DataType) -> pa.Array
     try:
         return pc.cast(raw[name].combine_chunks(), kind)
     except pa.ArrowInvalid as error:
-        raise StationFileError(f"{path}: column {name!r}: {error}") from error
+        raise BenchmarkError(f"{path}: column {name!r}: {error}") from error
 
 
 TOPOLOGIES = ("parallel", "serial", "dense")
@@ -295,7 +290,7 @@ class ArcticStations:
             return [generate(number, self.seed, last) for number in numbers]
         tables = list(read_stations(self.folder).values())[: self.stations]
         if len(tables) < self.stations:
-            raise StationFileError(
+            raise BenchmarkError(
                 f"{self.folder} has files of {len(tables)} stations; {self.stations} are asked for."
             )
         return [_months(table, last) for table in tables]

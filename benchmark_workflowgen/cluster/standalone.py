@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pyspark
 
+from benchmark_workflowgen.errors import BenchmarkError
+
 _HOME = Path(pyspark.__file__).resolve().parent
 _CLASSES = "org.apache.spark.deploy"
 _CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
@@ -26,10 +28,6 @@ _MASTER = re.compile(r"Starting Spark master at (spark://\S+)")
 _REGISTERED = re.compile(r"Successfully registered with master")
 _SERVING = re.compile(r"Spark Connect server started at")
 _SECONDS = 90.0
-
-
-class ClusterError(RuntimeError):
-    """A process of the cluster that did not come up, with the end of its log."""
 
 
 class Standalone:
@@ -126,7 +124,7 @@ class Standalone:
                 break
             time.sleep(0.2)
         end = "\n".join(path.read_text(encoding="utf-8", errors="replace").splitlines()[-10:])
-        raise ClusterError(f"{name} did not come up. The end of {path}:\n{end}")
+        raise BenchmarkError(f"{name} did not come up. The end of {path}:\n{end}")
 
     def _stop(self) -> None:
         for process in reversed(self._processes):

@@ -14,8 +14,9 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from benchmark_workflowgen.cluster.standalone import HOST, ClusterError, Standalone, can_hide
-from benchmark_workflowgen.grid import PRESETS, GridError, preset, read_grid
+from benchmark_workflowgen.cluster.standalone import HOST, Standalone, can_hide
+from benchmark_workflowgen.errors import BenchmarkError
+from benchmark_workflowgen.grid import PRESETS, preset, read_grid
 from benchmark_workflowgen.results import Results
 
 _TELLING = re.compile(
@@ -66,7 +67,7 @@ def main(
             for log in sorted(standalone.folder.glob("*.log")):
                 for line in telling(log):
                     console.print(f"{log.stem}: {line}", markup=False, highlight=False)
-    except (ClusterError, GridError) as error:
+    except BenchmarkError as error:
         raise click.ClickException(str(error)) from error
     console.print(f"{results.write_table()}", highlight=False)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -44,10 +44,6 @@ class Workload(Protocol):
         """Return True if a run is over after an execution."""
 
 
-class StoppedError(Exception):
-    """Another participant has failed, or the user has interrupted."""
-
-
 class Turns:
     """The order in which some participants work.
 
@@ -67,13 +63,13 @@ class Turns:
 
         Raises
         ------
-        StoppedError
+        CancelledError
             When nobody is to work any more.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._stopped or self._waiting[0] == name)
             if self._stopped:
-                raise StoppedError
+                raise CancelledError
 
     def next(self, name: str) -> None:
         """End a participant's turn, and wait for its next one; see :meth:`take`."""
@@ -122,7 +118,7 @@ def alternate(works: Mapping[str, Callable[[Turns], None]]) -> None:
         finally:
             turns.stop()
     failures = [future.exception() for future in running]
-    for failure in sorted(filter(None, failures), key=lambda f: isinstance(f, StoppedError)):
+    for failure in sorted(filter(None, failures), key=lambda f: isinstance(f, CancelledError)):
         raise failure
 
 

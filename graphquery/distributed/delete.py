@@ -19,7 +19,7 @@ def check_outgoing(graph: SparkGraph, nodes: NodeSet) -> None:
 
     Raises
     ------
-    ReducedError
+    GraphError
         It did.
 
     Notes
@@ -34,7 +34,7 @@ def check_whole(graph: SparkGraph, nodes: NodeSet | None) -> None:
 
     Raises
     ------
-    ReducedError
+    GraphError
         It did.
     """
     _check(graph, "target", nodes)
@@ -66,7 +66,7 @@ def removed(graph: SparkGraph, seeds: NodeSet) -> NodeSet:
 
     Raises
     ------
-    ReducedError
+    GraphError
         The answer depends on operations that a reduction has dropped.
 
     Notes

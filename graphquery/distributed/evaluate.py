@@ -77,7 +77,7 @@ def evaluate(
         Another semiring.
     GraphError
         Counts beyond 64 bits; segments that feed themselves; operations that a reduction has
-        dropped (`ReducedError`).
+        dropped (`GraphError`).
     """
     if not isinstance(semiring, Counting):
         raise CapabilityError(
@@ -106,7 +106,6 @@ def count_nodes(graph: SparkGraph, given: Mapping[int, int], wanted: NodeSet | N
     ------
     GraphError
         Counts beyond 64 bits; segments that feed themselves; more levels than rounds.
-    ReducedError
         A node was made by operations that a reduction has dropped.
 
     Notes

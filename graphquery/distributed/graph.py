@@ -103,7 +103,7 @@ class SparkGraph(GraphEngine[SparkSelection]):
 
         Raises
         ------
-        GraphDataError
+        StoreDamagedError
             Two segments of one name, edges at unknown segments, edges that are missing or at
             ordinals that are not nodes.
 
@@ -196,7 +196,6 @@ class SparkGraph(GraphEngine[SparkSelection]):
         ------
         UnknownNameError
             Nothing is called so.
-        NotInGraphError
             A node is not in this graph; the message has the reason.
         """
         if isinstance(nodes, SparkSelection):

@@ -9,7 +9,7 @@ import numpy as np
 
 from graphquery import naming
 from graphquery.distributed.nodes import NodeSet
-from graphquery.errors import GraphError, NotInGraphError, SelectionError
+from graphquery.errors import GraphError, UnknownNameError
 from graphquery.model import Segment
 from graphquery.protocol import NodeSelection
 from graphquery.spark import Frame
@@ -77,7 +77,7 @@ class SparkSelection(NodeSelection):
 
     def _same(self, other: SparkSelection) -> NodeSet:
         if other.graph is not self.graph:
-            raise SelectionError(
+            raise GraphError(
                 "The selections are of different graphs.\nSelect again in one of them."
             )
         return other.nodes
@@ -109,7 +109,7 @@ def ordered(graph: SparkGraph, nodes: Any) -> Array:
     ids = naming.numbers(graph.storage, nodes)
     absent = missing(graph, ascending(ids))
     if len(absent):
-        raise NotInGraphError(_reason(graph, int(absent[0])))
+        raise UnknownNameError(_reason(graph, int(absent[0])))
     return ids
 
 
@@ -133,7 +133,7 @@ def check_selection(graph: SparkGraph, selection: SparkSelection) -> None:
         return
     levels = {graph.view.levels.level[n] for n in left.whole} | set(left.parts)
     absent = graph.tables.without(selection.frame, left, levels)
-    raise NotInGraphError(_reason(graph, int(graph.tables.some(absent, 1)[0])))
+    raise UnknownNameError(_reason(graph, int(graph.tables.some(absent, 1)[0])))
 
 
 def _reason(graph: SparkGraph, node: int) -> str:

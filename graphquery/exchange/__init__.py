@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from graphquery.exchange.dot import to_dot
-from graphquery.exchange.errors import ExchangeError
 from graphquery.exchange.graphml import write_graphml
 from graphquery.exchange.openlineage import to_openlineage
 from graphquery.exchange.parquet import read_parquet, write_parquet
 from graphquery.exchange.prov import to_prov
 
 __all__ = [
-    "ExchangeError",
     "read_parquet",
     "to_dot",
     "to_openlineage",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from graphquery.exchange.errors import check_size
 from graphquery.exchange.graph_tables import edge_table, node_table, node_values
+from graphquery.exchange.limits import check_size
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import Kind, Port
 
@@ -22,7 +22,7 @@ def to_dot(graph: ProvenanceGraph, limit: int = 5_000) -> str:
 
     Raises
     ------
-    ExchangeError
+    GraphError
         When the graph has more than `limit` nodes: no layout would be readable.
     """
     check_size(graph.node_count, limit, "DOT")

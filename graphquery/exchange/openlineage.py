@@ -74,7 +74,7 @@ def to_openlineage(
 
     Raises
     ------
-    ExchangeError
+    GraphError
         A time has no time zone, an end is before its start, or the package
         ``openlineage-python`` is missing.
 

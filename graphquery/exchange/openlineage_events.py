@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID
 
-from graphquery.exchange.errors import ExchangeError
+from graphquery.errors import GraphError
 
 if TYPE_CHECKING:
     from openlineage.client.event_v2 import DatasetEvent, RunEvent
@@ -84,11 +84,11 @@ class LineageRun:
 
 
 def check_installed() -> None:
-    """Raise :class:`ExchangeError` without the package ``openlineage-python``."""
+    """Raise :class:`GraphError` without the package ``openlineage-python``."""
     try:
         import openlineage.client.generated.lineage  # noqa: F401
     except ImportError as error:
-        raise ExchangeError(
+        raise GraphError(
             "Events of OpenLineage need the package openlineage-python, from 1.54 on.\n"
             "Install lipstick-spark[openlineage]."
         ) from error
@@ -106,7 +106,7 @@ def run_events(run: LineageRun, namespace: str, producer: str = PRODUCER) -> lis
 
     Raises
     ------
-    ExchangeError
+    GraphError
         A time has no time zone, the end is before the start, or the package is missing.
     """
     check_installed()
@@ -114,9 +114,9 @@ def run_events(run: LineageRun, namespace: str, producer: str = PRODUCER) -> lis
     from openlineage.client.facet_v2 import error_message_run
 
     if run.start.tzinfo is None or run.end.tzinfo is None:
-        raise ExchangeError(f"The times of {run.job} have no time zone.\nGive them in UTC.")
+        raise GraphError(f"The times of {run.job} have no time zone.\nGive them in UTC.")
     if run.end < run.start:
-        raise ExchangeError(f"{run.job} ended at {run.end}, before it started at {run.start}.")
+        raise GraphError(f"{run.job} ended at {run.end}, before it started at {run.start}.")
     of_job = _job_facets(run, namespace, producer)
     of_run = {} if run.parent is None else {"parent": run.parent}
     ends: Any = ol.RunState.COMPLETE
@@ -268,7 +268,7 @@ def parent_from_environment(producer: str = PRODUCER) -> ParentRunFacet | None:
 
     Raises
     ------
-    ExchangeError
+    GraphError
         A variable is of another form.
     """
     given = os.environ.get("OPENLINEAGE_CONTEXT")
@@ -278,7 +278,7 @@ def parent_from_environment(producer: str = PRODUCER) -> ParentRunFacet | None:
             own = _identity(parent)
             root = _identity(parent["root"]) if parent.get("root") else own
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ExchangeError(
+            raise GraphError(
                 'OPENLINEAGE_CONTEXT is not {"parent": {"run": {"runId": ...}, "job": '
                 f'{{"namespace": ..., "name": ...}}}}}}: {given}'
             ) from error
@@ -304,7 +304,7 @@ def _split(variable: str, text: str) -> tuple[str, str, str]:
             return namespace, job, str(UUID(rest))
     except ValueError:
         pass
-    raise ExchangeError(f"{variable} is not NAMESPACE/JOB/RUN, with a UUID as run: {text}")
+    raise GraphError(f"{variable} is not NAMESPACE/JOB/RUN, with a UUID as run: {text}")
 
 
 def _parent(own: tuple[str, str, str], root: tuple[str, str, str], producer: str) -> ParentRunFacet:

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from graphquery.exchange.errors import ExchangeError
+from graphquery.errors import GraphError
 from graphquery.exchange.graph_tables import edge_table, has_value, located, node_table
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Segment
@@ -67,7 +67,7 @@ def write_parquet(
 
     Raises
     ------
-    ExchangeError
+    GraphError
         The folder is not empty.
 
     Notes
@@ -77,7 +77,7 @@ def write_parquet(
     folder = Path(path)
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
-        raise ExchangeError(f"{folder} is not empty.\nGive a new folder.")
+        raise GraphError(f"{folder} is not empty.\nGive a new folder.")
     segments, files = _shown(graph, columns)
     for name, table in files.items():
         pq.write_table(table, folder / name, compression="zstd")
@@ -94,7 +94,7 @@ def read_parquet(path: str | os.PathLike[str]) -> ProvenanceGraph:
 
     Raises
     ------
-    ExchangeError
+    GraphError
         When a file is missing, or has not the columns it must have.
     """
     folder = Path(path)
@@ -110,7 +110,7 @@ def read_parquet(path: str | os.PathLike[str]) -> ProvenanceGraph:
     segment_numbers = np.array(known, dtype=np.int64)[names.indices.to_numpy()]
     if bool((segment_numbers < 0).any()):
         missing = names[int(np.argmin(segment_numbers))]
-        raise ExchangeError(f"{folder}: nodes are of a segment {missing}, which is not there.")
+        raise GraphError(f"{folder}: nodes are of a segment {missing}, which is not there.")
     ordinals = nodes["ordinal"].to_numpy()
     sets, ends = _edge_sets(
         segments, nodes["id"].to_numpy(), segment_numbers, ordinals, edges, folder
@@ -212,7 +212,7 @@ def _find(ids: Array, order: Array, wanted: Array, folder: Path) -> Array:
     rows: Array = order[np.minimum(ranks, len(ids) - 1)] if len(ids) else ranks
     wrong = np.flatnonzero(ids[rows] != wanted) if len(ids) else np.arange(len(wanted))
     if len(wrong):
-        raise ExchangeError(f"{folder}: edges name a node {wanted[wrong[0]]}, which is not there.")
+        raise GraphError(f"{folder}: edges name a node {wanted[wrong[0]]}, which is not there.")
     return rows
 
 
@@ -222,8 +222,8 @@ def _read(folder: Path, name: str, columns: Sequence[str]) -> pa.Table:
             list(columns)
         )
     except FileNotFoundError as error:
-        raise ExchangeError(
+        raise GraphError(
             f"{folder} has no {name}.\nGive a folder that write_parquet wrote."
         ) from error
     except (OSError, KeyError, pa.ArrowException) as error:
-        raise ExchangeError(f"{folder / name} cannot be read: {error}") from error
+        raise GraphError(f"{folder / name} cannot be read: {error}") from error

@@ -11,8 +11,9 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote
 
-from graphquery.exchange.errors import ExchangeError, check_size
+from graphquery.errors import GraphError
 from graphquery.exchange.graph_tables import edge_table, node_table, node_values, unique_names
+from graphquery.exchange.limits import check_size
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import Kind, Port
 from graphquery.storage import COPIES
@@ -45,14 +46,14 @@ def to_prov(graph: ProvenanceGraph, namespace: str = NODES, limit: int = 100_000
 
     Raises
     ------
-    ExchangeError
+    GraphError
         When the graph has more than `limit` nodes, or the package `prov` is not installed.
     """
     check_size(graph.node_count, limit, "a PROV document")
     try:
         from prov.model import ProvDocument
     except ImportError as error:
-        raise ExchangeError(
+        raise GraphError(
             "PROV documents need the package prov.\nInstall lipstick-spark[exchange]."
         ) from error
     document = ProvDocument()

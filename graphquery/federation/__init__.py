@@ -7,6 +7,7 @@ Distributed Provenance Stores* (CLADE 2010), with boundary graphs beside its ske
 
 from __future__ import annotations
 
+from graphquery.errors import FederationError, WireError
 from graphquery.federation.copies.copies import copy_store
 from graphquery.federation.crossings.crossing import Summaries, export, import_rows
 from graphquery.federation.crossings.dataset import (
@@ -16,12 +17,6 @@ from graphquery.federation.crossings.dataset import (
     read_dataset,
 )
 from graphquery.federation.crossings.offer import Offer, offer_of
-from graphquery.federation.errors import (
-    CrossingError,
-    CutOffError,
-    FederationError,
-    WireError,
-)
 from graphquery.federation.federation import Federation
 from graphquery.federation.members.cache import Cache
 from graphquery.federation.members.members import Member, read_members
@@ -44,8 +39,6 @@ from graphquery.federation.wire.transport import LocalTransport, StoreTransport,
 
 __all__ = [
     "Cache",
-    "CrossingError",
-    "CutOffError",
     "Disclosure",
     "FederatedCost",
     "Federation",

@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from graphquery.errors import FederationError
 from graphquery.federation.copies.copies import CopiedTransport, ObjectTransport
 from graphquery.federation.crossings.boundary import BoundaryGraph
 from graphquery.federation.crossings.relation import BoundaryRelation
-from graphquery.federation.errors import FederationError
 from graphquery.federation.members.cache import Cache, lineage_ranks
 from graphquery.federation.members.directory import Directory
 from graphquery.federation.members.refresh import fetch_boundary, fetch_directory

@@ -36,9 +36,9 @@ def delete(graph: G, nodes: Nodes) -> G:
 
     Raises
     ------
-    UnknownNameError, NotInGraphError
+    UnknownNameError
         Nodes that are not in the graph.
-    ReducedError
+    GraphError
         The answer depends on operations that a reduction has dropped.
 
     Notes
@@ -88,7 +88,7 @@ def removed(graph: ArrayGraph, seeds: Array) -> Array:
 
     Raises
     ------
-    ReducedError
+    GraphError
         The answer depends on operations that a reduction has dropped.
     """
     gone = mask_of(seeds, graph.storage.size)

@@ -29,7 +29,7 @@ def depends(graph: ArrayGraph, nodes: Nodes, on: Nodes) -> bool:
 
     Raises
     ------
-    UnknownNameError, NotInGraphError
+    UnknownNameError
         Nodes that are not in the graph.
 
     References

@@ -86,7 +86,7 @@ def evaluate(
         A `⊖` in a semiring without monus.
     ValuationError
         A value outside the semiring.
-    ReducedError
+    GraphError
         A node's operations were dropped by a reduction.
 
     Notes

@@ -34,7 +34,7 @@ def inputs(graph: ArrayGraph, nodes: Nodes) -> pa.Table:
 
     Raises
     ------
-    UnknownNameError, NotInGraphError
+    UnknownNameError
         Nodes that are not in the graph.
     """
     seeds = graph.resolve(nodes)

@@ -41,7 +41,7 @@ def paths(
 
     Raises
     ------
-    UnknownNameError, NotInGraphError
+    UnknownNameError
         Nodes that are not in the graph.
     GraphError
         A negative limit.

@@ -28,7 +28,7 @@ def ancestors(graph: ArrayGraph, nodes: Nodes, distance: int | None = None) -> S
 
     Raises
     ------
-    UnknownNameError, NotInGraphError
+    UnknownNameError
         Nodes that are not in the graph.
     GraphError
         A negative distance.

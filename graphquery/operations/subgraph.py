@@ -22,7 +22,7 @@ def subgraph(graph: G, nodes: Nodes) -> G:
 
     Raises
     ------
-    UnknownNameError, NotInGraphError
+    UnknownNameError
         Nodes that are not in the graph.
 
     Notes

@@ -7,9 +7,9 @@ Intensive Computations*; ours is exact, and `benchmark_workflowgen` has the algo
 
 from __future__ import annotations
 
+from graphquery.errors import ReductionCycleError
 from graphquery.reduction.closure import Evidence
 from graphquery.reduction.edges import Edges
-from graphquery.reduction.errors import ReductionCycleError, ReductionError
 from graphquery.reduction.function_inputs import FunctionCounts
 from graphquery.reduction.partial import EdgeType, Partial, merge
 from graphquery.reduction.reduce import Final, ReducedParts, reduce
@@ -27,7 +27,6 @@ __all__ = [
     "ReducedParts",
     "Reducer",
     "ReductionCycleError",
-    "ReductionError",
     "Report",
     "VertexRole",
     "Vertices",

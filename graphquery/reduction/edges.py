@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphquery.reduction.errors import ReductionCycleError, ReductionError
+from graphquery.errors import GraphError, ReductionCycleError
 from semiring.arrays.segments import ascending
 from semiring.base import Array, Semiring
 
@@ -35,7 +35,7 @@ class Edges:
 
     def __post_init__(self) -> None:
         if (self.label is None) != (self.semiring is None):
-            raise ReductionError(
+            raise GraphError(
                 "Labels need a semiring, and a semiring needs labels.\n"
                 "Give both, or neither for reachability alone."
             )
@@ -116,13 +116,13 @@ def joined(parts: Sequence[Edges], semiring: Semiring[Any] | None) -> Edges:
 
     Raises
     ------
-    ReductionError
+    GraphError
         When a set has labels in another semiring.
     """
     parts = [part for part in parts if len(part)]
     for part in parts:
         if part.semiring != semiring:
-            raise ReductionError(
+            raise GraphError(
                 f"Edges labelled in {part.semiring} meet edges labelled in {semiring}.\n"
                 "All parts of one reduction are labelled in one semiring, or none is."
             )

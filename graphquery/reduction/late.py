@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from graphquery.errors import ReductionCycleError
 from graphquery.reduction.contract import contract
 from graphquery.reduction.cycles import condensed
 from graphquery.reduction.edges import Edges, joined, no_edges, without_loops
-from graphquery.reduction.errors import ReductionCycleError
 from graphquery.reduction.hubs import eliminate
 from graphquery.reduction.partial import Partial, encoded
 from graphquery.reduction.vertices import VertexRole, Vertices, has, unknown

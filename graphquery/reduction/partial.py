@@ -214,7 +214,7 @@ def merge(parts: Sequence[Partial], semiring: Semiring[Any] | None = None) -> Pa
 
     Raises
     ------
-    ReductionError
+    GraphError
         When a part is labelled in another semiring.
 
     Notes

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
+from graphquery.errors import ReductionCycleError
 from graphquery.reduction.closure import Closed, Evidence, closed
 from graphquery.reduction.contract import contract
 from graphquery.reduction.cycles import condensed
 from graphquery.reduction.edges import Edges
-from graphquery.reduction.errors import ReductionCycleError
 from graphquery.reduction.hubs import decide, eliminate
 from graphquery.reduction.partial import Partial
 from graphquery.reduction.vertices import VertexRole, Vertices, has

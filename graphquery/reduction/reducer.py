@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from graphquery.errors import GraphError
 from graphquery.reduction.closure import Evidence
-from graphquery.reduction.errors import ReductionError
 from graphquery.reduction.partial import Partial, merge
 from graphquery.reduction.reduce import Final, reduce
 from semiring.base import Semiring
@@ -114,11 +114,11 @@ class Reducer:
 
         Raises
         ------
-        ReductionError
+        GraphError
             The stream was sealed; later edges are late.
         """
         if self._evidence.sealed:
-            raise ReductionError(
+            raise GraphError(
                 "The stream is sealed, and more edges came.\n"
                 "Repair the reduced graph from the raw edges with `repair`."
             )

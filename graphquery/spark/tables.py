@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from graphquery.distributed.levels import Link
 from graphquery.distributed.nodes import NodeSet
 from graphquery.distributed.row_edges import IMPLIED, placing
-from graphquery.errors import GraphDataError
+from graphquery.errors import StoreDamagedError
 from graphquery.model import Port
 from graphquery.spark.folder import EDGE, EdgeFrame, Folder, Frame
 from semiring.base import Array
@@ -314,7 +314,7 @@ def read_edges(tables: GraphTables, path: Callable[[str], str]) -> EdgeFrame:
 
     Raises
     ------
-    GraphDataError
+    StoreDamagedError
         Fewer edges in the files than there should be, or ordinals that are not nodes.
     """
     levels = tables.levels
@@ -346,12 +346,12 @@ def read_edges(tables: GraphTables, path: Callable[[str], str]) -> EdgeFrame:
     edges = tables.store_edges(checked, levels.links)
     counts, expected = observed.get, sum(edges.count for edges in levels.edge_sets)
     if counts["rows"] != expected:
-        raise GraphDataError(
+        raise StoreDamagedError(
             f"The files have {counts['rows']:,} edges, and the graph should have {expected:,}.\nThe"
             " store is damaged: check it."
         )
     if counts["wrong"]:
-        raise GraphDataError(
+        raise StoreDamagedError(
             f"{counts['wrong']:,} edges have ordinals that are not nodes.\nThe store is damaged:"
             " check it."
         )

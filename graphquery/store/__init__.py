@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
+from graphquery.errors import StoreDamagedError, StoreError, StoreFormatError
 from graphquery.store.commit import FileEntry
-from graphquery.store.errors import (
-    StoreDamagedError,
-    StoreError,
-    StoreFormatError,
-    StoreLockedError,
-)
 from graphquery.store.file_system import StoreFiles
 from graphquery.store.format import Migration, migrate
 from graphquery.store.fsck import Damage, fsck
@@ -29,7 +24,6 @@ __all__ = [
     "StoreError",
     "StoreFiles",
     "StoreFormatError",
-    "StoreLockedError",
     "Transaction",
     "Writer",
     "fsck",

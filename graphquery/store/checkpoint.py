@@ -11,10 +11,10 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, TypedDict
 
+from graphquery.errors import StoreDamagedError
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from graphquery.store.commit import FileEntry, Json
 from graphquery.store.documents import seal, unseal
-from graphquery.store.errors import StoreDamagedError
 from graphquery.store.file_system import StoreFiles
 from graphquery.store.format import CHECKPOINTS
 from graphquery.store.state import StoreState

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self, TypeVar
 
+from graphquery.errors import StoreDamagedError, StoreError
 from graphquery.model import Kind, Segment
 from graphquery.store.commit import FileEntry, Json
-from graphquery.store.errors import StoreDamagedError, StoreError
 
 EXPORT = "export/"
 IMPORT = "import/"

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from graphquery.store.errors import StoreDamagedError
+from graphquery.errors import StoreDamagedError
 from semiring.support.document import read_json
 
 _HEAD = b'{"sha256":"'

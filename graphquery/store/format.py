@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
-from graphquery.store.errors import StoreDamagedError, StoreError, StoreFormatError
+from graphquery.errors import StoreDamagedError, StoreError, StoreFormatError
 from graphquery.store.file_system import StoreFiles
 from graphquery.store.lock import WriterLock
 from semiring.support.document import check_shape, read_json
@@ -144,7 +144,7 @@ def migrate(
     StoreFormatError
         When the store is newer than the target, or a migration on the way is missing; nothing is
         changed then.
-    StoreLockedError
+    StoreError
         When a writer holds the store.
     """
     root = Path(path)

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from graphquery.errors import StoreDamagedError
 from graphquery.model import EdgeSet, Ordinals
 from graphquery.store import checkpoint, log
 from graphquery.store.commit import FileEntry
 from graphquery.store.crossing import faults
-from graphquery.store.errors import StoreDamagedError
 from graphquery.store.format import FOLDERS, LOG, STAGING, check_format
 from graphquery.store.lock import LOCK, is_dead, read_holder
 from graphquery.store.maintenance import temporary_files, unnamed_files

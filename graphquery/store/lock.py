@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from graphquery.store.errors import StoreLockedError
+from graphquery.errors import StoreError
 from graphquery.store.file_system import StoreFiles
 
 if sys.platform != "win32":
@@ -62,7 +62,7 @@ class WriterLock:
 
     Raises
     ------
-    StoreLockedError
+    StoreError
         On entering, when a living process holds it, or one on another machine.
     """
 
@@ -114,7 +114,7 @@ class WriterLock:
             if holder is None
             else f"process {holder.pid} on {holder.host}, since {holder.since}"
         )
-        raise StoreLockedError(
+        raise StoreError(
             f"The store {self._path.parent} is being written by {who}.\n"
             f"Wait until that is done; if that process is gone, delete {self._path}."
         )

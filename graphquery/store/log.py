@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from graphquery.errors import StoreDamagedError, StoreError
 from graphquery.store.checkpoint import latest_checkpoint
 from graphquery.store.commit import Commit
 from graphquery.store.documents import seal, unseal
-from graphquery.store.errors import StoreDamagedError, StoreError
 from graphquery.store.file_system import StoreFiles
 from graphquery.store.format import LOG, check_format
 from graphquery.store.state import StoreState

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphquery.store.errors import StoreError
+from graphquery.errors import StoreError
 from graphquery.store.file_system import ROW_GROUP, TEMPORARY, StoreFiles
 from graphquery.store.format import CHECKPOINTS, DATA, LOG, STAGING
 from graphquery.store.staging import read_groups

@@ -13,9 +13,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from graphquery.errors import MissingColumnError, StoreDamagedError, StoreError
 from graphquery.model import EdgeSet, Ordinals, Segment
 from graphquery.store.commit import FileEntry, Json
-from graphquery.store.errors import MissingColumnError, StoreDamagedError, StoreError
 from graphquery.store.state import StoreState
 from semiring.support.document import file_checksum
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from graphquery.errors import StoreError
 from graphquery.store.commit import FileEntry
-from graphquery.store.errors import StoreError
 from graphquery.store.file_system import ROW_GROUP, StoreFiles
 from graphquery.store.format import DATA, STAGING
 from semiring.support.document import file_checksum

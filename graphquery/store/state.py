@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from graphquery.errors import StoreDamagedError
 from graphquery.model import EdgeSet, Segment
 from graphquery.store.commit import Commit, FileEntry, Json
-from graphquery.store.errors import StoreDamagedError
 from graphquery.store.streams import STREAM, stream_files
 from graphquery.store.streams import moved as moved_record
 

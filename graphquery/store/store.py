@@ -20,8 +20,8 @@ import secrets
 import threading
 from pathlib import Path
 
+from graphquery.errors import StoreError
 from graphquery.store import log
-from graphquery.store.errors import StoreError
 from graphquery.store.file_system import TEMPORARY, StoreFiles
 from graphquery.store.format import FOLDERS, FORMAT_FILE, VERSION, Format, check_format
 from graphquery.store.lock import GUARD, LOCK
@@ -121,7 +121,7 @@ class Store:
 
         Raises
         ------
-        StoreLockedError
+        StoreError
             On entering, when another process or thread is writing.
         """
         return Writer(self, self._files)

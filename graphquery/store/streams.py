@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NotRequired, TypedDict
 
+from graphquery.errors import StoreDamagedError
 from graphquery.store.commit import FileEntry, Json
-from graphquery.store.errors import StoreDamagedError
 from semiring.support.document import check_shape
 
 STREAM = "stream/"

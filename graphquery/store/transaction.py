@@ -15,9 +15,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from graphquery.errors import StoreError
 from graphquery.model import EdgeSet, Ordinals, Segment
 from graphquery.store.commit import Json
-from graphquery.store.errors import StoreError
 from graphquery.store.snapshot import read_rows
 from graphquery.store.staging import Staging
 from graphquery.store.streams import BLOCK

@@ -11,11 +11,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graphquery.errors import StoreError
 from graphquery.model import EdgeSet, Segment
 from graphquery.store import checkpoint, log
 from graphquery.store.commit import Commit, FileEntry, Json
 from graphquery.store.crossing import EXPORT, IMPORT, Export, Import, faults
-from graphquery.store.errors import StoreError
 from graphquery.store.file_system import StoreFiles
 from graphquery.store.format import FOLDERS, check_format
 from graphquery.store.lock import WriterLock

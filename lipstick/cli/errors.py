@@ -86,8 +86,7 @@ def _exit_as_program(error: Exception) -> None:
 
 
 def _is_damage(error: Exception) -> bool:
-    from graphquery.errors import GraphDataError
-    from graphquery.store import StoreDamagedError
+    from graphquery.errors import StoreDamagedError
     from lipstick.errors import CaptureDamagedError
 
-    return isinstance(error, (CaptureDamagedError, GraphDataError, StoreDamagedError))
+    return isinstance(error, (CaptureDamagedError, StoreDamagedError))

@@ -91,7 +91,7 @@ def _text(graph: ProvenanceGraph, kind: str, limits: dict[str, Any]) -> str:
     if kind == "networkx":
         from networkx import node_link_data
 
-        from graphquery.exchange.errors import check_size
+        from graphquery.exchange.limits import check_size
 
         check_size(graph.node_count, limits.get("limit", 100_000), "networkx")
         graph_data = node_link_data(graph.to_networkx(), edges="edges")

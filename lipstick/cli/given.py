@@ -24,7 +24,7 @@ from typing import Any, overload
 import yaml
 
 from lipstick.workflow.definition import bounded_yaml
-from lipstick.workflow.errors import InputError
+from lipstick.workflow.errors import WorkflowError
 from lipstick.workflow.execution.tables import SUFFIXES, read_table
 
 _DOCUMENTS = (".json", ".yaml", ".yml")
@@ -89,25 +89,25 @@ def read_inputs(path: Path, first: int | None = None) -> Executions:
 
     Raises
     ------
-    InputError
+    WorkflowError
         For a file or folder of another form, and numbers with gaps.
     """
     if path.is_dir():
         if first is not None:
-            raise InputError(
+            raise WorkflowError(
                 f"{path} is a folder: its folders' names are the numbers of the executions.\n"
                 "Leave out the number of the first one."
             )
         return _executions_of_folder(path)
     document = _document(path)
     if not isinstance(document, list):
-        raise InputError(
+        raise WorkflowError(
             f"{path} has {_kind(document)}, and not a list of executions.\nGive a list, an "
             "execution each, of mappings from relations to rows."
         )
     for number, given in enumerate(document, start=first or 0):
         if not isinstance(given, dict):
-            raise InputError(
+            raise WorkflowError(
                 f"{path}: execution {number} is {_kind(given)}, and not a mapping from relations "
                 "to rows."
             )
@@ -119,19 +119,19 @@ def read_state(path: Path) -> dict[str, dict[str, Any]]:
 
     Raises
     ------
-    InputError
+    WorkflowError
         For a file or folder of another form.
     """
     if path.is_dir():
         return {folder.name: _relations(folder) for folder in _folders(path)}
     document = _document(path)
     if not isinstance(document, dict):
-        raise InputError(
+        raise WorkflowError(
             f"{path} has {_kind(document)}, and not a mapping from modules to their relations."
         )
     for module, relations in document.items():
         if not isinstance(relations, dict):
-            raise InputError(
+            raise WorkflowError(
                 f"{path}: {module} has {_kind(relations)}, and not a mapping from relations to "
                 "rows."
             )
@@ -143,7 +143,7 @@ def read_state(path: Path) -> dict[str, dict[str, Any]]:
 
 def _document(path: Path) -> Any:
     if path.suffix not in _DOCUMENTS:
-        raise InputError(
+        raise WorkflowError(
             f"{path} is neither a folder nor a document.\nGive a folder, or a file whose name ends "
             f"in {', '.join(_DOCUMENTS)}."
         )
@@ -151,7 +151,7 @@ def _document(path: Path) -> Any:
         text = path.read_text(encoding="utf-8")
         return json.loads(text) if path.suffix == ".json" else bounded_yaml.load(text)
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from error
+        raise WorkflowError(f"{path} cannot be read: {error}") from error
 
 
 def _resolved(given: Mapping[str, Any], path: Path) -> dict[str, Any]:
@@ -174,19 +174,19 @@ def _executions_of_folder(path: Path) -> Executions:
     folders: dict[int, Path] = {}
     for folder in _folders(path):
         if not folder.name.isdecimal():
-            raise InputError(
+            raise WorkflowError(
                 f"{folder} is not an execution: its name is not a number.\n"
                 "Name the folders 0, 1, 2 ..."
             )
         if int(folder.name) in folders:
-            raise InputError(
+            raise WorkflowError(
                 f"{folder} and {folders[int(folder.name)]} are of the same execution.\nLeave one."
             )
         folders[int(folder.name)] = folder
     numbers = sorted(folders)
     for before, number in pairwise(numbers):
         if number != before + 1:
-            raise InputError(
+            raise WorkflowError(
                 f"{path} has executions {before} and {number} and none between.\nGive folders "
                 "without gaps."
             )
@@ -207,7 +207,7 @@ def _relations(folder: Path, among: Sequence[str] | Mapping[str, Any] = ()) -> d
         if path.name in among or path.name.startswith("."):
             continue
         if path.stem in relations:
-            raise InputError(f"{folder} has two files of the relation {path.stem}.\nLeave one.")
+            raise WorkflowError(f"{folder} has two files of the relation {path.stem}.\nLeave one.")
         relations[path.stem] = read_table(path)
     return relations
 

@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 GENERATOR = "tpcgen-cli"
 
 
-class DemoError(LipstickError):
-    """The demonstration cannot run here; the message advises what to do."""
-
-
 def cache_folder(scale: float) -> Path:
     """Return where the tables of a scale are kept: in the user's cache (XDG)."""
     return cache() / "tpch" / f"scale-{scale:g}"
@@ -43,7 +39,7 @@ def find_tables(folder: Path) -> dict[str, Path] | None:
 
     Raises
     ------
-    DemoError
+    LipstickError
         When the folder has something in it and lacks a table.
     """
     if not folder.is_dir() or not any(folder.iterdir()):
@@ -52,7 +48,7 @@ def find_tables(folder: Path) -> dict[str, Path] | None:
     present = {name: path for name, path in paths.items() if path is not None}
     missing = [name for name in KEYS if name not in present]
     if missing:
-        raise DemoError(
+        raise LipstickError(
             f"{folder} lacks {', '.join(f'{name}.parquet' for name in missing)}.\n"
             "Give --data a folder with all eight tables, or one that does not exist yet: they are "
             "generated there."
@@ -72,12 +68,12 @@ def generate(folder: Path, scale: float) -> None:
 
     Raises
     ------
-    DemoError
+    LipstickError
         When the generator is missing or fails.
     """
     command = _generator()
     if command is None:
-        raise DemoError(
+        raise LipstickError(
             f"The TPC-H generator {GENERATOR} is not installed.\n"
             "Install it (pip install 'lipstick-spark[demo]'), or give the eight tables as Parquet "
             "files: lipstick demo --data DIR."
@@ -86,7 +82,7 @@ def generate(folder: Path, scale: float) -> None:
         folder.parent.mkdir(parents=True, exist_ok=True)
         unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     except OSError as error:
-        raise DemoError(
+        raise LipstickError(
             f"The tables cannot be written to {folder}: {error.strerror}.\n"
             "Choose another place: lipstick demo --data DIR."
         ) from error
@@ -100,7 +96,7 @@ def generate(folder: Path, scale: float) -> None:
         )
         if done.returncode:
             reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-            raise DemoError(f"{GENERATOR} could not generate the tables: {reason}")
+            raise LipstickError(f"{GENERATOR} could not generate the tables: {reason}")
         _move(unfinished, folder)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -161,9 +157,8 @@ def run(scale: float = 0.1, data: Path | None = None, screen: Screen | None = No
 
     Raises
     ------
-    DemoError
+    LipstickError
         When the tables or their generator are missing.
-    SparkStartError
         When there is no Java that Spark runs on, or Spark does not start.
     """
     started = time.perf_counter()

@@ -14,13 +14,13 @@ from pyspark.sql.types import StructType
 from lipstick.dataframes.arrow import frame_of_arrow
 from lipstick.erasure.parquet import FORMAT as PARQUET
 from lipstick.erasure.tables import ErasureHost, PlannedTable
-from lipstick.errors import ErasureError
 from lipstick.histories.engine import shape_of
 from lipstick.stages.reading import own_sql
 from lipstick.tracking.states import FileState
 from lipstick.tracking.tracker import fixed_length
 from lipstick.tracking.views import column_of, quoted_name
 from rewriter.statements import Bags, changes_of, hypothetical, merge_changes, rewrite_table
+from semiring.errors import LipstickError
 
 _MAPPING = "delta.columnMapping.mode"
 
@@ -52,7 +52,7 @@ def effect_of(
     if not in_place and branch is None:
         return effect | _copy(host, table, bags, made)
     if table.table.startswith("iceberg.`"):
-        raise ErasureError(
+        raise LipstickError(
             f"SQL has no name for the Iceberg table {table.table}.\nTrack it by its name in a "
             "catalog."
         )
@@ -76,13 +76,13 @@ def change_statement(
 
     Raises
     ------
-    ErasureError
+    LipstickError
         For columns that the table computes where rows must be written.
     """
     view = view_name(made, table.name)
     columns = [column for column in shape_of(schema).columns if not column.computed]
     if len(columns) < len(schema.names) and bags.came is not None:
-        raise ErasureError(
+        raise LipstickError(
             f"{table.table} computes columns itself, and rows of it must be written anew.\n"
             "Write its rows by its own pipeline, from the sources without what is erased."
         )
@@ -162,12 +162,12 @@ def _counts(spark: SparkSession, table: PlannedTable, bags: Bags) -> dict[str, A
 
     Raises
     ------
-    ErasureError
+    LipstickError
         When a key does not name the rows that change.
     """
     real, key = spark.table(bags.real), [column_of(name) for name in table.key]
     if missing := set(table.key) - set(real.columns):
-        raise ErasureError(f"{table.name!r} has no column {min(missing)!r} for its key.")
+        raise LipstickError(f"{table.name!r} has no column {min(missing)!r} for its key.")
     names = [f"k{number}" for number in range(len(key))]
     aliased = [each.alias(name) for each, name in zip(key, names, strict=True)]
     sides = [view for view in (bags.gone, bags.came) if view is not None]
@@ -186,7 +186,7 @@ def _counts(spark: SparkSession, table: PlannedTable, bags: Bags) -> dict[str, A
     # The rows of the table with one of these keys are the removed and changed ones alone.
     unique = all(len(k.group_by(names).aggregate([])) == len(k) for k in keys.values())
     if not unique or counted[1] != gone or any(c.null_count for c in concerned.columns):
-        raise ErasureError(
+        raise LipstickError(
             f"{', '.join(table.key)} does not name the rows of {table.name!r}: values occur twice "
             "or are NULL.\nGive other columns, key={...}, or leave it out: the table is rewritten."
         )

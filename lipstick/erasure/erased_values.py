@@ -26,9 +26,9 @@ from pyspark.sql.types import (
 
 from lipstick.erasure.tables import PlannedTable
 from lipstick.erasure.value_search import DISTINCTIVE, ErasedValues
-from lipstick.errors import ErasureError
 from lipstick.tracking.views import column_of, quoted_name
 from rewriter.statements import Bags
+from semiring.errors import LipstickError
 
 SHORTEST = 3
 """Texts of fewer characters are not searched for."""
@@ -145,7 +145,7 @@ def _known(
     known = list(leaves(schema))
     for column in identify or ():
         if not any(_within(leaf, column) for leaf in known):
-            raise ErasureError(f"{table.name!r} has no column {column!r} to search by.")
+            raise LipstickError(f"{table.name!r} has no column {column!r} to search by.")
     return known
 
 
@@ -190,7 +190,7 @@ def _of_erased_alone(
     columns = [leaf.values.alias(f"c{n}") for n, leaf in enumerate(searched)]
     rows = gone.select(*columns).distinct().limit(MOST_ROWS + 1).collect() if columns else []
     if len(rows) > MOST_ROWS:
-        raise ErasureError(
+        raise LipstickError(
             f"More than {MOST_ROWS:,} rows of {name!r} with values to search for are erased.\n"
             "Erase them in parts, or search by fewer columns, identify={...}."
         )

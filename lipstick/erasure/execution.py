@@ -20,10 +20,10 @@ from lipstick.erasure.holders import check_holder
 from lipstick.erasure.parquet import ParquetFolder
 from lipstick.erasure.plan import ErasurePlan, Steps, planned_tables
 from lipstick.erasure.tables import CurrentTable, ErasedTables, PlannedTable, current_table
-from lipstick.errors import ErasureError
 from lipstick.histories.differences import differing_rows
 from lipstick.stages.reading import own_sql
 from rewriter.statements import Bags, hypothetical, rows_of
+from semiring.errors import LipstickError
 
 _OVERWRITE = "spark.sql.sources.partitionOverwriteMode"
 
@@ -90,7 +90,7 @@ def _finished(tables: ErasedTables, table: PlannedTable, bags: Bags, target: str
 
     Raises
     ------
-    ErasureError
+    LipstickError
         When it has others.
     """
     spark = tables.host.spark
@@ -98,7 +98,7 @@ def _finished(tables: ErasedTables, table: PlannedTable, bags: Bags, target: str
     if now is None or now.main.version != table.version:
         if now is not None and _same(tables, now, bags):
             return True
-        raise ErasureError(
+        raise LipstickError(
             f"{table.table} has moved on since the erasure was planned: version {table.version} is "
             "not its current one.\nNothing is changed by this call; plan the erasure anew."
         )

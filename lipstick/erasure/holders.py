@@ -10,7 +10,7 @@ from typing import Any
 
 from graphquery.store.format import FORMAT_FILE
 from lipstick.capture.contents import MANIFEST
-from lipstick.errors import ErasureError
+from semiring.errors import LipstickError
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:/")
 """The beginning of a URI; a path of pathlib has lost one of its slashes."""
@@ -60,15 +60,15 @@ def check_holder(path: Path) -> None:
 
     Raises
     ------
-    ErasureError
+    LipstickError
     """
     if _SCHEME.match(str(path)):
-        raise ErasureError(
+        raise LipstickError(
             f"{path} is not a local path: it is not removed.\n"
             "Remove it yourself; verify names it as not searched where it is named in search=."
         )
     if path.exists() and holder_kind(path) is None:
-        raise ErasureError(
+        raise LipstickError(
             f"{path} is neither a capture nor a store nor a file: it is not removed.\n"
             "Remove it yourself; verify searches it where it is named in search=."
         )

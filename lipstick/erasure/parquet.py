@@ -22,7 +22,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from lipstick.errors import ErasureError, SourceError, VersionGoneError
+from lipstick.errors import LipstickError, SourceError, VersionGoneError
 from lipstick.tracking.formats.versions import TableVersion
 from lipstick.tracking.states import local_path
 
@@ -61,9 +61,9 @@ class ParquetFolder:
 
         Raises
         ------
-        ErasureError
+        LipstickError
         """
-        raise ErasureError(
+        raise LipstickError(
             f"{self.table} has no versions: statements over plain Parquet are not replayed.\n"
             "Give the query that the table is the answer of."
         )
@@ -112,14 +112,14 @@ class ParquetFolder:
 
         Raises
         ------
-        ErasureError
+        LipstickError
             When the files were changed afterwards.
         """
         mark = self.folder / _mark(made)
         if not mark.is_file():
             return False
         if mark.read_text() != str(self.current()):
-            raise ErasureError(
+            raise LipstickError(
                 f"The files of {self.table} were changed after the erasure.\nPlan it anew."
             )
         return True
@@ -133,7 +133,7 @@ class ParquetFolder:
             rows.write.mode("overwrite").partitionBy(*self.partitions()).parquet(str(part))
             written = self.spark.read.parquet(str(part)).schema
             if written.simpleString() != self._now().schema.simpleString():
-                raise ErasureError(
+                raise LipstickError(
                     f"The columns of {self.table} are others when its remaining rows are written: "
                     f"{written.simpleString()}.\nGive partition columns values of one type."
                 )

@@ -33,7 +33,7 @@ from lipstick.erasure.tables import (
     open_table,
 )
 from lipstick.erasure.value_search import ErasedValues
-from lipstick.errors import ErasureError, SourceError
+from lipstick.errors import LipstickError, SourceError
 from lipstick.histories.hypothetical import paired_changes
 from lipstick.histories.steps import ExecutedStatement
 from lipstick.tracking.states import FileState, local_path, local_state
@@ -73,7 +73,7 @@ class ErasurePlan:
 
     def __init__(self, host: ErasureHost, document: Mapping[str, Any]) -> None:
         if document.get("format") != FORMAT:
-            raise ErasureError(f"This is not a plan of an erasure: its format is not {FORMAT!r}.")
+            raise LipstickError(f"This is not a plan of an erasure: its format is not {FORMAT!r}.")
         self._host = host
         self.document = dict(document)
         self._differences: tuple[ErasedTables, dict[str, Bags]] | None = None
@@ -110,7 +110,7 @@ class ErasurePlan:
         tables, differences = self.computed()
         table = _plain_name(table)
         if table not in differences:
-            raise ErasureError(
+            raise LipstickError(
                 f"The erasure has no table {table!r}.\nIt has {', '.join(differences)}."
             )
         return paired_changes(self._host.spark, differences[table], tables.tables[table].key)
@@ -129,7 +129,7 @@ class ErasurePlan:
 
         Raises
         ------
-        ErasureError
+        LipstickError
             When a table has other rows than when the erasure was planned; nothing is changed then.
         """
         from lipstick.erasure.execution import apply_plan
@@ -246,7 +246,7 @@ def make_plan(
     erased.check()
     differences = erased.differences()
     if not any(bags.changed for bags in differences.values()):
-        raise ErasureError(f"No row matches: {dict(delete)!r}. There is nothing to erase.")
+        raise LipstickError(f"No row matches: {dict(delete)!r}. There is nothing to erase.")
     made, entries = secrets.token_hex(4), []
     for table in tables:
         on_step(f"counting {table.name}")
@@ -281,7 +281,7 @@ def make_plan(
 def _check_branches(tables: Sequence[PlannedTable]) -> None:
     for table in tables:
         if table.format == PARQUET:
-            raise ErasureError(
+            raise LipstickError(
                 f"{table.table} is plain Parquet, which has no branches.\n"
                 "Erase in place: in_place=True."
             )
@@ -306,7 +306,7 @@ def _sources(
     names = {name.lower() for name in tracked}
     for name in delete:
         if name.lower() not in names:
-            raise ErasureError(
+            raise LipstickError(
                 f"{name!r} is not tracked.\nls.track({name!r}, ...) before erasing from it."
             )
     for name, known in tracked.items():
@@ -315,7 +315,7 @@ def _sources(
         if table is not None:
             yield _source(host, known, table, predicate)
         elif predicate is not None:
-            raise ErasureError(
+            raise LipstickError(
                 f"{name!r} ({known.source.description}) is not a table of Delta or Iceberg and no "
                 "local folder of Parquet files: its rows are not erased in place or apart.\n"
                 "Erase them where they come from, and track what is left."
@@ -348,7 +348,7 @@ def _source(
     else:
         same = version == known.source.versions[0].version
     if not same:
-        raise ErasureError(
+        raise LipstickError(
             f"The table of {name!r} has moved on since it was tracked.\n"
             f"untrack({name!r}), track it again, and plan anew."
         )
@@ -369,12 +369,12 @@ def _plain_name(name: str) -> str:
 
     Raises
     ------
-    ErasureError
+    LipstickError
         For a part with a dot or a backtick in it.
     """
     parts = name_parts(name)
     if any("." in part or "`" in part for part in parts):
-        raise ErasureError(f"The name {name} has a dot or a backtick within a part.\nRename it.")
+        raise LipstickError(f"The name {name} has a dot or a backtick within a part.\nRename it.")
     return ".".join(parts)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lipstick.errors import ErasureError
+from semiring.errors import LipstickError
 from semiring.support.door import checked
 
 FORMAT = "lipstick-erasure-receipt/1"
@@ -25,7 +25,7 @@ def read_key(path: Path) -> bytes:
 
     Raises
     ------
-    ErasureError
+    LipstickError
         For fewer than 16 bytes.
     """
     if not path.exists():
@@ -34,7 +34,7 @@ def read_key(path: Path) -> bytes:
             file.write(secrets.token_hex(32) + "\n")
     key = path.read_bytes().strip()
     if len(key) < _SHORTEST_KEY:
-        raise ErasureError(f"The key in {path} has less than {_SHORTEST_KEY} bytes.")
+        raise LipstickError(f"The key in {path} has less than {_SHORTEST_KEY} bytes.")
     return key
 
 
@@ -65,7 +65,7 @@ class ErasureReceipt:
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         if document.get("format") != FORMAT:
-            raise ErasureError(
+            raise LipstickError(
                 f"This is not a receipt of an erasure: its format is not {FORMAT!r}."
             )
         self.document = dict(document)
@@ -132,7 +132,7 @@ class ErasureReceipt:
         try:
             return cls(json.loads(Path(path).read_text("utf-8")))
         except ValueError as error:
-            raise ErasureError(f"{path} is not a receipt of an erasure: {error}") from error
+            raise LipstickError(f"{path} is not a receipt of an erasure: {error}") from error
 
     def page(self) -> str:
         """Return the receipt as HTML."""

@@ -39,6 +39,7 @@ from lipstick.erasure.value_search import (
     is_number,
     is_text,
 )
+from semiring.errors import BudgetError
 
 _ROWS = 1 << 18
 _LARGEST = 512 * 2**20
@@ -94,10 +95,6 @@ class SearchResult:
 # --- files --------------------------------------------------------------------------------------
 
 
-class _BudgetEndedError(Exception):
-    """The time to search in has passed."""
-
-
 @dataclass(slots=True)
 class _FileSearch:
     """The search of one file after another, from several threads, until a moment."""
@@ -120,7 +117,7 @@ class _FileSearch:
         try:
             add("path", self.search.path(str(file)))
             self._search(file, add)
-        except _BudgetEndedError:
+        except BudgetError:
             self.unsearched.append(Unsearched(str(file), "the budget ended within it"))
         except (OSError, EOFError, pa.ArrowException, ValueError, zlib.error) as error:
             reason = str(error).strip().splitlines() or [type(error).__name__]
@@ -193,7 +190,7 @@ class _FileSearch:
         for each, cells in zip(batch.schema, batch.columns, strict=True):
             for name, leaf in _leaves(each.name, cells):
                 if self._ended():
-                    raise _BudgetEndedError
+                    raise BudgetError
                 add(f"column {name}", self.search.column(name.rpartition(".")[2], leaf))
 
     def _content(self, file: Path, add: _Add) -> None:

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lipstick.erasure.parquet import ParquetFolder, parquet_table
-from lipstick.errors import ErasureError, SourceError, StatementError
+from lipstick.errors import LipstickError, SourceError, StatementError
 from lipstick.histories.chain import Chain
 from lipstick.histories.differences import differing_rows
 from lipstick.histories.engine import SparkReplayEngine
@@ -90,15 +90,15 @@ class PlannedTable:
 
         Raises
         ------
-        ErasureError
+        LipstickError
             When there is another table of its name, or none.
         """
         try:
             found = open_table(spark, self.table)
         except SourceError as error:
-            raise ErasureError(f"The table {self.table} cannot be read: {error}") from error
+            raise LipstickError(f"The table {self.table} cannot be read: {error}") from error
         if found.identity != self.identity:
-            raise ErasureError(
+            raise LipstickError(
                 f"{self.table} is another table than when the erasure was planned.\nPlan it anew."
             )
         return found
@@ -128,11 +128,11 @@ def check_predicate(spark: SparkSession, source: str, predicate: str) -> None:
 
     Raises
     ------
-    ErasureError
+    LipstickError
     """
     statement = read_statement(spark, f"DELETE FROM {quoted_name(['t'])} WHERE {predicate}")
     if not row_by_row(statement):
-        raise ErasureError(
+        raise LipstickError(
             f"The predicate of {source!r}, {predicate!r}, has a subquery.\n"
             "Write a condition on the columns of the row alone."
         )
@@ -194,7 +194,7 @@ class ErasedTables:
 
         Raises
         ------
-        ErasureError
+        LipstickError
             When one is not, with some of the rows that differ.
         """
         self._progress("comparing derived tables with their queries")
@@ -202,7 +202,7 @@ class ErasedTables:
         try:
             check_versions(self.host.spark, self.engine, self._chains, self._steps, bases)
         except StatementError as error:
-            raise ErasureError(
+            raise LipstickError(
                 "A derived table is not what its query or statements make of its sources as they "
                 f"are now.\n{error}\nRun the pipeline, then plan the erasure. Sums of floats may "
                 "be others in each run: store them as decimals."
@@ -241,7 +241,7 @@ def in_order(spark: SparkSession, tables: Sequence[PlannedTable]) -> list[Planne
 
     Raises
     ------
-    ErasureError
+    LipstickError
         For derived tables that read each other.
     """
     names = {table.name.lower(): table for table in tables}
@@ -259,7 +259,7 @@ def in_order(spark: SparkSession, tables: Sequence[PlannedTable]) -> list[Planne
         ready = [n for n in names if n not in ordered and reads[n] <= ordered.keys()]
         if not ready:
             circle = ", ".join(sorted(set(names) - set(ordered)))
-            raise ErasureError(f"The derived tables {circle} read each other.\nName one of them.")
+            raise LipstickError(f"The derived tables {circle} read each other.\nName one of them.")
         ordered |= {name: names[name] for name in ready}
     return list(ordered.values())
 

@@ -146,7 +146,7 @@ class ReenactingSession(Session):
 
         Raises
         ------
-        ErasureError
+        LipstickError
             When nothing matches, for what cannot be erased, and when a derived table is not what
             its query makes of its sources now.
         """

@@ -83,7 +83,7 @@ def capture_events(
 
     Raises
     ------
-    ExchangeError
+    GraphError
         ``openlineage-python`` is missing, or a parent run in the environment cannot be read.
     CaptureError
         The capture has no files of its own: it is in memory.

@@ -10,7 +10,8 @@ from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.errors import AnalysisException, PySparkException, PythonException
 from pyspark.sql import functions
 
-from lipstick.errors import FailedQueryError, InvalidQueryError, first_line
+from lipstick.errors import InvalidQueryError, first_line
+from rewriter.errors import QueryError
 from rewriter.position import Span, span_at
 from semiring.errors import closest
 
@@ -99,7 +100,7 @@ def running(sql: str) -> Iterator[None]:
         raise failed(error, sql) from error
 
 
-def failed(error: PySparkException | Py4JJavaError, sql: str = "") -> FailedQueryError:
+def failed(error: PySparkException | Py4JJavaError, sql: str = "") -> QueryError:
     """Return the error of a query that failed as it ran, with Spark's or its function's message."""
     text, condition = _message(error)
     advice = f"Spark ran the query and stopped: its error condition is {condition}."
@@ -108,7 +109,7 @@ def failed(error: PySparkException | Py4JJavaError, sql: str = "") -> FailedQuer
         where = " in {2} (line {1} of {0})".format(*places[-1]) if places else ""
         text = [line for line in map(first_line, text.splitlines()) if line][-1]
         advice = f"Python raised this on a worker of Spark{where}."
-    failure = FailedQueryError(first_line(text).rstrip("."), advice, sql)
+    failure = QueryError(first_line(text).rstrip("."), advice, sql)
     failure.condition = condition or None
     return failure
 

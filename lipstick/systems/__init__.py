@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lipstick.outer import resolve
-from lipstick.systems.errors import MissingSystemError
+from semiring.errors import LipstickError
 
 if TYPE_CHECKING:
     from lipstick.systems.hooks import StreamTracker, TableExporter
@@ -219,7 +219,7 @@ def stream_tracker() -> StreamTracker:
 
     Raises
     ------
-    MissingSystemError
+    LipstickError
         No system has one.
     """
     tracker: StreamTracker = resolve(_only("tracker", "tracks streaming data frames"))
@@ -231,7 +231,7 @@ def table_exporter(folder: Any) -> TableExporter:
 
     Raises
     ------
-    MissingSystemError
+    LipstickError
         No system has one.
     """
     exporter: TableExporter = resolve(_only("exporter", "exports written tables"))(folder)
@@ -242,7 +242,7 @@ def _only(hook: str, action: str) -> str:
     references = [reference for system in installed() if (reference := getattr(system, hook))]
     if not references:
         names = ", ".join(system.name for system in installed()) or "none"
-        raise MissingSystemError(
+        raise LipstickError(
             f"No installed system {action}; there are: {names}.\n"
             "Install lipstick-spark whole: its folder lipstick/systems lacks one."
         )

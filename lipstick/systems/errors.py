@@ -5,10 +5,6 @@ from __future__ import annotations
 from semiring.errors import LipstickError
 
 
-class MissingSystemError(LipstickError):
-    """A call that needs a system, or another folder, which is not installed."""
-
-
 class StreamError(LipstickError):
     """A stream, a batch, or a question about them that is not well formed."""
 
@@ -16,7 +12,7 @@ class StreamError(LipstickError):
 class ProgramFailedError(LipstickError):
     """A program that was run for the user and ended with an error of its own.
 
-    Attributes
+    Parameters
     ----------
     traceback
         The text that Python shows for it; empty after ``sys.exit``.
@@ -24,5 +20,7 @@ class ProgramFailedError(LipstickError):
         The exit code of its process.
     """
 
-    traceback: str
-    code: int
+    def __init__(self, message: str, traceback: str, code: int) -> None:
+        super().__init__(message)
+        self.traceback = traceback
+        self.code = code

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from lipstick.engines.memory.keys import distinct
 from lipstick.engines.route import fits_memory, if_here
-from lipstick.errors import NeedsSparkError, UnknownKeyError, UnknownKeyWarning
+from lipstick.errors import NeedsSparkError, TrackingError, UnknownKeyWarning
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -43,7 +43,7 @@ def check_deletion(
 
     Raises
     ------
-    UnknownKeyError
+    TrackingError
         When there are any, and ``strict``.
     """
     check_predicates(delete, tokens, strict=strict)
@@ -120,11 +120,11 @@ def report(problem: str, advice: str, *, strict: bool) -> None:
 
     Raises
     ------
-    UnknownKeyError
+    TrackingError
         When ``strict``.
     """
     if strict:
-        raise UnknownKeyError(f"{problem}.\nA strict question is refused then.{advice}")
+        raise TrackingError(f"{problem}.\nA strict question is refused then.{advice}")
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _OURS:
         frame, level = frame.f_back, level + 1

@@ -20,7 +20,7 @@ from lipstick.dataframes import query_text
 from lipstick.dataframes.connect import plan_key, respell
 from lipstick.dataframes.messages import as_data, frame_of, relation_of
 from lipstick.engines.spark.local_session import unlog_own_errors
-from lipstick.errors import LipstickError, SessionClosedError, SourceChangedError, SourceError
+from lipstick.errors import LipstickError, SourceChangedError, SourceError
 from lipstick.sessions import Session
 from lipstick.tracking.formats.probe import versioned_table
 from lipstick.watching.calls import notice, notice_commands
@@ -118,7 +118,7 @@ class ConnectWatch(ShownResults):
 
     def _check_open(self) -> None:
         if self._closed:
-            raise SessionClosedError(
+            raise LipstickError(
                 "The watch was closed, and what it kept is gone.\nOpen another one, "
                 "lipstick.watch(spark), before the results to ask about."
             )

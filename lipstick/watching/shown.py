@@ -329,7 +329,7 @@ class ShownResults(ABC):
 
     @abstractmethod
     def _check_open(self) -> None:
-        """Raise :class:`SessionClosedError` if the watch was closed."""
+        """Raise :class:`LipstickError` if the watch was closed."""
 
     @abstractmethod
     def _query_of(self, shown: Shown) -> AnnotatedFrame:

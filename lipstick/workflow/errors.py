@@ -40,17 +40,5 @@ class DefinitionError(WorkflowError):
     """
 
 
-class ModuleQueryError(WorkflowError):
-    """Q_state or Q_out does not return the declared columns, or is not a query."""
-
-
-class ImportNotAllowedError(ModuleQueryError):
+class ImportNotAllowedError(DefinitionError):
     """Code in a workflow file that the reader has not allowed to be imported."""
-
-
-class InputError(WorkflowError):
-    """The input of an execution, or an initial state, that does not fit the workflow."""
-
-
-class RunError(WorkflowError):
-    """A run that cannot be started or continued, or a question that it cannot answer."""

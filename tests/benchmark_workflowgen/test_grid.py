@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchmark_workflowgen.arctic import ArcticStations
-from benchmark_workflowgen.grid import PRESETS, GridError, preset, read_grid, text_of, workload_of
+from benchmark_workflowgen.errors import BenchmarkError
+from benchmark_workflowgen.grid import PRESETS, preset, read_grid, text_of, workload_of
 
 
 def _grid(folder: Path, text: str, name: str = "grid.toml") -> Path:
@@ -99,7 +100,7 @@ def test_all_queries_are_meant_where_none_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_what_there_is_not_is_refused(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(GridError, match=message):
+    with pytest.raises(BenchmarkError, match=message):
         read_grid(_grid(tmp_path, text))
 
 

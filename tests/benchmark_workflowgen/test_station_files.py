@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmark_workflowgen.arctic import ArcticStations, StationFileError, read_stations
+from benchmark_workflowgen.arctic import ArcticStations, read_stations
+from benchmark_workflowgen.errors import BenchmarkError
 
 HEADER = (
     "year,month,air_temperature,sea_level_pressure,total_cloud,low_cloud,"
@@ -52,13 +53,13 @@ def test_stations_are_read_in_order_of_time(tmp_path: Path) -> None:
 )
 def test_what_is_not_of_the_format_is_named(tmp_path: Path, text: str, message: str) -> None:
     path = _write(tmp_path, "station", text)
-    with pytest.raises(StationFileError, match=message) as raised:
+    with pytest.raises(BenchmarkError, match=message) as raised:
         read_stations(tmp_path)
     assert str(path) in str(raised.value)
 
 
 def test_a_folder_without_files_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StationFileError, match="no station files"):
+    with pytest.raises(BenchmarkError, match="no station files"):
         read_stations(tmp_path)
 
 
@@ -70,5 +71,5 @@ def test_a_run_takes_history_and_measurements_from_files(tmp_path: Path) -> None
     state = run.state()["station2"]
     assert state["Observations"].num_rows == 24
     assert state["Instrument"]["AirTemperature"].to_pylist() == [-24, -25, -26]
-    with pytest.raises(StationFileError, match="files of 2 stations; 3 are asked for"):
+    with pytest.raises(BenchmarkError, match="files of 2 stations; 3 are asked for"):
         ArcticStations(stations=3, folder=tmp_path).state()

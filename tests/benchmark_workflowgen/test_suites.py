@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmark_workflowgen.suites import SuiteError, tables, texts
+from benchmark_workflowgen.errors import BenchmarkError
+from benchmark_workflowgen.suites import tables, texts
 
 
 def test_the_texts_of_tpch_are_here() -> None:
@@ -22,13 +23,13 @@ def test_the_texts_of_tpcds_are_read_from_a_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("folder", [None, Path("missing")])
 def test_the_texts_of_tpcds_are_asked_for(folder: Path | None) -> None:
-    with pytest.raises(SuiteError, match="give 'texts'"):
+    with pytest.raises(BenchmarkError, match="give 'texts'"):
         texts("tpcds", folder)
 
 
 def test_tables_are_taken_from_a_folder(tmp_path: Path) -> None:
     assert tables("tpch", 1, tmp_path, tmp_path / "cache") == tmp_path
-    with pytest.raises(SuiteError, match="not a folder of tables"):
+    with pytest.raises(BenchmarkError, match="not a folder of tables"):
         tables("tpch", 1, tmp_path / "missing", tmp_path)
     (tmp_path / "tpch-0.1").mkdir()
     assert tables("tpch", 0.1, None, tmp_path) == tmp_path / "tpch-0.1"

@@ -12,13 +12,13 @@ import pytest
 from graphquery import (
     Around,
     EdgeSet,
-    GraphDataError,
     Kind,
     Ordinals,
     ProvenanceGraph,
     Segment,
     UnknownNameError,
 )
+from graphquery.errors import StoreDamagedError
 from tests.graphquery.builder import Builder
 from tests.graphquery.dealership import FINE, dealership
 from tests.graphquery.reference import facts
@@ -107,7 +107,7 @@ def test_files_shared_by_segments_and_edges() -> None:
 
 def failure(b: Builder) -> str:
     """The message of building."""
-    with pytest.raises(GraphDataError) as error:
+    with pytest.raises(StoreDamagedError) as error:
         ProvenanceGraph.build(*b.data)
     return str(error.value)
 
@@ -176,5 +176,5 @@ def test_cycles() -> None:
     graph = ProvenanceGraph.build(*b.data)
     from semiring.semirings import Counting
 
-    with pytest.raises(GraphDataError, match=r"^Edges form a cycle that a\[0\], b\[0\]"):
+    with pytest.raises(StoreDamagedError, match=r"^Edges form a cycle that a\[0\], b\[0\]"):
         graph.evaluate(Counting())

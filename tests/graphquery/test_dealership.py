@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graphquery import NotInGraphError, StaleValueError
+from graphquery.errors import UnknownNameError, ValuesError
 from semiring.semirings import Counting
 from tests.graphquery.dealership import FINE, FINE_EDGES
 
@@ -131,7 +131,7 @@ def test_what_a_deletion_leaves_unknown(bidding: Any) -> None:
         "agg#1/Best.Price",
         "agg#1/Best.out.Price",
     ]
-    with pytest.raises(StaleValueError, match=r"^The value of agg#1/Best\.Price after"):
+    with pytest.raises(ValuesError, match=r"^The value of agg#1/Best\.Price after"):
         left.value("agg#1/Best.Price")
     assert bidding.value("agg#1/Best.Price") == 20_000
 
@@ -172,7 +172,7 @@ def test_deleting_in_the_coarse_graph(bidding: Any) -> None:
 def test_what_is_zoomed_out_cannot_be_deleted(bidding: Any) -> None:
     """A node inside a zoomed-out module is not in the graph, and the error says what to do."""
     coarse = bidding.zoom_out("dealer1")
-    with pytest.raises(NotInGraphError) as error:
+    with pytest.raises(UnknownNameError) as error:
         coarse.delete("dealer1/Cars:C2")
     assert str(error.value) == (
         "dealer1/Cars:C2 is inside dealer1, which is zoomed out.\nzoom_in('dealer1') first."

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphquery import GraphError, Kind, NotInGraphError, ProvenanceGraph, UnknownNameError
+from graphquery import GraphError, Kind, ProvenanceGraph, UnknownNameError
 from tests.graphquery.builder import Builder
 from tests.graphquery.dealership import dealership
 
@@ -51,7 +51,7 @@ def test_why_a_node_is_not_there(bidding: Any) -> None:
     """The error tells deleted nodes from hidden ones and from those left out."""
 
     def why(graph: Any, name: str) -> str:
-        with pytest.raises(NotInGraphError) as error:
+        with pytest.raises(UnknownNameError) as error:
             graph.ancestors(name)
         return str(error.value)
 
@@ -79,7 +79,7 @@ def test_constants_of_no_module() -> None:
     b.edges("seven", "m#1/f")
     graph = ProvenanceGraph.build(*b.data).zoom_out("m")
     assert graph.names(graph.ids) == ["m#1", "m#1/R", "m#1[zoomed]"]
-    with pytest.raises(NotInGraphError) as error:
+    with pytest.raises(UnknownNameError) as error:
         graph.value("seven")
     assert str(error.value) == (
         "seven is a constant of modules that are zoomed out.\nzoom_in first: m."

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from graphquery import Kind, NotInGraphError, ProvenanceGraph, UnknownNameError
+from graphquery import Kind, ProvenanceGraph, UnknownNameError
 from graphquery.naming import key_texts
 from semiring.token import format_value
 from tests.graphquery.builder import Builder
@@ -118,8 +118,8 @@ def test_names_without_key() -> None:
 def test_ids_out_of_range() -> None:
     """An id that no node has."""
     graph = keyed(["a"])
-    with pytest.raises(NotInGraphError) as error:
+    with pytest.raises(UnknownNameError) as error:
         graph.name(1)
     assert str(error.value) == "There is no node 1.\nIds are from 0 to 0."
-    with pytest.raises(NotInGraphError, match="There is no node -1"):
+    with pytest.raises(UnknownNameError, match="There is no node -1"):
         graph.ancestors(-1)

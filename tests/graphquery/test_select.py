@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from graphquery import SelectionError
+from graphquery.errors import GraphError
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_sets(bidding: Any) -> None:
 def test_selections_of_different_graphs(bidding: Any) -> None:
     """They do not mix."""
     other = bidding.zoom_out("agg").select(kind="m")
-    with pytest.raises(SelectionError) as error:
+    with pytest.raises(GraphError) as error:
         assert bidding.select(kind="m") & other
     assert str(error.value) == (
         "The selections are of different graphs.\nSelect again in one of them, such as"
@@ -163,7 +163,7 @@ def test_conditions_that_make_no_sense(
     bidding: Any, conditions: dict[str, Any], message: str
 ) -> None:
     """Errors say what is wrong with a condition."""
-    with pytest.raises(SelectionError) as error:
+    with pytest.raises(GraphError) as error:
         bidding.select(**conditions)
     assert str(error.value) == message
 

@@ -18,7 +18,8 @@ from pyspark.sql import functions as F
 
 import lipstick
 from lipstick import Session, semirings, session
-from lipstick.errors import FailedQueryError, InvalidQueryError, LipstickError, UnknownKeyWarning
+from lipstick.errors import InvalidQueryError, LipstickError, UnknownKeyWarning
+from rewriter.errors import QueryError
 
 MOST_LINES = 4
 PACKAGES = ("graphquery", "lipstick", "rewriter", "semiring")
@@ -145,7 +146,7 @@ def test_texts_that_fail_at_rows(ls: Session, text: str, asked: str, tmp_path: P
     q = ls.sql(text)
     error = shown(lambda: QUESTIONS[asked](q, tmp_path), None)
     what, end = FAILING[text]
-    assert isinstance(error, FailedQueryError)
+    assert isinstance(error, QueryError)
     assert what in str(error).splitlines()[0]
     assert end in str(error).splitlines()[-1]
     assert error.condition is not None
@@ -160,7 +161,7 @@ def test_functions_that_fail_at_rows(ls: Session) -> None:
 
     ls.spark.udf.register("failing", failing, "int")
     q = ls.sql("SELECT failing(price) AS f FROM cars WHERE id = 'C1'")
-    with pytest.raises(FailedQueryError, match=r"^ValueError: not 10\nPython raised") as caught:
+    with pytest.raises(QueryError, match=r"^ValueError: not 10\nPython raised") as caught:
         list(q.polynomials())
     assert "in failing (line " in str(caught.value)
     assert isinstance(caught.value.__cause__, PythonException)

@@ -18,8 +18,8 @@ from typing import Any, Protocol
 import pyarrow as pa
 from pyarrow import fs
 
+from graphquery.errors import FederationError, StoreDamagedError, StoreError
 from graphquery.federation.crossings.head import Head
-from graphquery.federation.errors import FederationError
 from graphquery.federation.questions import answer as reasons
 from graphquery.federation.serving.disclosure import Disclosure
 from graphquery.federation.wire.messages import REQUEST, reader, received
@@ -31,7 +31,6 @@ from graphquery.federation.wire.transport import (
 )
 from graphquery.store import log
 from graphquery.store.commit import FileEntry
-from graphquery.store.errors import StoreDamagedError, StoreError
 from graphquery.store.file_system import StoreFiles
 from graphquery.store.format import FOLDERS, FORMAT_FILE, LOG, check_format
 from graphquery.store.state import StoreState

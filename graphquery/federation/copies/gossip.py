@@ -22,9 +22,9 @@ from pathlib import Path
 
 from pyarrow import fs
 
+from graphquery.errors import FederationError, WireError
 from graphquery.federation.copies.copies import StoreSource, copy_store, file_system
 from graphquery.federation.copies.usage import held, questions
-from graphquery.federation.errors import FederationError, WireError
 from graphquery.federation.federation import Federation
 from graphquery.federation.members.members import Member, Precaching, read_members, read_precaching
 from graphquery.federation.members.opening import transport_to

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
-from graphquery.federation.errors import FederationError
+from graphquery.errors import FederationError
 from graphquery.federation.members.members import Member, Precaching
 from graphquery.store.format import FORMAT_FILE
 

@@ -27,10 +27,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from graphquery.csr import Csr, EdgeBlock, compress, positions
+from graphquery.errors import WireError
 from graphquery.federation.crossings.hashing import row_hashes
 from graphquery.federation.crossings.relation import BoundaryRelation
 from graphquery.federation.crossings.sketches import Sketches, union
-from graphquery.federation.errors import WireError
 from graphquery.operations.reach import unseen
 from semiring.arrays.segments import ascending, index_of, mask_of
 from semiring.base import Array

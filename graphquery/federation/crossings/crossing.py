@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from graphquery.errors import FederationError
 from graphquery.federation.crossings.boundary import relation_bytes, sketches_of
 from graphquery.federation.crossings.filters import check_blocks
 from graphquery.federation.crossings.offer import Offer
 from graphquery.federation.crossings.relation import BoundaryRelation, relation_of
 from graphquery.federation.crossings.sketches import BLOCKS, Sketches
-from graphquery.federation.errors import CrossingError
 from graphquery.model import Kind, Segment
 from graphquery.store.crossing import EXPORT, IMPORT, Export, Import, ImportPart, channel_id
 from graphquery.store.crossing import exports as exports_of
@@ -80,7 +80,7 @@ def export(
 
     Raises
     ------
-    CrossingError
+    FederationError
         The store has no such segment, or exported a different one under this name and version.
 
     Takes the time of building the graph back to what was exported or imported before.
@@ -92,7 +92,7 @@ def export(
         if _is_exported(snapshot, channel, segment, f"{name} {version}"):
             return channel
         if segment not in snapshot.segments:
-            raise CrossingError(f"The store {writer.root} has no segment {segment!r} to export.")
+            raise FederationError(f"The store {writer.root} has no segment {segment!r} to export.")
         relation = relation_of(snapshot, segment, channel)
         record = Export(
             segment=segment,
@@ -116,12 +116,12 @@ def _is_exported(snapshot: Snapshot, channel: str, segment: str, label: str) -> 
 
     Raises
     ------
-    CrossingError
+    FederationError
         It has another one.
     """
     known = exports_of(snapshot.records).get(channel)
     if known is not None and known.segment != segment:
-        raise CrossingError(
+        raise FederationError(
             f"{label} was exported as {known.segment}.\nGive {segment} another version."
         )
     return known is not None
@@ -175,17 +175,17 @@ def import_rows(
 
     Raises
     ------
-    CrossingError
+    FederationError
         An offer that contradicts itself or an earlier one of the same channel; rows that the
         channel does not have; a segment of another kind than tokens.
     """
     offer.check(key)
     if segment.kind is not Kind.TOKEN:
-        raise CrossingError(
+        raise FederationError(
             f"Segment {segment.name} is of kind {segment.kind.value}.\nImport rows as tokens."
         )
     if rows is None and segment.count != offer.count:
-        raise CrossingError(
+        raise FederationError(
             f"Segment {segment.name} has {segment.count} nodes for the {offer.count} rows of "
             f"{offer.name}.\nGive the row of each node in a column."
         )
@@ -234,7 +234,7 @@ def _check_same(offer: Offer, known: Import) -> None:
     """Raise unless an offer describes its channel as the earlier import did."""
     offered = (offer.store, offer.name, offer.version, offer.commit, offer.count)
     if (known.store, known.name, known.version, known.commit, known.count) != offered:
-        raise CrossingError(
+        raise FederationError(
             f"{offer.name} {offer.version} was imported before with a different description: "
             f"{known.count} rows of commit {known.commit}, now {offer.count} of {offer.commit}.\n"
             "The exporting store was replaced or restored: ask its owner."
@@ -268,13 +268,13 @@ def _add_boundary(transaction: Transaction, relation: BoundaryRelation) -> str:
 
 def _check_rows(offer: Offer, segment: Segment, table: pa.Table | None, rows: str) -> None:
     if table is None or rows not in table.column_names:
-        raise CrossingError(f"The values of {segment.name} have no column {rows!r}.")
+        raise FederationError(f"The values of {segment.name} have no column {rows!r}.")
     column = table.column(rows)
     if not pa.types.is_integer(column.type) or column.null_count:
-        raise CrossingError(f"Column {rows!r} of {segment.name} is not of row numbers.")
+        raise FederationError(f"Column {rows!r} of {segment.name} is not of row numbers.")
     numbers: Array = column.to_numpy()
     if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < offer.count:
         outside = int(numbers.min()) if numbers.min() < 0 else int(numbers.max())
-        raise CrossingError(
+        raise FederationError(
             f"{segment.name} imports row {outside} of {offer.name}, which has {offer.count} rows."
         )

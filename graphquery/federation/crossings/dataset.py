@@ -12,9 +12,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from graphquery.errors import FederationError
 from graphquery.federation.crossings.crossing import Summaries, export
 from graphquery.federation.crossings.offer import MANIFEST, Offer, offer_of
-from graphquery.federation.errors import CrossingError
 from graphquery.store.writer import Writer
 from semiring.support.document import file_checksum
 
@@ -48,19 +48,19 @@ def export_dataset(
 
     Raises
     ------
-    CrossingError
+    FederationError
         The segment has no values, its number of nodes is not the number of rows, or the folder is
         not empty.
     """
     snapshot = writer.snapshot()
     known = snapshot.segments.get(segment)
     if known is None or (rows is None and known.file is None):
-        raise CrossingError(f"The store {writer.root} has no segment {segment!r} with values.")
+        raise FederationError(f"The store {writer.root} has no segment {segment!r} with values.")
     if rows is not None and len(rows) != known.count:
-        raise CrossingError(f"Segment {segment!r} has {known.count} nodes for {len(rows)} rows.")
+        raise FederationError(f"Segment {segment!r} has {known.count} nodes for {len(rows)} rows.")
     root = Path(folder)
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
-        raise CrossingError(f"{root} is not empty.\nGive a folder for the dataset alone.")
+        raise FederationError(f"{root} is not empty.\nGive a folder for the dataset alone.")
     root.mkdir(parents=True, exist_ok=True)
     table = snapshot.values(segment) if rows is None else rows
     pq.write_table(table, root / DATA, compression="zstd")
@@ -70,7 +70,7 @@ def export_dataset(
     )
     offered = offer_of(writer.snapshot(), channel)
     if offered.checksums != checksums:
-        raise CrossingError(
+        raise FederationError(
             f"{name} {version} was exported with other data.\nGive it another version."
         )
     offered.write(root)
@@ -87,7 +87,7 @@ def read_dataset(folder: str | Path) -> tuple[pa.Table, Offer]:
 
     Raises
     ------
-    CrossingError
+    FederationError
         The data does not match its description.
     """
     root = Path(folder)
@@ -96,14 +96,14 @@ def read_dataset(folder: str | Path) -> tuple[pa.Table, Offer]:
     for name, checksum in offered.checksums.items():
         path = root / name
         if Path(name).name != name or not path.is_file():
-            raise CrossingError(f"{root} has no file {name!r}, which its manifest names.")
+            raise FederationError(f"{root} has no file {name!r}, which its manifest names.")
         if file_checksum(path) != checksum:
-            raise CrossingError(
+            raise FederationError(
                 f"{path} is not what was exported: its checksum differs.\nGet it again."
             )
         parts.append(pq.read_table(path, partitioning=None))
     if sum(len(part) for part in parts) != offered.count:
-        raise CrossingError(f"{root} does not have the {offered.count} rows of {offered.name}.")
+        raise FederationError(f"{root} does not have the {offered.count} rows of {offered.name}.")
     return pa.concat_tables(parts), offered
 
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from graphquery.errors import FederationError
 from graphquery.federation.crossings.hashing import Hashes
-from graphquery.federation.errors import FederationError
 
 BLOCK_BYTES = 32
 _BLOCK_BITS = 8 * BLOCK_BYTES

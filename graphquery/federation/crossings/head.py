@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from graphquery.federation.errors import WireError
+from graphquery.errors import WireError
 from graphquery.federation.serving.site import Site
 from graphquery.store import log
 from graphquery.store.format import check_format

@@ -15,12 +15,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from graphquery.errors import FederationError, StoreError, WireError
 from graphquery.federation.crossings.boundary import relation_bytes, relation_of_table
 from graphquery.federation.crossings.relation import BoundaryRelation
 from graphquery.federation.crossings.sketches import Sketches
-from graphquery.federation.errors import CrossingError, WireError
 from graphquery.store.crossing import channel_id, exports
-from graphquery.store.errors import StoreError
 from graphquery.store.format import check_format
 from graphquery.store.snapshot import Snapshot
 
@@ -71,19 +70,19 @@ class Offer:
 
         Raises
         ------
-        CrossingError
+        FederationError
             The identity does not follow from them, or the key is needed to verify it.
         """
         if self.keyed and not key:
-            raise CrossingError(
+            raise FederationError(
                 f"{self.name} was exported within a federation that has a key.\nGive the key."
             )
         try:
             expected = channel_id(self.store, self.name, self.version, key if self.keyed else b"")
         except StoreError as error:
-            raise CrossingError(str(error)) from error
+            raise FederationError(str(error)) from error
         if self.channel != expected:
-            raise CrossingError(
+            raise FederationError(
                 f"The description of {self.name} {self.version} names a channel that its "
                 "exporter does not have.\nIt was altered, or the key differs: get it again."
             )
@@ -140,7 +139,7 @@ class Offer:
 
         Raises
         ------
-        CrossingError
+        FederationError
             There is no offer, or it was truncated or altered.
         """
         root = Path(folder)
@@ -148,18 +147,18 @@ class Offer:
         try:
             document = json.loads(path.read_bytes())
             if document["format"] != VERSION:
-                raise CrossingError(
+                raise FederationError(
                     f"{path} has version {document['format']}; this version of lipstick reads "
                     f"{VERSION}.\nUpgrade lipstick-spark."
                 )
             return cls._of_document(document, root)
         except FileNotFoundError as error:
-            raise CrossingError(
+            raise FederationError(
                 f"{root} does not say where its rows come from: {error.filename} is not there.\n"
                 "Export the dataset with its manifest, or import it as rows of no other store."
             ) from error
         except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
-            raise CrossingError(f"{path} cannot be understood: {error!r}.") from error
+            raise FederationError(f"{path} cannot be understood: {error!r}.") from error
 
     @classmethod
     def _of_document(cls, document: dict[str, object], root: Path) -> Offer:
@@ -187,12 +186,12 @@ def offer_of(snapshot: Snapshot, channel: str) -> Offer:
 
     Raises
     ------
-    CrossingError
+    FederationError
         The store exports no such channel.
     """
     exported = exports(snapshot.records)
     if channel not in exported:
-        raise CrossingError(f"The store {snapshot.root} exports no channel {channel}.")
+        raise FederationError(f"The store {snapshot.root} exports no channel {channel}.")
     export = exported[channel]
     sketches = relation = None
     if export.sketches is not None:
@@ -225,7 +224,7 @@ def _parquet(table: pa.Table) -> bytes:
 def _read(path: Path, checksum: str) -> pa.Table:
     data = path.read_bytes()
     if _sha256(data) != checksum:
-        raise CrossingError(f"{path} is not what was written with the data: get it again.")
+        raise FederationError(f"{path} is not what was written with the data: get it again.")
     return pq.read_table(pa.BufferReader(data))
 
 

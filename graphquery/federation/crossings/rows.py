@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from graphquery.federation.errors import WireError
+from graphquery.errors import WireError
 from semiring.arrays.segments import ascending
 from semiring.base import Array
 

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from graphquery.errors import WireError
 from graphquery.federation.crossings import filters
 from graphquery.federation.crossings.hashing import Hashes
-from graphquery.federation.errors import WireError
 from semiring.arrays.segments import index_of
 from semiring.base import Array
 

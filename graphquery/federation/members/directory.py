@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from graphquery.errors import StoreError
 from graphquery.federation.crossings.head import Exported, Head
 from graphquery.federation.crossings.rows import Rows
 from graphquery.federation.questions.answer import (
@@ -22,7 +23,6 @@ from graphquery.federation.questions.answer import (
 )
 from graphquery.federation.wire.transport import RequestFailure
 from graphquery.store.crossing import channel_id
-from graphquery.store.errors import StoreError
 
 _CAUSES = {
     UNREACHABLE: "cannot be reached",

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from graphquery.errors import FederationError
 from graphquery.federation.copies.copies import (
     CopiedTransport,
     ObjectTransport,
@@ -17,7 +18,6 @@ from graphquery.federation.copies.copies import (
     file_system,
 )
 from graphquery.federation.copies.usage import noting, with_copies
-from graphquery.federation.errors import FederationError
 from graphquery.federation.federation import Federation
 from graphquery.federation.members.cache import Cache
 from graphquery.federation.members.members import Member, read_members, read_precaching

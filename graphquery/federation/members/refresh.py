@@ -7,10 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from graphquery.errors import WireError
 from graphquery.federation.crossings.boundary import relation_of_table
 from graphquery.federation.crossings.head import Head
 from graphquery.federation.crossings.relation import BoundaryRelation
-from graphquery.federation.errors import WireError
 from graphquery.federation.members.directory import Directory
 from graphquery.federation.wire import requests
 from graphquery.federation.wire.messages import WireMessage

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from graphquery.federation.errors import FederationError
+from graphquery.errors import FederationError
 from graphquery.federation.questions.node_sets import StoredNodes
 from semiring.base import Array
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from graphquery.errors import WireError
 from graphquery.federation.crossings import rows as crossing
 from graphquery.federation.crossings.rows import Rows
-from graphquery.federation.errors import WireError
 from graphquery.federation.questions import node_sets as stored
 from graphquery.federation.questions.answer import DAMAGED
 from graphquery.federation.questions.node_sets import StoredNodes

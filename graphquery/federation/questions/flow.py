@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from graphquery.errors import FederationError
 from graphquery.federation.crossings import rows as crossing
 from graphquery.federation.crossings.hashing import Hashes, row_hashes
 from graphquery.federation.crossings.rows import Rows
 from graphquery.federation.crossings.sketches import Sketches
-from graphquery.federation.errors import FederationError
 from graphquery.federation.questions.answer import OUTSIDE, MissingPart, Verdict
 from graphquery.federation.questions.question import Question
 from graphquery.federation.wire import requests

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from graphquery.errors import WireError
 from graphquery.federation.crossings import rows as crossing
-from graphquery.federation.errors import WireError
 from graphquery.federation.questions import node_sets as stored
 from graphquery.federation.questions.answer import DAMAGED, UNTRUSTED, Verdict
 from graphquery.federation.questions.flow import FlowWalk, at_hand, flow

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from graphquery.errors import FederationError
 from graphquery.federation.crossings.relation import imported_rows
-from graphquery.federation.errors import CrossingError
 from graphquery.federation.serving.site import joined_segments
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment
@@ -47,7 +47,7 @@ def merged_graph(
 
     Raises
     ------
-    CrossingError
+    FederationError
         Two stores export one channel, or a row is imported that the channel does not have.
     """
     merged = merged_parts(snapshots)
@@ -103,7 +103,7 @@ def merged_parts(snapshots: Mapping[str, Snapshot]) -> MergedParts:
             edge_sets.append(replace(edges, source=source, target=target, file=file))
         for channel, export in exports(snapshot.records).items():
             if channel in exporters:
-                raise CrossingError(f"Two stores export channel {channel}, one of them {alias}.")
+                raise FederationError(f"Two stores export channel {channel}, one of them {alias}.")
             exporters[channel] = (_name(alias, export.segment), export.count)
     for alias, snapshot in snapshots.items():
         for edges, numbers in _crossing_edges(alias, snapshot, exporters):
@@ -173,7 +173,7 @@ def _crossing_edges(
         for number, part in enumerate(each.parts):
             rows = imported_rows(snapshot, part.segment, part.rows)
             if int(rows.max(initial=-1)) >= count:
-                raise CrossingError(
+                raise FederationError(
                     f"{alias} imports row {int(rows.max())} of {each.name}, which has {count} rows."
                 )
             whole = part.rows is None

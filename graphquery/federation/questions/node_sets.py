@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from graphquery.federation.errors import WireError
+from graphquery.errors import WireError
 from graphquery.federation.serving.site import Site
 from graphquery.graph import ProvenanceGraph
 from semiring.arrays.segments import union

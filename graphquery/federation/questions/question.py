@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from graphquery.errors import FederationError, WireError
 from graphquery.federation.crossings import rows as crossing
 from graphquery.federation.crossings.boundary import BoundaryGraph
 from graphquery.federation.crossings.rows import Rows
-from graphquery.federation.errors import FederationError, WireError
 from graphquery.federation.members.directory import Directory
 from graphquery.federation.questions.answer import DAMAGED, UNTRUSTED, FederatedCost, MissingPart
 from graphquery.federation.wire.messages import WireMessage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from graphquery.federation.errors import FederationError
+from graphquery.errors import FederationError
 
 
 class Disclosure(IntEnum):

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from graphquery.federation.errors import FederationError
+from graphquery.errors import FederationError
 
 NONCE = "Lipstick-Nonce"
 """The HTTP header with the requester's nonce, in hexadecimal."""

@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from graphquery.federation.errors import FederationError
+from graphquery.errors import FederationError
 from graphquery.federation.serving.disclosure import Disclosure
 
 VERSION = 1

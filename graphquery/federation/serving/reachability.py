@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from graphquery.errors import FederationError, WireError
 from graphquery.federation.crossings import rows as crossing
 from graphquery.federation.crossings.boundary import relation_of_table, relation_table
 from graphquery.federation.crossings.rows import Rows
 from graphquery.federation.crossings.sketches import Sketches
-from graphquery.federation.errors import CrossingError, WireError
 from graphquery.federation.questions.node_sets import ids_of, split, to_message
 from graphquery.federation.serving.site import Site
 from graphquery.federation.wire.messages import WireMessage
@@ -32,7 +32,7 @@ def boundary(
     for channel in names_in(header, "channels"):
         export = site.exports.get(channel)
         if export is None or export.boundary is None:
-            raise CrossingError(f"There is no boundary graph of channel {channel}.")
+            raise FederationError(f"There is no boundary graph of channel {channel}.")
         table = site.snapshot.read(export.boundary)
         reply_tables[channel] = relation_table(
             relation_of_table(table, export.sources, export.count)
@@ -297,9 +297,9 @@ def check_rows(rows: Rows, known: Iterable[str]) -> None:
 
     Raises
     ------
-    CrossingError
+    FederationError
         A channel does not.
     """
     for channel in rows:
         if channel not in known:
-            raise CrossingError(f"Channel {channel} does not cross here in this direction.")
+            raise FederationError(f"Channel {channel} does not cross here in this direction.")

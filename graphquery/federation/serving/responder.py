@@ -17,10 +17,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from graphquery.errors import GraphDataError
+from graphquery.errors import FederationError, WireError
 from graphquery.federation.crossings import rows as crossing
 from graphquery.federation.crossings.head import head_of
-from graphquery.federation.errors import FederationError, WireError
 from graphquery.federation.questions.node_sets import ids_of, split, to_message
 from graphquery.federation.serving import reachability as reaching
 from graphquery.federation.serving.disclosure import Disclosure
@@ -31,7 +30,7 @@ from graphquery.federation.wire.requests import NODES, PROTOCOL, ROWS, needed
 from graphquery.graph import ProvenanceGraph
 from graphquery.operations.delete import removed
 from graphquery.operations.evaluate import evaluate as annotations_of
-from graphquery.store import Store, StoreDamagedError, StoreError
+from graphquery.store import Store, StoreError
 from graphquery.store.format import FORMAT_FILE, LOG
 from semiring import semirings
 from semiring.arrays.segments import ascending, index_of, mask_of
@@ -294,8 +293,6 @@ def refusal(kind: str, text: str) -> WireMessage:
 def _kind(error: LipstickError) -> str:
     if isinstance(error, _BehindError):
         return "behind"
-    if isinstance(error, (GraphDataError, StoreDamagedError)):
-        return "damaged"
     if isinstance(error, WireError):
         return "malformed"
     if isinstance(error, StoreError):

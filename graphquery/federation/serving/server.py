@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from graphquery.federation.errors import FederationError, WireError
+from graphquery.errors import FederationError, WireError
 from graphquery.federation.serving.disclosure import Disclosure
 from graphquery.federation.serving.keys import NONCE, Signer
 from graphquery.federation.serving.peers import Peer, Peers

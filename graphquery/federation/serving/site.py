@@ -162,7 +162,7 @@ class Site:
 
         Raises
         ------
-        UnknownNameError, NotInGraphError
+        UnknownNameError
             The graph has no such node.
         """
         # Names of crossing nodes begin with a character that nobody writes.

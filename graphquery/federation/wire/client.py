@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from graphquery.federation.errors import FederationError
+from graphquery.errors import FederationError
 from graphquery.federation.questions.answer import (
     DAMAGED,
     INTERRUPTED,

@@ -19,7 +19,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from graphquery.federation.errors import CutOffError, WireError
+from graphquery.errors import WireError
+from graphquery.federation.questions.answer import INTERRUPTED
 
 _MOST = 512
 """Limit on the values of a table that travels as JSON."""
@@ -185,10 +186,8 @@ def received(read: Read, limits: Limits = REPLY) -> WireMessage:
 
     Raises
     ------
-    CutOffError
-        The bytes end before the message does.
     WireError
-        Bytes that are not a message, or exceed the limits.
+        Bytes that are not a message, end before it does, or exceed the limits.
     """
     digest = hashlib.sha256()
     header: dict[str, Any] | None = None
@@ -234,7 +233,7 @@ def _exactly(read: Read, count: int) -> bytes:
     while count:
         part = read(min(count, 1 << 20))
         if not part:
-            raise CutOffError("The message ends before its end mark.")
+            raise WireError("The message ends before its end mark.", INTERRUPTED)
         parts.append(part)
         count -= len(part)
     return b"".join(parts)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from graphquery.federation.errors import CutOffError, FederationError, WireError
+from graphquery.errors import FederationError, WireError
 from graphquery.federation.members.cache import Cache
 from graphquery.federation.questions import answer as reasons
 from graphquery.federation.questions.answer import FederatedCost
@@ -225,12 +225,8 @@ class RequestExchange:
             with self._transports[alias].exchange(data, self._timeout) as incoming:
                 reply = received(counted.of(incoming.read), self._limits)
                 incoming.verify(reply)
-        except TransportError as error:
+        except (TransportError, WireError) as error:
             return RequestFailure(error.reason, printable(str(error)))
-        except CutOffError as error:
-            return RequestFailure(reasons.INTERRUPTED, printable(str(error)))
-        except WireError as error:
-            return RequestFailure(reasons.DAMAGED, printable(str(error)))
         finally:
             if alias != self.home:
                 self._count(FederatedCost(1, 0, len(data), counted.count))

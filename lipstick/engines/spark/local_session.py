@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Event, Thread, local
 from typing import TYPE_CHECKING, Any, cast
 
-from lipstick.errors import SparkStartError, first_line
+from lipstick.errors import LipstickError, first_line
 from semiring.support.depth import is_inside
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def local_builder(name: str, master: str = "local[*]") -> SparkSession.Builder:
 
     Raises
     ------
-    SparkStartError
+    LipstickError
         When a Spark of this process has no Java that it runs on.
     """
     from pyspark import SparkContext
@@ -105,7 +105,7 @@ def check_java() -> int:
 
     Raises
     ------
-    SparkStartError
+    LipstickError
         When there is none, or it is too old.
     """
     home = os.environ.get("JAVA_HOME")
@@ -115,13 +115,13 @@ def check_java() -> int:
         command = [java or "java", "-version"]
         answer = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError:
-        raise SparkStartError(f"There is no Java {where}.\n{_JAVA_ADVICE}") from None
+        raise LipstickError(f"There is no Java {where}.\n{_JAVA_ADVICE}") from None
     match = _JAVA_VERSION.search(answer.stderr + answer.stdout)
     if answer.returncode or match is None:
-        raise SparkStartError(f"The Java {where} does not run.\n{_JAVA_ADVICE}")
+        raise LipstickError(f"The Java {where} does not run.\n{_JAVA_ADVICE}")
     major = int(match[1])
     if major < _OLDEST_JAVA:
-        raise SparkStartError(f"The Java {where} is version {major}.\n{_JAVA_ADVICE}")
+        raise LipstickError(f"The Java {where} is version {major}.\n{_JAVA_ADVICE}")
     return major
 
 
@@ -148,7 +148,7 @@ def start_quietly(builder: SparkSession.Builder) -> SparkSession:
 
     Raises
     ------
-    SparkStartError
+    LipstickError
         When it does not start, with the last that its Java wrote.
     """
     from pyspark import SparkConf, SparkContext
@@ -172,7 +172,7 @@ def start_quietly(builder: SparkSession.Builder) -> SparkSession:
         spark = builder.getOrCreate()
     except Exception as error:
         last = "\n".join(["", *written])
-        raise SparkStartError(f"Spark did not start: {first_line(error)}{last}") from error
+        raise LipstickError(f"Spark did not start: {first_line(error)}{last}") from error
     finally:
         is_started.set()
     if own and hasattr(spark, "_jsc"):

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from pyspark.sql import SparkSession
 
-from lipstick.errors import WorkerPythonError
+from semiring.errors import LipstickError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,7 +53,7 @@ def check_workers(spark: SparkSession) -> None:
 
     Raises
     ------
-    WorkerPythonError
+    LipstickError
         When they cannot, with what to set.
     """
     context = getattr(spark, "_sc", None)
@@ -69,7 +69,7 @@ def check_workers(spark: SparkSession) -> None:
     try:
         spark.range(1, numPartitions=1).mapInArrow(attempt, "id bigint").collect()
     except Exception as error:  # py4j's among them, where no worker starts at all
-        raise WorkerPythonError(_message(spark, str(error))) from error
+        raise LipstickError(_message(spark, str(error))) from error
     _checked[spark] = interpreter
 
 

@@ -12,13 +12,12 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from lipstick.systems.dbt.bases import BaseTable
-from lipstick.systems.dbt.errors import DbtError
 from lipstick.systems.dbt.project import DbtProject
 from lipstick.systems.dbt.questions import StateDifference, TrackedProject
+from semiring.errors import LipstickError
 
 __all__ = [
     "BaseTable",
-    "DbtError",
     "DbtProject",
     "StateDifference",
     "TrackedProject",
@@ -31,12 +30,12 @@ def write_example(folder: str | os.PathLike[str]) -> Path:
 
     Raises
     ------
-    DbtError
+    LipstickError
         The folder is there already.
     """
     path = Path(folder)
     if path.exists():
-        raise DbtError(f"{path} is there already: name a new folder.")
+        raise LipstickError(f"{path} is there already: name a new folder.")
     with as_file(files(__name__) / "shop") as shop:
         shutil.copytree(shop, path)
     return path

@@ -22,12 +22,10 @@ from pyspark.errors import PySparkException
 
 from lipstick.dataframes.arrow import frame_of_arrow
 from lipstick.engines.spark.local_session import unlogged_errors
-from lipstick.errors import SourceError, first_line
-from lipstick.systems.dbt.errors import DbtError
+from lipstick.errors import LipstickError, SourceError, first_line
 from lipstick.systems.dbt.manifest import DbtNode
 from lipstick.systems.dbt.project import DbtProject, Refusal
 from lipstick.tracking.views import quoted_name
-from semiring.errors import LipstickError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -128,7 +126,7 @@ class TrackedBases:
         """Return the table of a source in Spark's catalog."""
         called = quoted_name(base.relation)
         if not called or not self.session.spark.catalog.tableExists(called):
-            raise DbtError(
+            raise LipstickError(
                 f"no table or file is given for the source {base.title}, "
                 f"and Spark's catalog has no table {'.'.join(base.relation) or base.name}"
             )
@@ -148,20 +146,20 @@ def read_seed(path: Path, node: DbtNode) -> tuple[pa.Table, dict[str, str]]:
 
     Raises
     ------
-    DbtError
+    LipstickError
         The file cannot be read, or the type of a column does not follow from its values.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.reader(file, delimiter=str(node.config.get("delimiter") or ",")))
     except (OSError, ValueError, csv.Error) as error:
-        raise DbtError(f"The seed {node.name} cannot be read from {path}: {error}") from error
+        raise LipstickError(f"The seed {node.name} cannot be read from {path}: {error}") from error
     if not rows:
-        raise DbtError(f"The seed {node.name} has no header: {path}")
+        raise LipstickError(f"The seed {node.name} has no header: {path}")
     header, *lines = (row for row in rows if row)
     if any(len(line) != len(header) for line in lines):
         number = next(i for i, line in enumerate(lines, start=2) if len(line) != len(header))
-        raise DbtError(f"{path}:{number} has not the {len(header)} values of the header.")
+        raise LipstickError(f"{path}:{number} has not the {len(header)} values of the header.")
     declared = {name.lower(): kind for name, kind in node.config.get("column_types", {}).items()}
     arrays, types = {}, {}
     for place, name in enumerate(header):
@@ -194,7 +192,7 @@ def _guess(path: Path, name: str, values: Sequence[str | None]) -> str:
             return kind
     for pattern in _NOT_CLEAR:
         if all(pattern.fullmatch(value) for value in known):
-            raise DbtError(
+            raise LipstickError(
                 f"{path}: how dbt reads the column {name} is not clear, as in {known[0]!r}.\n"
                 "Declare its type in the project: seeds: config: column_types."
             )

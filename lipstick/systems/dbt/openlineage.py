@@ -19,10 +19,10 @@ from lipstick.openlineage import (
     run_identity,
 )
 from lipstick.questions.checks.dbt import read_artifact
-from lipstick.systems.dbt.errors import DbtError
 from lipstick.systems.dbt.manifest import BEFORE
 from lipstick.systems.dbt.project import Refusal
 from lipstick.systems.dbt.schemas import NodeSchemas
+from semiring.errors import LipstickError
 
 if TYPE_CHECKING:
     from openlineage.client.client import Event
@@ -44,9 +44,9 @@ def project_events(tracked: TrackedProject, namespace: str = "lipstick") -> list
 
     Raises
     ------
-    ExchangeError
+    GraphError
         ``openlineage-python`` is missing, or a parent run in the environment cannot be read.
-    DbtError
+    LipstickError
         The results of the run are of another form than dbt Core 1.x writes.
     """
     with NodeSchemas(tracked) as schemas:
@@ -66,7 +66,7 @@ def project_events(tracked: TrackedProject, namespace: str = "lipstick") -> list
             ]
         return list(_run_events(tracked, namespace, results, timed, ran, lineage))
     except (KeyError, TypeError, ValueError) as error:
-        raise DbtError(
+        raise LipstickError(
             f"{path} is of another form than dbt Core 1.x writes: {error!r}\nRun dbt again."
         ) from error
 

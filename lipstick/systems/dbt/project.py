@@ -11,12 +11,12 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from pathlib import Path
 
-from lipstick.systems.dbt.errors import DbtError
 from lipstick.systems.dbt.increments import merge_problem, merged
 from lipstick.systems.dbt.manifest import BEFORE, DbtManifest, DbtNode, read_manifest
 from lipstick.tracking.naming import free_name
 from rewriter.dialect.renames import rename_relations
 from rewriter.errors import QueryError
+from semiring.errors import LipstickError
 from semiring.support.door import checked
 
 _NAMED_QUERY = re.compile(
@@ -130,12 +130,12 @@ class DbtProject:
 
         Raises
         ------
-        DbtError
+        LipstickError
             The merge of the increment cannot be followed.
         """
         problem = merge_problem(node)
         if problem is not None:
-            raise DbtError(f"{node.title} is not merged into its table: {problem}.")
+            raise LipstickError(f"{node.title} is not merged into its table: {problem}.")
         table = DbtNode(f"{node.id}{BEFORE}", "source", f"{node.name} before", node.file)
         parents = (*node.parents, table.id)
         nodes = {**self.manifest.nodes, node.id: replace(node, parents=parents), table.id: table}
@@ -237,7 +237,7 @@ class DbtProject:
 
         Raises
         ------
-        DbtError
+        LipstickError
             No node of these kinds has the name, or several have.
         """
         of_kinds, asked = list(self.manifest.of_kind(*kinds)), name.lower()
@@ -246,7 +246,7 @@ class DbtProject:
         if len(found) != 1:
             names = ", ".join(sorted(node.title for node in found or of_kinds)) or "none"
             problem = "several nodes have" if found else "no node has"
-            raise DbtError(
+            raise LipstickError(
                 f"{self.manifest.name}: {problem} the name {name!r}.\n"
                 f"There are of {', '.join(kinds)}: {names}."
             )

@@ -13,7 +13,7 @@ from pyspark.errors import PySparkException
 import lipstick
 from lipstick import display
 from lipstick.engines.spark.local_session import unlogged_errors
-from lipstick.errors import CaptureError, first_line
+from lipstick.errors import CaptureError, LipstickError, first_line
 from lipstick.frame import AnnotatedFrame
 from lipstick.questions.checks.dbt import failure_bounds
 from lipstick.questions.deletion import Deletion, resolve_deletion
@@ -22,12 +22,10 @@ from lipstick.questions.diff.difference import AnswerDifference
 from lipstick.questions.diff.parts import DifferenceParts
 from lipstick.questions.diff.pipeline import pair_answers
 from lipstick.systems.dbt.bases import BaseTable, TrackedBases, is_key
-from lipstick.systems.dbt.errors import DbtError
 from lipstick.systems.dbt.manifest import DbtNode
 from lipstick.systems.dbt.project import DbtProject, ModelQuery, Refusal
 from lipstick.systems.dbt.schemas import NodeSchemas
 from lipstick.systems.dbt.snapshots import SnapshotLineage, SnapshotVersions, trace_versions
-from semiring.errors import LipstickError
 from semiring.support.door import checked
 
 T = TypeVar("T")
@@ -171,7 +169,7 @@ class TrackedProject:
 
     Raises
     ------
-    DbtError
+    LipstickError
         For names that are not seeds, sources or models, and increments that are not followed.
     """
 
@@ -201,7 +199,9 @@ class TrackedProject:
         for table in tables:
             refusal = self.bases.track(self.project, table)
             if refusal is not None:
-                raise DbtError(f"The table {table.name} the run cannot be read: {refusal.reason}")
+                raise LipstickError(
+                    f"The table {table.name} the run cannot be read: {refusal.reason}"
+                )
             project.set_columns(table, session.tracked[project.names[table.id]].columns)
 
     # -- what is followed ----------------------------------------------------------------------
@@ -240,17 +240,17 @@ class TrackedProject:
 
         Raises
         ------
-        DbtError
+        LipstickError
             There is no such model, test or row, or it is refused.
         """
         given = self._given.node(model, "model", "test", "snapshot")
         node = self.project.manifest.nodes[given.id]
         frame = self.annotated(node, where)
         if isinstance(frame, Refusal):
-            raise DbtError(f"{node.title} cannot be asked: {frame.reason}\nSee {frame.place}.")
+            raise LipstickError(f"{node.title} cannot be asked: {frame.reason}\nSee {frame.place}.")
         rows = frame.capture.memory.answer()
         if not rows.num_rows:
-            raise DbtError(
+            raise LipstickError(
                 f"{node.title} has no rows."
                 if where is None
                 else f"No row of {node.title} satisfies {where}."
@@ -280,7 +280,7 @@ class TrackedProject:
 
         Raises
         ------
-        DbtError
+        LipstickError
             There is no such seed or source, or no row of it satisfies the condition.
         TrackingError
             Spark refuses the condition.
@@ -288,12 +288,12 @@ class TrackedProject:
         node = self.project.node(base, "seed", "source")
         refusal = self.bases.track(self.project, node)
         if refusal is not None:
-            raise DbtError(f"{node.title} cannot be read: {refusal.reason}")
+            raise LipstickError(f"{node.title} cannot be read: {refusal.reason}")
         record = self.session.tracked[self.project.names[node.id]].record
         deletion = resolve_deletion(self.session.spark, {record.name: record}, {record.name: where})
         rows = deletion.tokens[record.name].num_rows
         if not rows:
-            raise DbtError(f"No row of {node.title} satisfies {where}.")
+            raise LipstickError(f"No row of {node.title} satisfies {where}.")
         resting = [
             each
             for each in (*self._given.models, *self._given.tests)

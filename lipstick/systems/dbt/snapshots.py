@@ -16,13 +16,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lipstick.systems.dbt.errors import DbtError
 from lipstick.systems.dbt.increments import key_columns
 from lipstick.systems.dbt.manifest import DbtNode
 from lipstick.systems.dbt.project import Refusal
 from lipstick.tracking.naming import free_name
 from rewriter.dialect import emit, literal_of
 from semiring.arrays.segments import ascending
+from semiring.errors import LipstickError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -229,7 +229,7 @@ def trace_versions(tracked: TrackedProject, versions: SnapshotVersions) -> list[
             select = versions.select(name, view.project.names[snapshot.id], answer.columns, rows)
             frame = view.annotated(node, select=select)
             if isinstance(frame, Refusal):
-                raise DbtError(f"{snapshot.title} cannot be traced: {frame.reason}")
+                raise LipstickError(f"{snapshot.title} cannot be traced: {frame.reason}")
             found = ascending(frame.capture.memory.answer()[ROW].to_numpy())
             if not len(found):
                 return

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from lipstick.systems.dbt.errors import DbtError
 from lipstick.systems.dbt.manifest import BEFORE
 from lipstick.systems.dbt.project import INCREMENT, Refusal
 from lipstick.tracking.tracker import Naming
 from lipstick.workflow import Edge, Module, Relation, Run, Specification, Workflow
+from semiring.errors import LipstickError
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -31,7 +31,7 @@ def project_workflow(tracked: TrackedProject, *models: str) -> Workflow:
 
     Raises
     ------
-    DbtError
+    LipstickError
         A model is refused.
     WorkflowError
         The nodes are not connected.
@@ -62,7 +62,7 @@ def project_workflow(tracked: TrackedProject, *models: str) -> Workflow:
     for node in needed:
         name, answer = project.names[node.id], tracked.annotated(node)
         if isinstance(answer, Refusal):
-            raise DbtError(f"{node.title} cannot run: {answer.reason}\nSee {answer.place}.")
+            raise LipstickError(f"{node.title} cannot run: {answer.reason}\nSee {answer.place}.")
         found, merge = project.text(node), project.merge(node)
         assert not isinstance(found, Refusal)
         text, read = found
@@ -92,7 +92,7 @@ def run_project(tracked: TrackedProject, store: str | os.PathLike[str], *models:
 
     Raises
     ------
-    DbtError, WorkflowError
+    LipstickError, WorkflowError
         As for :func:`project_workflow`.
     """
     workflow = project_workflow(tracked, *models)

@@ -7,7 +7,6 @@ write.
 
 from __future__ import annotations
 
-from lipstick.systems.declarative.errors import PipelineError
 from lipstick.systems.declarative.pipeline import (
     DatasetImpact,
     DatasetReport,
@@ -21,6 +20,5 @@ __all__ = [
     "DatasetReport",
     "DeclarativePipeline",
     "PipelineDataset",
-    "PipelineError",
     "PipelineFlow",
 ]

@@ -18,8 +18,8 @@ from lipstick.dataframes.jvm import (
     with_parameters,
 )
 from lipstick.dataframes.leaves import catalog_parts
-from lipstick.systems.declarative.errors import PipelineError
 from lipstick.tracking.views import quoted_name
+from semiring.errors import LipstickError
 
 _FILES = ("csv", "json", "orc", "parquet", "text")
 _OUTPUT = 1
@@ -33,7 +33,7 @@ def as_batch(spark: SparkSession, frame: DataFrame) -> Plan:
 
     Raises
     ------
-    PipelineError
+    LipstickError
         It reads a stream of something else.
     """
     plan = analysed(frame)
@@ -44,7 +44,7 @@ def as_batch(spark: SparkSession, frame: DataFrame) -> Plan:
     batch = changed(spark, plan, nodes, places, lambda node: _batch(spark, node))
     result = frame_of(spark, batch)
     if result.isStreaming:
-        raise PipelineError("it reads a stream in a subquery")
+        raise LipstickError("it reads a stream in a subquery")
     return analysed(result)
 
 
@@ -58,7 +58,7 @@ def _batch(spark: SparkSession, node: Plan) -> Plan:
     if [str(a.name()) for a in elements(leaf.output())] != [
         str(a.name()) for a in elements(output)
     ]:
-        raise PipelineError("its stream has other columns than the table or files that it reads")
+        raise LipstickError("its stream has other columns than the table or files that it reads")
     return with_parameters(spark, leaf, {_OUTPUT: output})
 
 
@@ -84,5 +84,5 @@ def _rows(spark: SparkSession, stream: Plan) -> DataFrame:
     return reader.load(path)
 
 
-def _refusal(name: str) -> PipelineError:
-    return PipelineError(f"it reads a stream of {name}, whose rows are not stored")
+def _refusal(name: str) -> LipstickError:
+    return LipstickError(f"it reads a stream of {name}, whose rows are not stored")

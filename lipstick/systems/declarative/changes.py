@@ -15,8 +15,8 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from lipstick.dataframes.jvm import Plan, elements, frame_of, jvm_of
-from lipstick.systems.declarative.errors import PipelineError
 from lipstick.tracking.views import column_of
+from semiring.errors import LipstickError
 
 _START, _END, _METADATA = "__START_AT", "__END_AT", "__spark_autocdc_metadata"
 _AT, _DELETED, _HEAD, _HIDDEN = (f"__lipstick_{n}" for n in ("at", "deleted", "head", "hidden"))
@@ -163,7 +163,7 @@ def _classic(column: Any) -> Column:
         return F.col(expression._unparsed_identifier)
     if isinstance(getattr(expression, "_expr", None), str):
         return F.expr(expression._expr)
-    raise PipelineError("its columns are of Spark Connect: give them as text")
+    raise LipstickError("its columns are of Spark Connect: give them as text")
 
 
 def _of_jvm(column: Any) -> Column:

@@ -14,9 +14,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.dataframes.jvm import Plan, active, elements, frame_of
-from lipstick.errors import first_line
+from lipstick.errors import LipstickError, first_line
 from lipstick.systems.declarative.changes import ChangeFlow
-from lipstick.systems.declarative.errors import PipelineError
 from rewriter.statements import split_statements
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ class Definitions:
 
     Raises
     ------
-    PipelineError
+    LipstickError
         There is no such specification, or a definition cannot be read.
     """
 
@@ -94,14 +93,14 @@ class Definitions:
         try:
             from pyspark.pipelines.cli import load_pipeline_spec
         except ImportError as error:
-            raise PipelineError(
+            raise LipstickError(
                 f"Declarative pipelines cannot be read: {error}.\n"
                 'They are part of PySpark from 4.1: pip install "pyspark[pipelines]>=4.1".'
             ) from error
         try:
             self.specification: PipelineSpec = load_pipeline_spec(self.path)
         except PySparkException as error:
-            raise PipelineError(f"{self.path}: {error}") from error
+            raise LipstickError(f"{self.path}: {error}") from error
 
     def read(self) -> None:
         """Import the Python files, and read the SQL files."""
@@ -137,10 +136,10 @@ class Definitions:
             elif file.suffix == ".sql":
                 self.read_sql(file.read_text(encoding="utf-8"), place)
             else:
-                raise PipelineError("it is neither Python nor SQL")
+                raise LipstickError("it is neither Python nor SQL")
         except Exception as error:  # the project's own code runs
             problem = f"{self.path}: {place} cannot be read: {first_line(error)}"
-            raise PipelineError(problem) from error
+            raise LipstickError(problem) from error
 
     def _import(self, file: Path) -> None:
         spec = importlib.util.spec_from_file_location(file.stem, file)
@@ -182,7 +181,7 @@ class Definitions:
 
         Raises
         ------
-        PipelineError
+        LipstickError
             A statement is none of a pipeline.
         """
         parser = self.spark._jsparkSession.sessionState().sqlParser()
@@ -224,7 +223,7 @@ class _Adding:
                 target = _name(operation.table())
                 self.flow(_name(plan.name()), target, operation.query())
             else:
-                raise PipelineError(f"{self.place}: a flow does not run {into}")
+                raise LipstickError(f"{self.place}: a flow does not run {into}")
             return
         kinds = {
             "CreateMaterializedViewAsSelect": (MATERIALIZED_VIEW, "query"),
@@ -235,7 +234,7 @@ class _Adding:
             "CreateViewCommand": (TEMPORARY_VIEW, "plan"),
         }
         if kind not in kinds:
-            raise PipelineError(f"{self.place}: {kind} defines nothing of a pipeline")
+            raise LipstickError(f"{self.place}: {kind} defines nothing of a pipeline")
         output, query = kinds[kind]
         name = _name(plan.name()) if kind != "CreateViewCommand" else str(plan.name().table())
         if output != "view":  # views of the catalog are expanded by Spark
@@ -275,7 +274,7 @@ def find_specification(path: str | os.PathLike[str]) -> Path:
 
     Raises
     ------
-    PipelineError
+    LipstickError
         There is none.
     """
     given = Path(path)
@@ -283,7 +282,7 @@ def find_specification(path: str | os.PathLike[str]) -> Path:
         [given] if given.is_file() else [given / n for n in _SPEC_NAMES if (given / n).is_file()]
     )
     if len(found) != 1:
-        raise PipelineError(
+        raise LipstickError(
             f"{given} is not a pipeline: it is neither a specification nor a folder with one.\n"
             f"Name the folder with {' or '.join(_SPEC_NAMES)}."
         )

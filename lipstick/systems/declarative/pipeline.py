@@ -28,7 +28,6 @@ from lipstick.systems.declarative.definitions import (
     FlowDefinition,
     OutputDefinition,
 )
-from lipstick.systems.declarative.errors import PipelineError
 from lipstick.tracking.views import quoted_name
 from lipstick.written_tables import LeafRelation, TableWrite, WrittenTables
 from rewriter.dialect import name_parts
@@ -161,7 +160,7 @@ class DeclarativePipeline(WrittenTables):
 
     Raises
     ------
-    PipelineError
+    LipstickError
         The project cannot be read.
     """
 
@@ -177,7 +176,7 @@ class DeclarativePipeline(WrittenTables):
         store: str | os.PathLike[str] | None = None,
     ) -> None:
         if not hasattr(spark, "_jsparkSession"):
-            raise PipelineError(
+            raise LipstickError(
                 "A pipeline is read in a classic session, and this one is of Spark Connect.\n"
                 "Give a session that was made without a remote server."
             )
@@ -200,13 +199,13 @@ class DeclarativePipeline(WrittenTables):
 
         Raises
         ------
-        PipelineError
+        LipstickError
             There is none.
         """
         dataset = self._by_table.get(self._full_name(name_parts(name)))
         if dataset is None:
             known = ", ".join(each.name for each in self.datasets) or "none"
-            raise PipelineError(f"The pipeline has no dataset {name!r}.\nIt has: {known}.")
+            raise LipstickError(f"The pipeline has no dataset {name!r}.\nIt has: {known}.")
         return dataset
 
     def query(self, name: str, where: str | None = None) -> AnnotatedFrame:
@@ -219,7 +218,7 @@ class DeclarativePipeline(WrittenTables):
 
         Raises
         ------
-        PipelineError
+        LipstickError
             There is no such dataset, or none that has rows: it was not built, or is a sink.
         QueryError
             When a temporary view has an operator without a rule. Tables whose flows have one are
@@ -228,9 +227,9 @@ class DeclarativePipeline(WrittenTables):
         dataset = self.dataset(name)
         self._check_open()
         if dataset.kind == SINK:
-            raise PipelineError(f"{dataset.name} is a sink: its rows are not in the catalog.")
+            raise LipstickError(f"{dataset.name} is a sink: its rows are not in the catalog.")
         if dataset.kind == TEMPORARY_VIEW and dataset.refusal is not None:
-            raise PipelineError(f"{dataset.name} cannot be read: {dataset.refusal}")
+            raise LipstickError(f"{dataset.name} cannot be read: {dataset.refusal}")
         with _refused(f"{dataset.name} cannot be read"):
             if dataset.kind == TEMPORARY_VIEW:
                 frame = frame_of(self.session.spark, dataset.flows[0].plan)
@@ -281,7 +280,7 @@ class DeclarativePipeline(WrittenTables):
 
         Raises
         ------
-        PipelineError
+        LipstickError
             No dataset is annotated with rows of such a source, or no row satisfies the condition.
         TrackingError
             Spark refuses the condition.
@@ -293,11 +292,11 @@ class DeclarativePipeline(WrittenTables):
         reports = self.check()
         if source not in self.sources:
             known = ", ".join(sorted(self.sources)) or "none"
-            raise PipelineError(f"The pipeline reads no source {source!r}.\nIts sources: {known}.")
+            raise LipstickError(f"The pipeline reads no source {source!r}.\nIts sources: {known}.")
         tracked, spark = self.session.tracked[source], self.session.spark
         deletion = resolve_deletion(spark, {source: tracked.record}, {source: where})
         if not deletion.tokens[source].num_rows:
-            raise PipelineError(f"No row of {source} satisfies {where}.")
+            raise LipstickError(f"No row of {source} satisfies {where}.")
         ends = self._ends()
         found = []
         for each in reports:
@@ -498,4 +497,4 @@ def _refused(problem: str) -> Iterator[None]:
         with unlogged_errors():
             yield
     except (PySparkException, LipstickError) as error:
-        raise PipelineError(f"{problem}: {first_line(error)}") from error
+        raise LipstickError(f"{problem}: {first_line(error)}") from error

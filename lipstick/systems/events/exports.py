@@ -56,7 +56,7 @@ def export_outputs(
     EventsError
         The topic is unknown, has no outputs, or is, like one that it joins, still being reduced; or
         a row is none of its outputs.
-    graphquery.federation.CrossingError
+    graphquery.federation.FederationError
         The folder is not empty, or the version was exported with different data.
     """
     segment = f"{name}@{version}"

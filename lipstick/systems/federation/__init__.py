@@ -8,7 +8,6 @@ section 4.1: both ends build the same vertex for a crossing row.
 
 from __future__ import annotations
 
-from lipstick.systems.federation.errors import ExportError
 from lipstick.systems.federation.exports import TableExports
 
-__all__ = ["ExportError", "TableExports"]
+__all__ = ["TableExports"]

@@ -26,8 +26,7 @@ from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.keys import KeyTable
 from lipstick.engines.memory.reach import tokens
 from lipstick.engines.memory.store import StoredDatasets
-from lipstick.errors import NeedsSparkError, first_line
-from lipstick.systems.federation.errors import ExportError
+from lipstick.errors import LipstickError, NeedsSparkError, first_line
 from lipstick.systems.federation.imports import (
     Arriving,
     ReadRows,
@@ -76,19 +75,19 @@ class TableExports:
 
         Raises
         ------
-        ExportError
+        LipstickError
             When the files are not Parquet, or the query's rows have no place in a graph.
-        graphquery.federation.CrossingError
+        graphquery.federation.FederationError
             When a manifest beside the files of a relation that is read cannot be understood.
         """
         if target.format not in (None, "parquet"):
-            raise ExportError(
+            raise LipstickError(
                 f"{target.name!r} is written as {target.format}: a session with exports writes "
                 "Parquet files, whose rows it finds again."
             )
         refusal = problem(frame.plan.root)
         if refusal is not None:
-            raise ExportError(f"{target.name!r} cannot be exported: {refusal}")
+            raise LipstickError(f"{target.name!r} cannot be exported: {refusal}")
         for tracked in frame.plan.relations.values():
             folder = None if tracked.derived else dataset_of(tracked.source.fingerprint)
             if folder is not None:
@@ -109,13 +108,13 @@ class TableExports:
 
         Raises
         ------
-        ExportError
+        LipstickError
             When the files are not Parquet in one folder of this machine, or queries compute what
             only Spark can.
         """
         located = local_files(source.fingerprint)
         if located is None or not all(name.endswith(".parquet") for name in located[1]):
-            raise ExportError(
+            raise LipstickError(
                 f"{derivation.name!r} is written and tracked, and is not exported: its files are "
                 "not Parquet files in one folder of this machine."
             )
@@ -302,7 +301,7 @@ def _leave(
     try:
         derived = derive(trace, engine, _positions(engine, rows), sources, target)
     except NeedsSparkError as error:
-        raise ExportError(
+        raise LipstickError(
             f"{name!r} cannot be exported: its nodes are made in this process, which cannot "
             f"follow what Spark computed.\n{first_line(error)}"
         ) from error
@@ -326,6 +325,6 @@ def _positions(engine: Engine, rows: pa.Table) -> Array:
     columns = [state.take(each, state.ordered) for each in identity]
     places = KeyTable(columns, len(state.ordered)).find(wanted, len(rows))
     if (places < 0).any():
-        raise ExportError("A row is none of the tuples that were captured with it: run fsck.")
+        raise LipstickError("A row is none of the tuples that were captured with it: run fsck.")
     positions: Array = state.ordered[places]
     return positions

@@ -25,7 +25,6 @@ from graphquery.store.crossing import EXPORT, IMPORT, Export, Import
 from graphquery.store.format import check_format
 from lipstick.capture.manifest import RelationRecord
 from lipstick.engines.memory.keys import KeyTable, distinct
-from lipstick.systems.federation.errors import ExportError
 from lipstick.tables.derivation import Derivation
 from lipstick.tracking.naming import ROW_BITS, free_name
 from lipstick.tracking.states import FileState
@@ -34,6 +33,7 @@ from lipstick.workflow.derivation.nodes import Origin
 from lipstick.workflow.execution.invocation import ranges, spread
 from semiring.arrays.arrow import whole
 from semiring.base import Array
+from semiring.errors import LipstickError
 
 
 def permutation(rows: pa.Table, captured: pa.Table, names: Sequence[str]) -> Array:
@@ -48,7 +48,7 @@ def permutation(rows: pa.Table, captured: pa.Table, names: Sequence[str]) -> Arr
 
     Raises
     ------
-    ExportError
+    LipstickError
         When the tables do not have the same rows.
 
     Notes
@@ -56,7 +56,9 @@ def permutation(rows: pa.Table, captured: pa.Table, names: Sequence[str]) -> Arr
     Sorts both: O(n log n).
     """
     if len(rows) != len(captured):
-        raise ExportError(f"{len(captured)} rows were captured, and {len(rows)} are in the files.")
+        raise LipstickError(
+            f"{len(captured)} rows were captured, and {len(rows)} are in the files."
+        )
     both = [_both(rows.column(name), captured.column(name)) for name in names]
     codes, _ = distinct(both, 2 * len(rows))
     codes_of_rows, codes_of_captured = codes[: len(rows)], codes[len(rows) :]
@@ -65,7 +67,7 @@ def permutation(rows: pa.Table, captured: pa.Table, names: Sequence[str]) -> Arr
         np.argsort(codes_of_captured, kind="stable"),
     )
     if not np.array_equal(codes_of_rows[order], codes_of_captured[other]):
-        raise ExportError("The rows in the files are not those that were captured.")
+        raise LipstickError("The rows in the files are not those that were captured.")
     order_found = np.empty(len(rows), dtype=np.int64)
     order_found[order] = other
     return order_found
@@ -163,9 +165,9 @@ class Arriving:
 
         Raises
         ------
-        ExportError
+        LipstickError
             When a tuple is not among the rows that the relation was exported or written with.
-        graphquery.federation.CrossingError
+        graphquery.federation.FederationError
             When files are not what was exported.
         """
         if derivation is not None:
@@ -213,7 +215,7 @@ class Arriving:
         data, offer = read_dataset(folder)
         rows = _channel_rows(record, tokens, folder, data, offer)
         if (rows < 0).any():
-            raise ExportError(
+            raise LipstickError(
                 f"{record.name!r} has tuples that are not in {folder}, which it was read from.\n"
                 "Track it again: the files were replaced."
             )
@@ -264,7 +266,7 @@ class Arriving:
         else:
             places = _packed(tokens, _starts(derivation))
         if (places < 0).any() or (places >= len(table)).any():
-            raise ExportError(f"{record.name!r} has tuples that were not written with it.")
+            raise LipstickError(f"{record.name!r} has tuples that were not written with it.")
         counts = [len(each) for each in tables]
         nodes = [Origin.of(name, count) for name, count in zip(segments, counts, strict=True)]
         values: dict[str, Origin] = {}
@@ -322,7 +324,7 @@ def _channel_rows(
         names = [unquote(urlparse(uri).path).rpartition("/")[2] for uri in record.files]
         unknown = [name for name in names if name not in offer.checksums]
         if unknown:
-            raise ExportError(f"The manifest in {folder} does not know the file {unknown[0]}.")
+            raise LipstickError(f"The manifest in {folder} does not know the file {unknown[0]}.")
         counts = [_rows_in(folder / name) for name in offer.checksums]
         starts = dict(zip(offer.checksums, np.cumsum([0, *counts])[:-1].tolist(), strict=True))
         return _packed(tokens, np.array([starts[name] for name in names], dtype=np.int64))

@@ -7,8 +7,7 @@ graph has no cycles: a process that reads its own output continues as its next v
 
 from __future__ import annotations
 
-from lipstick.systems.record.errors import RecordError
 from lipstick.systems.record.recording import CommandRecording, record
 from lipstick.systems.record.store import store_recordings
 
-__all__ = ["CommandRecording", "RecordError", "record", "store_recordings"]
+__all__ = ["CommandRecording", "record", "store_recordings"]

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from posixpath import join, normpath
 
-from lipstick.systems.record.errors import RecordError
+from semiring.errors import LipstickError
 
 CALLS = (
     *("open", "openat", "openat2", "creat", "truncate", "ftruncate"),
@@ -38,14 +38,14 @@ def tracer() -> str:
 
     Raises
     ------
-    RecordError
+    LipstickError
         When this is not Linux, or has no strace.
     """
     if not sys.platform.startswith("linux"):
-        raise RecordError("Commands are recorded only on Linux, with its tracer strace.")
+        raise LipstickError("Commands are recorded only on Linux, with its tracer strace.")
     path = shutil.which("strace")
     if path is None:
-        raise RecordError(
+        raise LipstickError(
             "There is no strace, which records what a command does.\n"
             "Install it: apt install strace (Debian, Ubuntu), dnf install strace (Fedora)."
         )
@@ -69,11 +69,11 @@ def traced(command: Sequence[str], raw: Path) -> int:
 
     Raises
     ------
-    RecordError
+    LipstickError
         When the command is none, or processes may not be traced here.
     """
     if not command or shutil.which(command[0]) is None:
-        raise RecordError(f"There is no command {' '.join(command[:1])!r} to record.")
+        raise LipstickError(f"There is no command {' '.join(command[:1])!r} to record.")
     path = tracer()
     # Signals are left out; descriptors are printed with their paths and connections.
     options = ["-f", "-yy", "-ttt", "-s", str(_TEXT), "-e", "signal=none"]
@@ -81,7 +81,7 @@ def traced(command: Sequence[str], raw: Path) -> int:
     options += ["-e", f"trace={','.join(CALLS)}", "-o", str(raw)]
     done = subprocess.run([path, *options, "--", *command], check=False)
     if not raw.is_file() or not raw.stat().st_size:
-        raise RecordError(
+        raise LipstickError(
             "The tracer wrote nothing: it may not trace processes here.\n"
             "Containers need the capability SYS_PTRACE, systems kernel.yama.ptrace_scope below 3."
         )

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from lipstick.systems.record.call_events import calls, events, traced
-from lipstick.systems.record.errors import RecordError
 from lipstick.systems.record.versions import Versions, Vertex
+from semiring.errors import LipstickError
 from semiring.support.document import file_checksum
 
 FORMAT = 1
@@ -92,17 +92,17 @@ class CommandRecording:
 
         Raises
         ------
-        RecordError
+        LipstickError
             It is nothing of the kind, or of another version.
         """
         try:
             with gzip.open(path, "rt", encoding="utf-8", errors="surrogateescape") as file:
                 document = json.load(file)
             if document.pop("format") != FORMAT:
-                raise RecordError(f"{path} was recorded by another version of lipstick.")
+                raise LipstickError(f"{path} was recorded by another version of lipstick.")
             return cls(**_typed(document))
         except (ValueError, KeyError, TypeError, EOFError, gzip.BadGzipFile) as error:
-            raise RecordError(f"{path} is not a recording: {error}.") from error
+            raise LipstickError(f"{path} is not a recording: {error}.") from error
 
 
 def record(
@@ -122,7 +122,7 @@ def record(
 
     Raises
     ------
-    RecordError
+    LipstickError
         When there is no tracer, or no such command.
     """
     with tempfile.TemporaryDirectory(prefix="lipstick-record-") as folder:

@@ -24,9 +24,9 @@ from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from graphquery.store import Snapshot, Store, Transaction
 from graphquery.store.format import FORMAT_FILE
 from graphquery.store.writer import Writer
-from lipstick.systems.record.errors import RecordError
 from lipstick.systems.record.recording import CommandRecording, storable
 from semiring.base import Array
+from semiring.errors import LipstickError
 
 SKEW = 60.0
 """Limit on the clock difference of two hosts, in seconds."""
@@ -87,7 +87,7 @@ def layers_of(recordings: Sequence[CommandRecording], crossings: Sequence[Crossi
             if not waiting[target]:
                 ready.append(target)
     if done < len(waiting):
-        raise RecordError(
+        raise LipstickError(
             "The recordings contradict each other: something arrived before it was sent.\n"
             "They are not of the same time: store them one by one."
         )
@@ -119,7 +119,7 @@ def store_recordings(
 
     Raises
     ------
-    RecordError
+    LipstickError
         When the recordings contradict each other: something arrived before it was sent.
     """
     each = list(recordings.values())

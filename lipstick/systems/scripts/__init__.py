@@ -9,12 +9,7 @@ Applications*, IEEE TGRS.
 from __future__ import annotations
 
 from lipstick.systems.scripts.answers import Assumption, Dependence, Line
-from lipstick.systems.scripts.errors import (
-    FactsError,
-    InferenceError,
-    ScriptError,
-    ScriptNameError,
-)
+from lipstick.systems.scripts.errors import ScriptError
 from lipstick.systems.scripts.provenance import (
     ScriptProvenance,
     script_provenance,
@@ -24,11 +19,8 @@ from lipstick.systems.scripts.provenance import (
 __all__ = [
     "Assumption",
     "Dependence",
-    "FactsError",
-    "InferenceError",
     "Line",
     "ScriptError",
-    "ScriptNameError",
     "ScriptProvenance",
     "script_provenance",
     "text_provenance",

@@ -12,7 +12,7 @@ import yaml
 
 from lipstick.cli.errors import Failure
 from lipstick.cli.output import JSON, TABLE, Answer, CommandGroup, answer_options, counted
-from lipstick.systems.scripts.errors import FactsError
+from lipstick.systems.scripts.errors import ScriptError
 from lipstick.systems.scripts.facts.fact import read_fact
 from lipstick.systems.scripts.provenance import ScriptProvenance
 from lipstick.workflow.definition import bounded_yaml
@@ -405,7 +405,7 @@ def ask_for_facts(names: tuple[str, ...], ask: Ask, file: Path) -> int:
 
     Raises
     ------
-    FactsError
+    ScriptError
         An answer that is not a fact; what was answered before is kept.
     """
     document: dict[str, Any] = {}
@@ -413,7 +413,7 @@ def ask_for_facts(names: tuple[str, ...], ask: Ask, file: Path) -> int:
         try:
             document = bounded_yaml.load(file.read_text(encoding="utf-8")) or {}
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            raise FactsError(f"{file} cannot be read as facts: {error}") from error
+            raise ScriptError(f"{file} cannot be read as facts: {error}") from error
     calls: dict[str, Any] = document.setdefault("calls", {})
     for name in names:
         if name in calls:
@@ -434,4 +434,4 @@ def _write(file: Path, document: dict[str, Any]) -> None:
     try:
         file.write_text(yaml.safe_dump(document, sort_keys=True), encoding="utf-8")
     except OSError as error:
-        raise FactsError(f"{file} cannot be written: {error.strerror}.") from error
+        raise ScriptError(f"{file} cannot be written: {error.strerror}.") from error

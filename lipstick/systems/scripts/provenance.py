@@ -14,7 +14,7 @@ import numpy as np
 from graphquery import ProvenanceGraph
 from graphquery.errors import closest
 from lipstick.systems.scripts.answers import Assumption, Dependence, Line
-from lipstick.systems.scripts.errors import ScriptError, ScriptNameError
+from lipstick.systems.scripts.errors import ScriptError
 from lipstick.systems.scripts.facts import catalogue
 from lipstick.systems.scripts.graph import ScriptGraph
 from lipstick.systems.scripts.model import DOUBT, Place, ScriptNode
@@ -45,7 +45,7 @@ def resolve(
 
     Raises
     ------
-    ScriptNameError
+    ScriptError
         With the names most like it.
     """
     text = str(criterion)
@@ -71,7 +71,7 @@ def resolve(
         return inner
     names = [*reading.variables, *reading.files]
     names += [name for node in graph.nodes.values() for name in (*node.reads, *node.views)]
-    raise ScriptNameError(
+    raise ScriptError(
         f"{script.main.name} has no variable or file {text!r}.\n{closest(text, set(names))}"
     )
 
@@ -89,7 +89,7 @@ def _file(script: Script, name: str | None, text: str) -> int:
         if file.name == name:
             return number
     known = closest(name, [file.name for file in script.files])
-    raise ScriptNameError(f"{text}: {script.main.name} reads no file {name!r}.\n{known}")
+    raise ScriptError(f"{text}: {script.main.name} reads no file {name!r}.\n{known}")
 
 
 def _version(
@@ -106,11 +106,11 @@ def _version(
         return nodes
     lines = sorted({node.place.line for node in versions})
     if not lines:
-        raise ScriptNameError(
+        raise ScriptError(
             f"{text}: no line makes a version of {variable}.\n"
             f"{closest(variable, {view for node in graph.nodes.values() for view in node.views})}"
         )
-    raise ScriptNameError(
+    raise ScriptError(
         f"{text}: line {line} makes no version of {variable}.\nLines"
         f" {', '.join(map(str, lines))} do."
     )
@@ -131,8 +131,8 @@ def _line(
         return nodes
     count = script.files[number].text.count("\n") + 1
     if not 0 < line <= count:
-        raise ScriptNameError(f"{script.files[number].name} has {count} lines, and no line {line}.")
-    raise ScriptNameError(
+        raise ScriptError(f"{script.files[number].name} has {count} lines, and no line {line}.")
+    raise ScriptError(
         f"Line {line} of {script.files[number].name} computes nothing that is reached:"
         f" {script.files[number].line(line).strip()!r}.\nAsk about a line of code that runs."
     )
@@ -218,7 +218,7 @@ class ScriptProvenance:
 
         Raises
         ------
-        ScriptNameError
+        ScriptError
             The script has no such variable, version, file or line.
         """
         return resolve(self.script, self.reading, self.final, criterion)
@@ -241,7 +241,7 @@ class ScriptProvenance:
 
         Raises
         ------
-        ScriptNameError
+        ScriptError
             The script has no such variable, version, file or line.
         """
         seeds = [node.id for criterion in criteria for node in self.nodes(criterion)]

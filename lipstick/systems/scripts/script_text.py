@@ -91,9 +91,7 @@ def read_script(path: Path, order: Order = "position") -> Script:
     ------
     ScriptError
         A file that cannot be read, or is not UTF-8.
-    ScriptError
         Text that does not parse.
-    ScriptError
         A notebook that is none, or has no such order.
     """
     try:

@@ -1,10 +1,5 @@
 """Provenance for the results of ordinary streaming queries of Spark."""
 
-from lipstick.systems.streaming.checkpoint import (
-    CheckpointError,
-    FileRead,
-    MicroBatch,
-    read_checkpoint,
-)
+from lipstick.systems.streaming.checkpoint import FileRead, MicroBatch, read_checkpoint
 
-__all__ = ["CheckpointError", "FileRead", "MicroBatch", "read_checkpoint"]
+__all__ = ["FileRead", "MicroBatch", "read_checkpoint"]

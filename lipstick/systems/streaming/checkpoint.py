@@ -29,10 +29,6 @@ _VERSION = "v1"
 _POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
 
 
-class CheckpointError(StreamError):
-    """A checkpoint from which the micro-batches of a query cannot be read exactly."""
-
-
 @dataclass(frozen=True, slots=True)
 class FileRead:
     """A file that a batch read.
@@ -107,7 +103,7 @@ def read_checkpoint(checkpoint: str | os.PathLike[str]) -> list[MicroBatch]:
 
     Raises
     ------
-    CheckpointError
+    StreamError
         When there is no checkpoint, its first batches were removed, or a file of it is not
         understood.
     """
@@ -116,12 +112,12 @@ def read_checkpoint(checkpoint: str | os.PathLike[str]) -> list[MicroBatch]:
     written = numbered(folder / "offsets").items()
     offsets = dict(kept.offsets) | {n: file.read_text(encoding="utf-8") for n, file in written}
     if not offsets:
-        raise CheckpointError(
+        raise StreamError(
             f"{folder} is not a checkpoint of a streaming query that has begun.\n"
             "Give the folder of its option checkpointLocation."
         )
     if sorted(offsets) != list(range(len(offsets))):
-        raise CheckpointError(_missing(folder, kept))
+        raise StreamError(_missing(folder, kept))
     if kept.damaged:
         warnings.warn(
             f"{_damaged(folder, kept)} cannot be read. The batches are taken from Spark's own "
@@ -180,7 +176,7 @@ def _places(folder: Path, ends: Sequence[Sequence[Any]]) -> list[int]:
             places.append(max(places, default=-1) + 1)
     # Of more sources with the same offsets only Spark knows which is read twice.
     if spare or (len(set(columns)) > 1 and logs != len(set(columns))):
-        raise CheckpointError(
+        raise StreamError(
             f"{folder} has {logs} logs of {count} sources, and does not show which of them are "
             "read twice.\nWrite the query so that it reads each stream once."
         )
@@ -223,7 +219,7 @@ def _last_commit(folder: Path, planned: int) -> int:
 
     Raises
     ------
-    CheckpointError
+    StreamError
         When commits are missing.
     """
     commits = sorted(numbered(folder / "commits"))
@@ -232,7 +228,7 @@ def _last_commit(folder: Path, planned: int) -> int:
     if last < planned - 1:
         gaps = [last + 1]
     if gaps or not (folder / "commits").is_dir():
-        raise CheckpointError(
+        raise StreamError(
             f"{folder / 'commits'} does not have the commit of batch {gaps[0] if gaps else 0}, and "
             f"batch {planned} was planned.\nRestore the checkpoint from a copy."
         )
@@ -273,14 +269,14 @@ def _documents(text: str, file: Path) -> list[Any]:
     """Return the JSON documents of a log file, with None for a source without an offset yet."""
     version, *lines = text.splitlines() or [""]
     if version != _VERSION:
-        raise CheckpointError(
+        raise StreamError(
             f"{file} has version {version!r}; this version of lipstick reads {_VERSION!r}.\n"
             "Upgrade lipstick-spark."
         )
     try:
         return [None if line == _NONE else json.loads(line) for line in lines]
     except json.JSONDecodeError as error:
-        raise CheckpointError(
+        raise StreamError(
             f"{file} cannot be read: {error}.\nRestore the checkpoint from a copy."
         ) from error
 
@@ -289,7 +285,7 @@ def _watermark(metadata: Any, file: Path) -> int:
     try:
         return int(metadata["batchWatermarkMs"])
     except (KeyError, TypeError, ValueError) as error:
-        raise CheckpointError(
+        raise StreamError(
             f"{file} has no watermark.\nRestore the checkpoint from a copy."
         ) from error
 
@@ -315,7 +311,7 @@ def _between(
     numbers: Sequence[int] = range(after + 1, until + 1)
     missing = [number for number in numbers if number not in files]
     if missing:
-        raise CheckpointError(
+        raise StreamError(
             f"{folder} does not say which files its source listed under {missing[0]}.\n"
             "Restore the checkpoint from a copy."
         )

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from lipstick.dataframes.jvm import analysed, elements
 from lipstick.errors import UnsupportedError
-from lipstick.systems.streaming.checkpoint import CheckpointError, MicroBatch
+from lipstick.systems.errors import StreamError
+from lipstick.systems.streaming.checkpoint import MicroBatch
 from lipstick.systems.streaming.recorded import of_stream
 from lipstick.systems.streaming.source import LEAVES, StreamSource, described_leaf
 
@@ -64,7 +65,7 @@ def numbers_of_sources(
 
     Raises
     ------
-    CheckpointError
+    StreamError
         When the plan does not show them.
     """
     names = [n for n in stream.streams if of_stream(stream.plan.relations[n]).replayed is not None]
@@ -75,7 +76,7 @@ def numbers_of_sources(
         return dict.fromkeys(names, offsets)
     leaves = _leaves(stream)
     if leaves is None or len(leaves) != count:
-        raise CheckpointError(
+        raise StreamError(
             "The checkpoint of the query does not show which source feeds which stream.\n"
             "Use a classic session, and a query that names each stream once and outside of WITH."
         )

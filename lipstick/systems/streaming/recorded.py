@@ -18,7 +18,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lipstick.errors import SourceChangedError, SourceError
-from lipstick.systems.streaming.checkpoint import CheckpointError, FileRead, MicroBatch
+from lipstick.systems.errors import StreamError
+from lipstick.systems.streaming.checkpoint import FileRead, MicroBatch
 from lipstick.systems.streaming.kept import checksum
 from lipstick.systems.streaming.source import StreamSource
 from lipstick.systems.streaming.sources.replayed import BATCH, Batched, OffsetSpan
@@ -94,7 +95,7 @@ def files_of(
 
     Raises
     ------
-    CheckpointError
+    StreamError
         When the stream is read twice by the query, and its files came in different batches.
     """
     sources = range(len(batches[0].files)) if batches else ()
@@ -109,7 +110,7 @@ def files_of(
 
 def _check_read_once(read_by_source: Sequence[Sequence[tuple[object, ...]]], name: str) -> None:
     if any(read != read_by_source[0] for read in read_by_source):
-        raise CheckpointError(
+        raise StreamError(
             f"The query reads {name!r} twice, and not in the same batches.\n"
             "Write the query so that it reads the stream once."
         )
@@ -124,7 +125,7 @@ def spans_of(
 
     Raises
     ------
-    CheckpointError
+    StreamError
         See :func:`files_of`.
     """
     spans = [
@@ -155,7 +156,7 @@ def recorded(
     ------
     SourceError, SourceChangedError
         When a file is gone, or is not what was read.
-    CheckpointError
+    StreamError
         See :func:`files_of`.
     """
     spark, stream = session.spark, of_stream(tracked)

@@ -73,11 +73,10 @@ class StreamRun:
         ------
         StreamError
             When there is no such batch.
-        SourceError, SourceChangedError
-            When files that the stream has read are gone, or were changed.
-        StreamError
             When batches were computed by another text of the query, under other settings, or with
             other rows of a relation that is not a stream.
+        SourceError, SourceChangedError
+            When files that the stream has read are gone, or were changed.
         """
         return self._results(self._until(batch), None)
 

@@ -38,7 +38,6 @@ from lipstick.systems.streams.changes import Changes
 from lipstick.systems.streams.delays import Delays, Fixed, Given, Measured
 from lipstick.systems.streams.descendants import descendants
 from lipstick.systems.streams.engine import Pushed, Runner
-from lipstick.systems.streams.errors import ReplayError, UnknownStreamError
 from lipstick.systems.streams.events import Events, Found
 from lipstick.systems.streams.graph import Graph, Stream
 from lipstick.systems.streams.pairs import matched_pairs
@@ -78,7 +77,6 @@ __all__ = [
     "Property",
     "Pushed",
     "Recording",
-    "ReplayError",
     "ReplayOutcome",
     "Runner",
     "RunningGraph",
@@ -88,7 +86,6 @@ __all__ = [
     "Stream",
     "StreamError",
     "TotalDelay",
-    "UnknownStreamError",
     "ancestors",
     "ancestors_frame",
     "ancestors_of_each",

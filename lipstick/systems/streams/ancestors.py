@@ -104,7 +104,7 @@ def ancestors(recording: Recording, events: Events, within: Iterable[str] | None
 
     Raises
     ------
-    UnknownStreamError
+    StreamError
         The recording has no such stream or event.
 
     Notes

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.batch import Batch, concat_batches
 from lipstick.systems.streams.codes import KeyCodes
-from lipstick.systems.streams.errors import ReplayError, UnknownStreamError
 from lipstick.systems.streams.events import Events, resolve
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.keys import INFINITE, Keys
@@ -46,10 +46,10 @@ class Changes:
     added: Mapping[str, pa.Table] = field(default_factory=dict)
 
     def check(self, graph: Graph) -> None:
-        """Raise `UnknownStreamError` if a change is of a stream that is not a source."""
+        """Raise `StreamError` if a change is of a stream that is not a source."""
         for sid in [*self.corrected, *self.removed, *self.added]:
             if sid not in graph.sources:
-                raise UnknownStreamError(
+                raise StreamError(
                     f"{sid!r} is not a source of graph {graph.name}: only sources can be changed.\n"
                     f"It has {', '.join(graph.sources)}."
                 )
@@ -60,7 +60,7 @@ def first_change(changes: Changes, recording: Recording, sid: str) -> int:
 
     Raises
     ------
-    UnknownStreamError
+    StreamError
         The recording has no such event.
     """
     names = [*changes.corrected.get(sid, {}), *changes.removed.get(sid, ())]
@@ -82,9 +82,8 @@ def changed_batch(
 
     Raises
     ------
-    UnknownStreamError
+    StreamError
         A change is of an unknown event, or of one after the replayed span.
-    ReplayError
         A column to correct is unknown, or is the time or the key of the source.
     """
     changes.check(graph)
@@ -95,7 +94,7 @@ def changed_batch(
         position = _place(batch.keys, name, codes, sid)
         for column, value in row.items():
             if column not in table.column_names or column in (source.time, source.key):
-                raise ReplayError(
+                raise StreamError(
                     f"Event {name!r} of {sid}: column {column!r} cannot be corrected; it does "
                     "not exist, or is the time or key.\nRemove the event and add a new one."
                 )
@@ -121,8 +120,8 @@ def _place(keys: Keys, name: Name, codes: KeyCodes, sid: str) -> int:
     return int(places[0])
 
 
-def _unknown(sid: str, name: Name) -> UnknownStreamError:
-    return UnknownStreamError(
+def _unknown(sid: str, name: Name) -> StreamError:
+    return StreamError(
         f"Source {sid} has no event {name!r} in what is replayed.\nWith a key an event is "
         "(value, number), else its number."
     )
@@ -142,7 +141,7 @@ def _with_added(
     source = graph.node(sid).source
     assert source is not None
     if source.time is None:
-        raise ReplayError(f"Source {sid} has no time column: events cannot be added to it.")
+        raise StreamError(f"Source {sid} has no time column: events cannot be added to it.")
     times = ticks_of(added.column(source.time), sid)
     code = None if source.key is None else codes.encode(added.column(source.key))
     taken = set(zip(_codes(batch.keys), batch.keys.t.tolist(), strict=True))

@@ -13,7 +13,6 @@ from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.batch import Batch
 from lipstick.systems.streams.codes import KeyCodes
 from lipstick.systems.streams.delays import Delays, Fixed
-from lipstick.systems.streams.errors import UnknownStreamError
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.ingest import Numbering, SourceStage
 from lipstick.systems.streams.keys import INFINITE, NEVER, Keys
@@ -142,7 +141,7 @@ class Runner:
 
         Raises
         ------
-        UnknownStreamError
+        StreamError
             When there is no such stream.
         """
         self._subscribers.append((self.graph.original(sid), function))
@@ -177,7 +176,6 @@ class Runner:
         StreamError
             The input has ended; a table does not fit its source; or a user's function returns a
             wrong result.
-        UnknownStreamError
             The rows are for an unknown source.
         """
         if self._closed:
@@ -185,7 +183,7 @@ class Runner:
         inputs = inputs or {}
         for sid in inputs:
             if sid not in self._sources:
-                raise UnknownStreamError(
+                raise StreamError(
                     f"Graph {self.graph.name} has no source {sid!r}.\nIt has "
                     f"{', '.join(self._sources)}."
                 )

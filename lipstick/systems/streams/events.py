@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from lipstick.systems.streams.errors import UnknownStreamError
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.keys import Keys, search
 from semiring.arrays.segments import ascending
 from semiring.base import Array
@@ -47,7 +47,7 @@ def resolve(recording: Recording, events: Events) -> Keys:
 
     Raises
     ------
-    UnknownStreamError
+    StreamError
         When there is no such stream, or no event of a number.
     """
     sid = recording.graph.original(events.sid)
@@ -55,7 +55,7 @@ def resolve(recording: Recording, events: Events) -> Keys:
     if events.n is None:
         return _in_period(recording, sid, events)
     if keyed and events.key is None:
-        raise UnknownStreamError(
+        raise StreamError(
             f"Stream {events.sid} has a key: each value has its own numbers.\n"
             "Name the value: key=..."
         )
@@ -69,7 +69,7 @@ def resolve(recording: Recording, events: Events) -> Keys:
     if codes is not None and keys.code is not None:
         there[there] &= keys.code[index[there]] == codes[there]
     if not bool(there.all()):
-        raise UnknownStreamError(
+        raise StreamError(
             f"Stream {events.sid} has no event number {n[~there][0]}"
             + (f" of {events.key!r}" if keyed else "")
             + ".\nIts numbers start from 1; lipstick stream show prints how many there are."
@@ -98,7 +98,7 @@ def _codes(recording: Recording, events: Events, count: int) -> Array:
     for value in given:
         code = recording.codes.find(value)
         if code is None:
-            raise UnknownStreamError(f"Stream {events.sid} has no events of key {value!r}.")
+            raise StreamError(f"Stream {events.sid} has no events of key {value!r}.")
         codes.append(code)
     return np.array(codes, dtype=np.int64)
 
@@ -127,7 +127,7 @@ class Found:
 
         Raises
         ------
-        UnknownStreamError
+        StreamError
             When there is no such stream, or it was not looked in.
         """
         keys = self._keys(sid)
@@ -148,7 +148,7 @@ class Found:
         keys = self.streams.get(sid, self.streams.get(original))
         if keys is None:
             scope = ", ".join(sorted(self.streams)) or "no stream"
-            raise UnknownStreamError(
+            raise StreamError(
                 f"This answer is of {scope}; {sid!r} was not asked about.\n"
                 f"Ask for it: within=[{sid!r}] of ancestors and descendants; a replay compares the "
                 "streams without consumers, or the streams of its events."

@@ -69,9 +69,8 @@ def export_stream(
     StreamError
         A stream that is inside of a composed operator, without new events, or whose content has a
         column of the names above.
-    UnknownStreamError
         There is no such stream or query.
-    graphquery.federation.CrossingError
+    graphquery.federation.FederationError
         The folder is not empty, or the version was exported with different data.
 
     Notes

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lipstick.systems.errors import StreamError
-from lipstick.systems.streams.errors import ReplayError, UnknownStreamError
 from lipstick.systems.streams.node import StreamNode
 from lipstick.systems.streams.operators import (
     AggregateBy,
@@ -76,7 +75,7 @@ class Graph:
 
         Raises
         ------
-        UnknownStreamError
+        StreamError
             When there is none.
         """
         self.node(sid)
@@ -85,7 +84,7 @@ class Graph:
     def node(self, sid: str) -> StreamNode:
         """Return the node with a name; raises as `stream`."""
         if sid not in self.nodes:
-            raise UnknownStreamError(
+            raise StreamError(
                 f"Graph {self.name} has no stream {sid!r}.\nIt has {', '.join(self.nodes)}."
             )
         return self.nodes[sid]
@@ -191,9 +190,9 @@ class Graph:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def check_recorded(self, recorded: Graph) -> None:
-        """Raise `ReplayError` unless this is the recorded graph."""
+        """Raise `StreamError` unless this is the recorded graph."""
         if self.fingerprint() != recorded.fingerprint():
-            raise ReplayError(
+            raise StreamError(
                 f"Graph {self.name} is not the one that was recorded: streams, operators or "
                 "parameters differ.\nGive the graph that was run."
             )

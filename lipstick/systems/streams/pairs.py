@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.differences import matched
-from lipstick.systems.streams.errors import ReplayError
 from lipstick.systems.streams.events import Events, key_table, resolve
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.keys import Keys
@@ -43,11 +42,9 @@ def matched_pairs(graph: Graph, recording: Recording, events: Events) -> pa.Tabl
 
     Raises
     ------
-    UnknownStreamError
-        When there are no such events.
     StreamError
+        When there are no such events.
         When the stream is not made by a join.
-    ReplayError
         The graph is not the recorded one, or the outputs are not reproduced.
 
     Notes
@@ -71,7 +68,7 @@ def matched_pairs(graph: Graph, recording: Recording, events: Events) -> pa.Tabl
     rerun = results.whole(sid)
     index, there = matched(keys_asked, rerun)
     if not bool(there.all()) or bool((rerun.t[index] != keys_asked.t).any()):
-        raise ReplayError(
+        raise StreamError(
             f"Outputs of {events.sid} do not come out again as they were recorded.\nReplay them: "
             "the answer says which operator is not deterministic."
         )

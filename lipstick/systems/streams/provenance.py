@@ -232,7 +232,7 @@ def trace(recording: Recording, events: Events, within: Sequence[str] | None = N
 
     Raises
     ------
-    UnknownStreamError
+    StreamError
         A stream or event that there is not.
     """
     tables = [_steps(recording, link) for link in _links(recording, events, within)]
@@ -278,7 +278,7 @@ def provenance_graph(recording: Recording, events: Events) -> ProvenanceGraph:
 
     Raises
     ------
-    UnknownStreamError
+    StreamError
         A stream or event that there is not.
     """
     graph = recording.graph

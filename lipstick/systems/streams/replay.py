@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.batch import Batch
 from lipstick.systems.streams.changes import Changes, changed_batch, first_change
 from lipstick.systems.streams.codes import KeyCodes
 from lipstick.systems.streams.delays import Recorded
 from lipstick.systems.streams.differences import differing_content, matched
 from lipstick.systems.streams.engine import Runner
-from lipstick.systems.streams.errors import ReplayError
 from lipstick.systems.streams.events import Events, Found, resolve
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.ingest import Ingested, SourceStage
@@ -228,9 +228,8 @@ def replay(
 
     Raises
     ------
-    ReplayError
+    StreamError
         The graph is not the recorded one, or both events and a period are passed.
-    UnknownStreamError
         There are no such events, or a change is of an unknown event.
 
     It takes two or three times the time and memory of a run over the sources from the first event
@@ -240,7 +239,7 @@ def replay(
     """
     graph.check_recorded(recording.graph)
     if events is not None and period is not None:
-        raise ReplayError("A replay is of events or of a period: give one of them.")
+        raise StreamError("A replay is of events or of a period: give one of them.")
     keys_asked = _keys_of(recording, events, period)
     prefix = _prefix(recording, keys_asked, period, events, changes)
     span = ReplayedSpan(prefix, _until(keys_asked, period, events))

@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from graphquery.errors import StoreDamagedError
 from graphquery.store import Snapshot, Store
-from graphquery.store.errors import StoreDamagedError
 from graphquery.store.streams import (
     BatchPart,
     QueryRecord,
@@ -27,7 +27,6 @@ from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.batch import Batch, concat_batches
 from lipstick.systems.streams.codes import KeyCodes
 from lipstick.systems.streams.engine import CODES
-from lipstick.systems.streams.errors import UnknownStreamError
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.keys import Keys, concat_keys
 from lipstick.systems.streams.layout import column_names, keys_of, unpacked
@@ -134,7 +133,7 @@ class Stored(Recording):
 
     Raises
     ------
-    UnknownStreamError
+    StreamError
         When there is no such query.
     StoreDamagedError
         When its records are not what was written.
@@ -152,7 +151,7 @@ class Stored(Recording):
             )
             asked = "" if query is None else f", and none that is called {query!r}"
             advice = "Name one of them." if names else "Give a store that Assertions wrote."
-            raise UnknownStreamError(f"{said}{asked}.\n{advice}")
+            raise StreamError(f"{said}{asked}.\n{advice}")
         try:
             self._read(records, query)
         except LipstickError:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from lipstick.workflow.errors import ImportNotAllowedError, ModuleQueryError
+from lipstick.workflow.errors import DefinitionError, ImportNotAllowedError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -74,11 +74,11 @@ def check_reference(owner: str, name: str, reference: str) -> None:
 
     Raises
     ------
-    ModuleQueryError
+    DefinitionError
         When it is not.
     """
     if not _REFERENCE.fullmatch(reference):
-        raise ModuleQueryError(
+        raise DefinitionError(
             f"{owner}: the function {name} is defined at {reference!r}, which is not a reference.\n"
             "Name the module and the function in it: 'package.module:function'.",
             ("specifications", owner, "functions", name),
@@ -90,13 +90,13 @@ def load(owner: str, name: str, reference: str) -> Any:
 
     Raises
     ------
-    ModuleQueryError
+    DefinitionError
         The function is missing, or is something else.
     """
     where = ("specifications", owner, "functions", name)
     function = imported(owner, name, reference)
     if not (callable(function) and hasattr(function, "evalType")):
-        raise ModuleQueryError(
+        raise DefinitionError(
             f"{owner}: the function {name} at {reference} has no type of its result.\n"
             "Make it with pyspark.sql.functions.udf, pandas_udf or udtf.",
             where,
@@ -116,7 +116,7 @@ def imported(owner: str, name: str, reference: str) -> Any:
     ------
     ImportNotAllowedError
         When that is not allowed.
-    ModuleQueryError
+    DefinitionError
         When it is not there.
     """
     check_allowed(owner, name, reference)
@@ -124,7 +124,7 @@ def imported(owner: str, name: str, reference: str) -> Any:
     try:
         return getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:
-        raise ModuleQueryError(
+        raise DefinitionError(
             f"{owner}: the function {name} is not found at {reference}: {error}.\n"
             "The module must be importable where the workflow runs.",
             ("specifications", owner, "functions", name),
@@ -149,7 +149,7 @@ class SpecificationAggregates:
             function = load(self._owner, str(name), reference)
         except ImportNotAllowedError:
             raise
-        except ModuleQueryError:
+        except DefinitionError:
             return False
         from pyspark.util import PythonEvalType
 

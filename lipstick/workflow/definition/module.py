@@ -26,10 +26,7 @@ from lipstick.workflow.definition.query import (
     StateQuery,
     frozen,
 )
-from lipstick.workflow.errors import (
-    DefinitionError,
-    ModuleQueryError,
-)
+from lipstick.workflow.errors import DefinitionError
 from semiring.support.door import checked
 
 _SYNONYMS = {
@@ -188,7 +185,6 @@ class Specification:
     ------
     DefinitionError
         When a name is in two schemas.
-    ModuleQueryError
         When Q_out leaves out an output or Q_state changes what is not state, or a name has two
         meanings.
     """
@@ -270,7 +266,7 @@ class Specification:
         for schema, relations in schemas.items():
             for relation in relations:
                 if not is_name(relation) or relation.lower().startswith(BEFORE):
-                    raise ModuleQueryError(
+                    raise DefinitionError(
                         f"{self.name}: {relation!r} cannot name a relation.\nA name is made of "
                         f"letters, digits and _, and does not begin with {BEFORE!r}, under which "
                         "the old state is read.",
@@ -285,7 +281,7 @@ class Specification:
                     )
         for relation, declared in self.state.items():
             if declared.union or declared.optional:
-                raise ModuleQueryError(
+                raise DefinitionError(
                     f"{self.name}: the state relation {relation} is declared 'union' or "
                     "'optional', which only inputs are.",
                     ("specifications", self.name, "state", relation),
@@ -295,7 +291,7 @@ class Specification:
         where = ("specifications", self.name)
         missing = [name for name in self.outputs if name not in self.query_output]
         if missing:
-            raise ModuleQueryError(
+            raise DefinitionError(
                 f"{self.name}: Q_out does not define the output {missing[0]}.\n"
                 f"It defines: {', '.join(self.query_output) or 'nothing'}.",
                 (*where, "query_output"),
@@ -316,7 +312,7 @@ class Specification:
                 reserved = name.lower().startswith(BEFORE) or not is_name(name)
                 output_in_state = part == "query_state" and name in self.outputs
                 if name.lower() in taken or reserved or output_in_state:
-                    raise ModuleQueryError(
+                    raise DefinitionError(
                         f"{self.name}: the chain defines {name}, a name that is "
                         + ("not allowed." if reserved else "taken.")
                         + "\nA chain defines new relations"

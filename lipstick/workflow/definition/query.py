@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from lipstick.workflow.definition.functions import check_reference, imported
-from lipstick.workflow.errors import ModuleQueryError
+from lipstick.workflow.errors import DefinitionError
 from semiring.support.door import checked
 
 BEFORE = "before_"
@@ -56,7 +56,7 @@ class Sql(Query):
 
     Raises
     ------
-    ModuleQueryError
+    DefinitionError
         For an empty text.
     """
 
@@ -64,7 +64,7 @@ class Sql(Query):
 
     def __post_init__(self) -> None:
         if not self.sql.strip():
-            raise ModuleQueryError("A query is empty: write a SELECT.")
+            raise DefinitionError("A query is empty: write a SELECT.")
         object.__setattr__(self, "sql", _unindented(self.sql))
 
     @property
@@ -94,7 +94,7 @@ class FrameFunction(Query):
 
     Raises
     ------
-    ModuleQueryError
+    DefinitionError
         For a reference that is not a place at the top of a module.
     """
 
@@ -110,12 +110,12 @@ class FrameFunction(Query):
 
         Raises
         ------
-        ModuleQueryError
+        DefinitionError
             For a function that has no name at the top of a module, by which a store could know it.
         """
         name = getattr(function, "__qualname__", "")
         if not name.isidentifier():
-            raise ModuleQueryError(
+            raise DefinitionError(
                 f"{where} is {name or function!r}, a function without a place of its own.\n"
                 "Define it with def at the top of a module, so that it can be found again."
             )
@@ -136,13 +136,13 @@ class FrameFunction(Query):
 
         Raises
         ------
-        ModuleQueryError
+        DefinitionError
             When it is not found, or has parameters that are not names of relations.
         """
         parameters = signature(self._called_function(owner)).parameters.values()
         for each in parameters:
             if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD, each.POSITIONAL_ONLY):
-                raise ModuleQueryError(
+                raise DefinitionError(
                     f"{owner}: the parameter {each} of {self.reference} names no relation.\n"
                     "Call the parameters as the relations that are read."
                 )
@@ -157,7 +157,7 @@ class FrameFunction(Query):
             return self.function
         function = imported(owner, "of a query", self.reference)
         if not callable(function):
-            raise ModuleQueryError(f"{owner}: {self.reference} is not a function.\nName one.")
+            raise DefinitionError(f"{owner}: {self.reference} is not a function.\nName one.")
         return function  # type: ignore[no-any-return]
 
 
@@ -173,7 +173,7 @@ def as_query(given: Any, where: str) -> Query:
 
     Raises
     ------
-    ModuleQueryError
+    DefinitionError
         For anything else.
     """
     if isinstance(given, Query):
@@ -182,7 +182,7 @@ def as_query(given: Any, where: str) -> Query:
         return Sql(given)
     if callable(given):
         return FrameFunction.of(given, where)
-    raise ModuleQueryError(
+    raise DefinitionError(
         f"{where} is {given!r}, which is not a query.\n"
         "Write a SELECT, or a function from data frames to a data frame."
     )
@@ -193,7 +193,7 @@ def _changes(given: Any, statement: re.Pattern[str], example: str) -> Mapping[st
 
     Raises
     ------
-    ModuleQueryError
+    DefinitionError
         For other statements, and two about one relation.
     """
     if given is None or isinstance(given, Mapping):
@@ -202,10 +202,10 @@ def _changes(given: Any, statement: re.Pattern[str], example: str) -> Mapping[st
     for text in [given] if isinstance(given, str) else given:
         match = statement.fullmatch(text.rstrip().rstrip(";"))
         if match is None:
-            raise ModuleQueryError(f"{text.strip()!r} is not a statement of the form: {example}.")
+            raise DefinitionError(f"{text.strip()!r} is not a statement of the form: {example}.")
         name = match["name"].strip("`")
         if name in changes:
-            raise ModuleQueryError(
+            raise DefinitionError(
                 f"There are two statements about {name}.\nCombine them, with UNION ALL or OR."
             )
         changes[name] = match["query"]
@@ -241,7 +241,7 @@ class StateQuery:
 
     Raises
     ------
-    ModuleQueryError
+    DefinitionError
         When a relation is both replaced and changed by insertions or deletions.
     """
 
@@ -266,7 +266,7 @@ class StateQuery:
         object.__setattr__(self, "replace", frozen(replace or {}, "The replacement of"))
         both = sorted(set(self.replace) & (set(self.insert) | set(self.delete)))
         if both:
-            raise ModuleQueryError(
+            raise DefinitionError(
                 f"Q_state replaces {both[0]} and inserts into or deletes from it as well.\n"
                 "Use one or the other."
             )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from lipstick.workflow.definition.functions import SpecificationAggregates
 from lipstick.workflow.definition.module import Specification
 from lipstick.workflow.definition.query import BEFORE, FrameFunction, Query, Sql
-from lipstick.workflow.errors import DefinitionError, ModuleQueryError, WorkflowError
+from lipstick.workflow.errors import DefinitionError, WorkflowError
 from rewriter import Environment, TrackedRelation, bind_query
 from rewriter.errors import UnsupportedError, UntrackedError
 
@@ -69,7 +69,6 @@ def check_queries(specification: Specification) -> None:
     ------
     DefinitionError
         A query reads a relation that is neither input nor state nor defined before it.
-    ModuleQueryError
         The number of a query's columns differs from its relation's.
     rewriter.errors.QueryError
         For SQL that is not understood, with the place in the text.
@@ -142,7 +141,7 @@ def _columns(
     if step.role == "delete" and not step.query.selects:
         return ()
     if not step.query.selects:
-        raise ModuleQueryError(
+        raise DefinitionError(
             f"{specification.name}: {step.what} is not a SELECT: {step.query.text.strip()}",
             (*("specifications", specification.name), *_subject(step)),
         )
@@ -199,7 +198,7 @@ def column_error(
     specification: Specification, step: Step, expected: tuple[str, ...], columns: tuple[str, ...]
 ) -> WorkflowError:
     """Return the error of a query whose columns differ from its relation's."""
-    return ModuleQueryError(
+    return DefinitionError(
         f"{specification.name}: {step.what} gives the columns {', '.join(columns)}.\n"
         f"It should give: {', '.join(expected)}.",
         ("specifications", specification.name, *_subject(step)),
@@ -208,7 +207,7 @@ def column_error(
 
 def place_error(specification: Specification, step: Step, problem: str) -> WorkflowError:
     """Return the error of a query that a provenance graph cannot represent."""
-    return ModuleQueryError(
+    return DefinitionError(
         f"{specification.name}: {step.what} has no place in a graph: {problem}",
         ("specifications", specification.name, *_subject(step)),
     )

@@ -219,9 +219,8 @@ class Workflow:
         ------
         ImportNotAllowedError
             For functions that a file names, from modules that were not allowed.
-        InputError
+        WorkflowError
             For inputs or an initial state that do not fit.
-        RunError
             For a store of another workflow or other inputs, and exports that are not outputs.
         """
         from lipstick.workflow.execution.run import export_outputs, parsed_exports, run

@@ -32,7 +32,7 @@ from lipstick.workflow.derivation.nodes import InvocationTrace, Nodes
 from lipstick.workflow.derivation.reading import (
     MemberReading,
 )
-from lipstick.workflow.errors import RunError
+from lipstick.workflow.errors import WorkflowError
 from rewriter.blocks import GROUP, Output
 from rewriter.interpret import AggregateCall, Interpreted, UninterpretableError, interpret
 from semiring.arrays.arrow import decoded, normal
@@ -125,7 +125,7 @@ def aggregate_nodes(
 
     Raises
     ------
-    RunError
+    WorkflowError
         For an aggregated value that only Spark can compute.
     """
     rows, block = groups.rows, groups.rows.block
@@ -205,7 +205,7 @@ def _aggregate(
     try:
         rows, constants = aggregated_values(trace, suffix, call, groups.members, groups.reading)
     except UninterpretableError as error:
-        raise RunError(
+        raise WorkflowError(
             f"The aggregated value {error} can be computed by Spark only, and tensors need it.\n"
             "Compute it as a column of a relation of the chain, and aggregate that."
         ) from error

@@ -42,7 +42,7 @@ from lipstick.workflow.derivation.blocks import (
 from lipstick.workflow.derivation.groups import aggregated_values, tensor_nodes
 from lipstick.workflow.derivation.nodes import InvocationTrace, Nodes, Origin, Values
 from lipstick.workflow.derivation.reading import MemberReading, settled
-from lipstick.workflow.errors import RunError
+from lipstick.workflow.errors import WorkflowError
 from lipstick.workflow.execution.tables import take
 from rewriter.analysis.shared_keys import is_shared_key
 from rewriter.interpret import (
@@ -95,7 +95,7 @@ def window_nodes(trace: InvocationTrace, name: str, over: Over, output: str) -> 
 
     Raises
     ------
-    RunError
+    WorkflowError
         Where only Spark knows which rows a window function sees.
     """
     windowed = over.rows.windowed[output]
@@ -155,7 +155,7 @@ class _Window:
             placement = placed(call, members.resolve(chosen, members.base), len(chosen))
             sees = extent(call, placement)
         except NeedsSparkError as error:
-            raise RunError(
+            raise WorkflowError(
                 f"Only Spark knows which rows {plain_text(call.text)} sees, and its nodes derive "
                 "from them.\nCompute partition and sort keys as columns of a relation of the "
                 "chain, as integers for a RANGE of values."

@@ -44,7 +44,7 @@ from lipstick.workflow.definition.module import Specification
 from lipstick.workflow.definition.query import BEFORE, FrameFunction, Sql
 from lipstick.workflow.definition.steps import Step, column_error, place_error, steps
 from lipstick.workflow.derivation.blocks import problem
-from lipstick.workflow.errors import ModuleQueryError, RunError
+from lipstick.workflow.errors import DefinitionError, WorkflowError
 from lipstick.workflow.execution.tables import column_texts, conform, plain_struct, struct_of
 from rewriter.blocks import (
     Block,
@@ -173,7 +173,7 @@ class StepQueries:
             deleted.schema  # noqa: B018 - Connect analyses here
             return deleted
         except PySparkException as error:
-            raise ModuleQueryError(
+            raise DefinitionError(
                 f"{self._specification.name}: {step.what} is not a predicate over it: "
                 f"{step.query.text.strip()}\n{first_line(error)}"
             ) from error
@@ -197,7 +197,7 @@ class StepQueries:
         try:
             return plain_frame(frame)
         except LipstickError as error:
-            raise ModuleQueryError(
+            raise DefinitionError(
                 f"{owner}: {step.query.reference} gives no data frame: {error}"
             ) from error
 
@@ -227,7 +227,7 @@ class Bench(Session):
 
     Raises
     ------
-    ModuleQueryError
+    DefinitionError
         When a query's columns differ from the declared ones.
     rewriter.errors.QueryError, pyspark.errors.AnalysisException
         For SQL that is not understood.
@@ -289,7 +289,7 @@ class Bench(Session):
         names = [column.lower() for column in schema.names]
         twice = next((column for column in schema.names if names.count(column.lower()) > 1), None)
         if twice is not None:
-            raise ModuleQueryError(
+            raise DefinitionError(
                 f"{self.specification.name}: {name} has two columns called {twice}.\n"
                 "Give them different names (AS)."
             )
@@ -407,7 +407,7 @@ class Bench(Session):
 
         Raises
         ------
-        RunError
+        WorkflowError
             When Spark fails.
         """
         try:
@@ -423,7 +423,7 @@ class Bench(Session):
             return self._captured(self._frames[step])
         except PySparkException as error:
             text = step.query.text.strip()
-            raise RunError(
+            raise WorkflowError(
                 f"{self.specification.name}: {step.what} failed.\n{text}\n{failed(error)}"
             ) from error
 

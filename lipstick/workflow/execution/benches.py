@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 
 from lipstick.engines.spark.private_session import PrivateSession, bindings_kept
 from lipstick.workflow.definition.module import Specification
-from lipstick.workflow.errors import RunError
+from lipstick.workflow.errors import WorkflowError
 from lipstick.workflow.execution.bench import Bench
 
 _SESSION = "session_id"
@@ -32,7 +32,7 @@ def isolated(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[Spark
 
     Raises
     ------
-    RunError
+    WorkflowError
         Where Spark Connect has none.
     """
     other = new_session(spark)
@@ -52,7 +52,7 @@ def new_session(spark: SparkSession) -> SparkSession:
 
     Raises
     ------
-    RunError
+    WorkflowError
         Where that cannot be.
     """
     try:
@@ -67,7 +67,7 @@ def new_session(spark: SparkSession) -> SparkSession:
             builder._params = {key: v for key, v in builder._params.items() if key != _SESSION}
             return type(spark)(builder, userId=spark.client._user_id)  # type: ignore[call-arg, arg-type]
         except (PySparkException, AttributeError, TypeError):
-            raise RunError(
+            raise WorkflowError(
                 f"This Spark has no second session, in which a workflow runs: {error}\n"
                 "Use a classic session, or a version of Spark Connect that has newSession()."
             ) from error
@@ -134,7 +134,7 @@ class Benches:
 
         Raises
         ------
-        ModuleQueryError, rewriter.errors.QueryError, pyspark.errors.AnalysisException
+        DefinitionError, rewriter.errors.QueryError, pyspark.errors.AnalysisException
             See :class:`lipstick.workflow.execution.bench.Bench`.
         """
         if specification.name not in self._idle:

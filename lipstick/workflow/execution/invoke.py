@@ -22,7 +22,7 @@ from lipstick.workflow.derivation.derive import derive
 from lipstick.workflow.derivation.nodes import Fragment, InvocationTrace, NewSegment, Nodes
 from lipstick.workflow.derivation.reading import TupleNodes
 from lipstick.workflow.derivation.value_nodes import TupleTarget, copies, kept
-from lipstick.workflow.errors import RunError
+from lipstick.workflow.errors import WorkflowError
 from lipstick.workflow.execution.bench import Bench, QueryAnswer
 from lipstick.workflow.execution.invocation import (
     CAME,
@@ -61,7 +61,7 @@ def invoke(
 
     Raises
     ------
-    RunError
+    WorkflowError
         When Spark fails, or what comes out has several tuples of one key.
     """
     try:
@@ -183,7 +183,7 @@ class _Running:
         try:
             return derive(self.trace, answer.engine, positions, self.tuples, target, functions)
         except NeedsSparkError as error:
-            raise RunError(
+            raise WorkflowError(
                 f"{self.invocation.name}: nodes are made in this process, which cannot follow what "
                 f"Spark computed.\n{first_line(error)}\n"
                 "Compute what it compares as a column of a relation of the chain, and use that."

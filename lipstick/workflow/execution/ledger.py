@@ -35,7 +35,7 @@ from graphquery.store import Snapshot, Transaction, Writer
 from lipstick.capture.files import arrow_of
 from lipstick.workflow.definition.module import Module, Relation
 from lipstick.workflow.derivation.nodes import NewSegment, Origin, Values, origins
-from lipstick.workflow.errors import RunError
+from lipstick.workflow.errors import WorkflowError
 from lipstick.workflow.execution.invocation import (
     CAME,
     ArrivingTuples,
@@ -196,12 +196,12 @@ def stored_output(snapshot: Snapshot, invocation: Invocation, relation: str) -> 
 
     Raises
     ------
-    RunError
+    WorkflowError
         When the invocation is not done.
     """
     record = snapshot.records.get(invocation.name)
     if record is None:
-        raise RunError(
+        raise WorkflowError(
             f"{invocation.name} (node {invocation.node} in execution {invocation.execution}) has "
             "not run.\nContinue the run: workflow.run(..., store=...)."
         )
@@ -261,12 +261,12 @@ def documents(snapshot: Snapshot) -> Mapping[str, Any]:
 
     Raises
     ------
-    RunError
+    WorkflowError
         When the store holds no run.
     """
     record: Mapping[str, Any] | None = snapshot.records.get(WORKFLOW)
     if record is None:
-        raise RunError(
+        raise WorkflowError(
             f"{snapshot.root} holds no run of a workflow.\n"
             "Give the directory that was the store of workflow.run(...)."
         )
@@ -304,18 +304,18 @@ def check_beginning(
 
     Raises
     ------
-    RunError
+    WorkflowError
         When it holds the run of another workflow, or with another initial state.
     """
     stored = snapshot.records[WORKFLOW]
     if stored["text"] != _text(workflow):
-        raise RunError(
+        raise WorkflowError(
             f"The store {snapshot.root} holds a run of a different workflow, or of this one "
             "before it changed.\nGive a different store, or the workflow of the run."
         )
     if stored["tracked"] != tracked:
         was = "with" if stored["tracked"] else "without"
-        raise RunError(
+        raise WorkflowError(
             f"The run in {snapshot.root} began {was} provenance, and must go on that way.\n"
             f"Pass tracked={stored['tracked']}, or give another store."
         )
@@ -326,7 +326,7 @@ def check_beginning(
             declared = workflow.modules[module].state[name]
             count = initial.get(module, {}).get(name, 0)
             if not stored_table(snapshot, segment, declared, count).equals(table):
-                raise RunError(
+                raise WorkflowError(
                     f"The run in {snapshot.root} began with a different state {name} of {module}.\n"
                     "Leave the initial state out to go on, or give another store."
                 )

@@ -23,7 +23,7 @@ from graphquery.store.format import check_format
 from lipstick.sessions import Session
 from lipstick.workflow.definition.functions import Imports
 from lipstick.workflow.definition.shape import Shape, invocation_numbers
-from lipstick.workflow.errors import RunError
+from lipstick.workflow.errors import WorkflowError
 from lipstick.workflow.execution.invocation import Invocation
 from lipstick.workflow.execution.ledger import (
     TYPES,
@@ -97,11 +97,11 @@ class Run:
 
         Raises
         ------
-        RunError
+        WorkflowError
             When there is no such node.
         """
         if node not in self._shape.nodes:
-            raise RunError(
+            raise WorkflowError(
                 f"The workflow {self.workflow.name} has no node {node!r}.\n"
                 f"Its nodes are: {', '.join(self._shape.nodes)}."
             )
@@ -118,12 +118,14 @@ class Run:
 
         Raises
         ------
-        RunError
+        WorkflowError
             When it is not done.
         """
         record = self.snapshot.records.get(invocation, {})
         if "started" not in record:
-            raise RunError(f"The run in {self.path} has no invocation {invocation!r} that is done.")
+            raise WorkflowError(
+                f"The run in {self.path} has no invocation {invocation!r} that is done."
+            )
         started, ended = (datetime.fromisoformat(record[key]) for key in ("started", "ended"))
         return started, ended
 
@@ -145,7 +147,7 @@ class Run:
 
         Raises
         ------
-        RunError
+        WorkflowError
             Unknown nodes and relations, and executions that have not reached the node.
         """
         node = node if node is not None else _only(self._shape.outputs, "output nodes", "node=")
@@ -154,7 +156,7 @@ class Run:
         if relation is None:
             relation = _only(outputs, f"outputs at {node}", "relation=")
         if relation not in outputs:
-            raise RunError(
+            raise WorkflowError(
                 f"Node {node} has no output {relation!r}.\nIts outputs: {', '.join(outputs)}."
             )
         return self._tables.shown(stored_output(self.snapshot, invocation, relation).table)
@@ -169,17 +171,17 @@ class Run:
 
         Raises
         ------
-        RunError
+        WorkflowError
             Unknown modules and relations, and executions that are not complete.
         """
         owner = self.workflow.modules.get(module)
         if owner is None:
-            raise RunError(
+            raise WorkflowError(
                 f"The workflow {self.workflow.name} has no module {module!r}.\n"
                 f"Its modules are: {', '.join(self.workflow.modules)}."
             )
         if relation not in owner.state:
-            raise RunError(
+            raise WorkflowError(
                 f"Module {module} has no state relation {relation!r}.\n"
                 f"Its state: {', '.join(owner.state) or 'none'}."
             )
@@ -192,7 +194,7 @@ class Run:
         else:
             until = (after + 1) * per_execution
             if after < -1 or (until and f"{module}#{until}" not in snapshot.records):
-                raise RunError(
+                raise WorkflowError(
                     f"Execution {after} is not done for {module}.\n"
                     f"Whole executions so far: {self.executions}."
                 )
@@ -209,7 +211,7 @@ class Run:
 
         Raises
         ------
-        RunError
+        WorkflowError
             For a run without provenance.
         """
         around = Around(modules, executions, relations)
@@ -235,7 +237,7 @@ class Run:
 
         Raises
         ------
-        RunError
+        WorkflowError
             For a run without provenance, or opened without a Spark session.
         """
         from graphquery.distributed.graph import SparkGraph
@@ -253,7 +255,7 @@ class Run:
 
     def _with_provenance(self) -> Snapshot:
         if not self.tracked:
-            raise RunError(
+            raise WorkflowError(
                 f"The run in {self.path} has no provenance: it ran with tracked=False.\n"
                 "Run the workflow with tracked=True into another store."
             )
@@ -274,7 +276,7 @@ def invocations(shape: Shape, execution: int) -> tuple[Invocation, ...]:
 
 def _only(names: Collection[str], what: str, argument: str) -> str:
     if len(names) != 1:
-        raise RunError(
+        raise WorkflowError(
             f"There are {len(names)} {what}: {', '.join(names) or 'none'}.\n"
             f"Say which: {argument}..."
         )
@@ -308,7 +310,7 @@ def run(
             return Run(workflow, finished._store)
     spark = session.spark if isinstance(session, Session) else session
     if parallelism < 1:
-        raise RunError(f"parallelism is at least 1, not {parallelism}.")
+        raise WorkflowError(f"parallelism is at least 1, not {parallelism}.")
     opened = Store.open(store) if is_store(store) else Store.create(store)
     with (
         opened.writer() as writer,
@@ -344,7 +346,7 @@ def open_run(
 
     Raises
     ------
-    RunError
+    WorkflowError
         When the store holds no run.
     graphquery.store.StoreError
         When the directory is not a store.
@@ -365,7 +367,7 @@ def parsed_exports(
 
     Raises
     ------
-    RunError
+    WorkflowError
         For an output that there is not.
     """
     folders = {}
@@ -373,7 +375,9 @@ def parsed_exports(
         node, _, relation = text.partition("/")
         if node not in shape.nodes or relation not in shape.nodes[node].outputs:
             known = [f"{n}/{r}" for n, module in shape.nodes.items() for r in module.outputs]
-            raise RunError(f"There is no output {text!r} to export.\nThere are {', '.join(known)}.")
+            raise WorkflowError(
+                f"There is no output {text!r} to export.\nThere are {', '.join(known)}."
+            )
         folders[node, relation] = Path(folder)
     return folders
 
@@ -392,13 +396,13 @@ def export_outputs(run: Run, exports: Mapping[tuple[str, str], Path]) -> dict[st
 
     Raises
     ------
-    RunError
+    WorkflowError
         For a run without provenance.
-    graphquery.federation.CrossingError
+    graphquery.federation.FederationError
         A folder has something else in it.
     """
     if exports and not run.tracked:
-        raise RunError(
+        raise WorkflowError(
             f"The run in {run.path} has no provenance, which exports need.\n"
             "Run the workflow with tracked=True into another store."
         )
@@ -444,10 +448,10 @@ class ArrowTables:
 
         Raises
         ------
-        RunError
+        WorkflowError
             Always.
         """
-        raise RunError(
+        raise WorkflowError(
             f"The run in {self._path} was opened without Spark.\n"
             "Open it with a session: open_run(path, spark)."
         )

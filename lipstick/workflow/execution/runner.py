@@ -25,7 +25,7 @@ from graphquery.store import Writer
 from lipstick.capture.files import arrow_of
 from lipstick.workflow.definition.module import Module, Relation
 from lipstick.workflow.definition.shape import Shape, dependencies, flows, invocation_numbers
-from lipstick.workflow.errors import InputError, RunError
+from lipstick.workflow.errors import WorkflowError
 from lipstick.workflow.execution import ledger
 from lipstick.workflow.execution.benches import Benches
 from lipstick.workflow.execution.invocation import (
@@ -50,9 +50,8 @@ def given_input(
 
     Raises
     ------
-    InputError
+    WorkflowError
         Nodes or relations are unknown or missing, or rows do not fit.
-    RunError
         For several tuples of one key.
     """
     tables: dict[tuple[str, str], pa.Table] = {}
@@ -63,7 +62,7 @@ def given_input(
             schema = arrow_of(struct_of(declared))
             if (node, name) not in rows:
                 if not declared.optional:
-                    raise InputError(
+                    raise WorkflowError(
                         f"{where} is missing.\nGive its rows (there may be none: []), or "
                         "declare the relation 'optional'."
                     )
@@ -82,7 +81,7 @@ def from_elsewhere(
 
     Raises
     ------
-    CrossingError
+    FederationError
         For data that is not what its manifest describes.
     """
     if not is_dataset(given):
@@ -100,7 +99,7 @@ def _by_node(
         if name in inputs and isinstance(rows, Mapping):
             for relation, inner in rows.items():
                 if relation not in inputs[name]:
-                    raise InputError(
+                    raise WorkflowError(
                         f"Execution {execution}: node {name} has no input {relation!r}.\n"
                         f"Its inputs: {', '.join(inputs[name]) or 'none'}."
                     )
@@ -109,7 +108,7 @@ def _by_node(
         nodes = [node for node, relations in inputs.items() if name in relations]
         if len(nodes) != 1:
             problem = "several input nodes have" if nodes else "no input node has"
-            raise InputError(
+            raise WorkflowError(
                 f"Execution {execution}: {problem} a relation {name!r}"
                 + (f" ({', '.join(nodes)})" if nodes else "")
                 + ".\nGive inputs as {node: {relation: rows}}; the input nodes and their "
@@ -127,22 +126,21 @@ def given_state(
 
     Raises
     ------
-    InputError
+    WorkflowError
         Modules or relations are unknown, or rows do not fit.
-    RunError
         For several tuples of one key.
     """
     state_tables: dict[str, dict[str, pa.Table]] = {}
     for module, relations in state.items():
         if module not in modules:
-            raise InputError(
+            raise WorkflowError(
                 f"The initial state has a module {module!r}, which is not there.\n"
                 f"The modules are: {', '.join(modules)}."
             )
         for name, rows in relations.items():
             declared = modules[module].state.get(name)
             if declared is None:
-                raise InputError(
+                raise WorkflowError(
                     f"The initial state of {module} has {name!r}, which is not a state relation.\n"
                     f"Its state: {', '.join(modules[module].state) or 'none'}."
                 )
@@ -200,9 +198,8 @@ class WorkflowRunner:
 
         Raises
         ------
-        RunError
+        WorkflowError
             When the store holds the run of another workflow, or with another initial state.
-        InputError
             For a state that does not fit.
         """
         states = given_state(self._spark, self._workflow.modules, state)
@@ -225,9 +222,8 @@ class WorkflowRunner:
 
         Raises
         ------
-        InputError
+        WorkflowError
             For an input that does not fit.
-        RunError
             For an execution whose predecessor is not done, or that was begun with another input.
         """
         for execution, given in enumerate(inputs, start=first):
@@ -236,7 +232,7 @@ class WorkflowRunner:
             if not pending and self._known(execution, tables):
                 continue
             if execution and self._pending(execution - 1):
-                raise RunError(
+                raise WorkflowError(
                     f"Execution {execution} starts from the state after execution {execution - 1}, "
                     f"which is not done.\nGive the inputs from execution {execution - 1} on."
                 )
@@ -257,7 +253,7 @@ class WorkflowRunner:
             segment = ledger.input_segment(execution, node, name)
             stored = ledger.stored_table(snapshot, segment, declared, record[node][name])
             if not stored.equals(table):
-                raise RunError(
+                raise WorkflowError(
                     f"Execution {execution} began with a different {name} at node {node}.\n"
                     "Give the same input to go on, or another store."
                 )

@@ -23,7 +23,7 @@ from lipstick.capture.documents import named_class
 from lipstick.engines.memory.keys import distinct
 from lipstick.tracking.source import read_source
 from lipstick.workflow.definition.module import Relation
-from lipstick.workflow.errors import InputError, RunError
+from lipstick.workflow.errors import WorkflowError
 from semiring.arrays.arrow import decoded, whole
 from semiring.base import Array
 from semiring.token import format_value
@@ -43,11 +43,13 @@ def read_table(path: Path) -> pa.Table | list[Any]:
 
     Raises
     ------
-    InputError
+    WorkflowError
         For a file that cannot be read, and for other kinds of files.
     """
     if path.suffix not in SUFFIXES:
-        raise InputError(f"{path} is not a table.\nGive a file that ends in {', '.join(SUFFIXES)}.")
+        raise WorkflowError(
+            f"{path} is not a table.\nGive a file that ends in {', '.join(SUFFIXES)}."
+        )
     try:
         if path.suffix == ".parquet":
             return pq.read_table(path)
@@ -55,7 +57,7 @@ def read_table(path: Path) -> pa.Table | list[Any]:
             return _csv(path)
         return _json(path)
     except (OSError, ValueError, pa.ArrowException) as error:
-        raise InputError(f"{path} cannot be read: {error}") from error
+        raise WorkflowError(f"{path} cannot be read: {error}") from error
 
 
 def _csv(path: Path) -> pa.Table:
@@ -80,7 +82,7 @@ def _json(path: Path) -> list[Any]:
         return [json.loads(line) for line in text.splitlines() if line.strip()]
     rows = json.loads(text)
     if not isinstance(rows, list):
-        raise InputError(f"{path} has {rows!r}, and not a list of rows.")
+        raise WorkflowError(f"{path} has {rows!r}, and not a list of rows.")
     return rows
 
 
@@ -106,7 +108,7 @@ def remember_structs(structs: Mapping[str, Any]) -> None:
     for ddl, document in structs.items():
         name = named_class(document)
         if name is not None:
-            raise RunError(
+            raise WorkflowError(
                 f"The store has values of the class {name}, whose code would be run to read them.\n"
                 "lipstick stores none: ask whoever made the store for one that it wrote."
             )
@@ -163,7 +165,7 @@ def as_table(
 
     Raises
     ------
-    InputError
+    WorkflowError
         For other things, other columns, or values that do not fit.
     """
     if isinstance(given, str | os.PathLike):
@@ -176,10 +178,10 @@ def as_table(
         if isinstance(given, Sequence) and not isinstance(given, str | bytes):
             return _of_rows(given, relation, schema, where)
     except (pa.ArrowException, ValueError, TypeError) as error:
-        raise InputError(
+        raise WorkflowError(
             f"{where}: the rows do not fit the columns {relation.ddl}: {error}"
         ) from error
-    raise InputError(
+    raise WorkflowError(
         f"{where} is a {type(given).__name__}.\nGive a data frame, an Arrow table, a list of "
         "tuples or of dicts, or the path of a file."
     )
@@ -197,7 +199,7 @@ def _by_name(table: pa.Table, relation: Relation, where: str) -> pa.Table:
     names = {name.lower(): name for name in table.column_names}
     missing = [name for name in relation.names if name.lower() not in names]
     if missing or len(table.column_names) != len(relation.names):
-        raise InputError(
+        raise WorkflowError(
             f"{where} has the columns {', '.join(table.column_names)}.\n"
             f"It should have: {', '.join(relation.names)}."
         )
@@ -208,7 +210,7 @@ def _of_rows(rows: Sequence[Any], relation: Relation, schema: pa.Schema, where: 
     if all(isinstance(row, Mapping) for row in rows):
         unknown = sorted({str(name) for row in rows for name in row} - set(relation.names))
         if unknown:
-            raise InputError(
+            raise WorkflowError(
                 f"{where} has no column {unknown[0]!r}.\n"
                 f"Its columns are: {', '.join(relation.names)}."
             )
@@ -216,7 +218,7 @@ def _of_rows(rows: Sequence[Any], relation: Relation, schema: pa.Schema, where: 
     width = len(relation.names)
     for row in rows:
         if not isinstance(row, Sequence) or isinstance(row, str | bytes) or len(row) != width:
-            raise InputError(
+            raise WorkflowError(
                 f"{where}: {row!r} is not a row of {width} values ({', '.join(relation.names)})."
             )
     columns = [
@@ -233,7 +235,7 @@ def check_key(table: pa.Table, key: Sequence[str], where: str, advice: str) -> N
 
     Raises
     ------
-    RunError
+    WorkflowError
         Naming some of the tuples.
     """
     if not key or not table.num_rows:
@@ -241,7 +243,9 @@ def check_key(table: pa.Table, key: Sequence[str], where: str, advice: str) -> N
     columns = [whole(table.column(name)) for name in key]
     for name, column in zip(key, columns, strict=True):
         if column.null_count:
-            raise RunError(f"{where} has {column.null_count} tuples with NULL in its key {name}.")
+            raise WorkflowError(
+                f"{where} has {column.null_count} tuples with NULL in its key {name}."
+            )
     codes, first = distinct(columns, table.num_rows)
     if len(first) == table.num_rows:
         return
@@ -250,7 +254,9 @@ def check_key(table: pa.Table, key: Sequence[str], where: str, advice: str) -> N
         ", ".join(format_value(column[int(row)].as_py()) for column in columns)
         for row in first[twice]
     )
-    raise RunError(f"{where} has several tuples of one key ({', '.join(key)}): {shown}.\n{advice}")
+    raise WorkflowError(
+        f"{where} has several tuples of one key ({', '.join(key)}): {shown}.\n{advice}"
+    )
 
 
 def is_key(table: pa.Table, key: Sequence[str]) -> bool:

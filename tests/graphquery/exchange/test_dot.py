@@ -7,7 +7,8 @@ import re
 import pytest
 
 from graphquery import ProvenanceGraph
-from graphquery.exchange import ExchangeError, to_dot
+from graphquery.errors import GraphError
+from graphquery.exchange import to_dot
 from graphquery.model import Kind, Port
 from tests.graphquery.builder import Builder
 
@@ -83,6 +84,6 @@ def test_escaped() -> None:
 def test_too_large(fine: ProvenanceGraph) -> None:
     """Graphs that could not be read are refused."""
     with pytest.raises(
-        ExchangeError, match=r"of 34 nodes is too large for DOT; the limit is 33\.\nZoom out, take"
+        GraphError, match=r"of 34 nodes is too large for DOT; the limit is 33\.\nZoom out, take"
     ):
         to_dot(fine, limit=33)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graphquery import ProvenanceGraph, exchange
-from graphquery.exchange import ExchangeError
+from graphquery.errors import GraphError
 from graphquery.exchange.openlineage import Times
 from graphquery.exchange.openlineage_events import PRODUCER, parent_from_environment
 from graphquery.model import Kind
@@ -129,10 +129,10 @@ def test_producer(variant: ProvenanceGraph) -> None:
 
 def test_times_refused(fine: ProvenanceGraph) -> None:
     """Times without a zone, and ends before starts."""
-    with pytest.raises(ExchangeError, match=r"times of and have no time zone\.\nGive them in UTC"):
+    with pytest.raises(GraphError, match=r"times of and have no time zone\.\nGive them in UTC"):
         to_openlineage(fine, lambda name: (datetime(2026, 1, 1), START))
     early = START.astimezone(timezone(timedelta(hours=2))) - timedelta(seconds=1)
-    with pytest.raises(ExchangeError, match=r"and ended at .*, before it started at"):
+    with pytest.raises(GraphError, match=r"and ended at .*, before it started at"):
         to_openlineage(fine, lambda name: (START, early))
 
 
@@ -190,5 +190,5 @@ def test_parent(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) ->
 def test_parent_refused(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Variables of another form."""
     monkeypatch.setenv(name, value)
-    with pytest.raises(ExchangeError, match=f"^{name} is not"):
+    with pytest.raises(GraphError, match=f"^{name} is not"):
         parent_from_environment()

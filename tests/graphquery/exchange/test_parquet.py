@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmark_workflowgen.generated_graphs import generate
-from graphquery import ProvenanceGraph, StaleValueError
-from graphquery.exchange import ExchangeError, read_parquet, write_parquet
+from graphquery import ProvenanceGraph
+from graphquery.errors import GraphError, ValuesError
+from graphquery.exchange import read_parquet, write_parquet
 from graphquery.exchange.graph_tables import node_values
 from graphquery.model import Kind
 from tests.graphquery.builder import Builder
@@ -61,7 +62,7 @@ def test_aggregate_after_deletion(fine: ProvenanceGraph, tmp_path: Path) -> None
     read = there_and_back(graph, tmp_path)
     assert read.value("dealer1#1/NumCarsByModel.NumAvail") == 1
     assert read.value("dealer1#1/CalcBid") is None
-    with pytest.raises(StaleValueError):
+    with pytest.raises(ValuesError):
         graph.value("dealer1#1/CalcBid")
 
 
@@ -130,22 +131,22 @@ def test_large_graph(tmp_path: Path) -> None:
 
 def test_refused(fine: ProvenanceGraph, tmp_path: Path) -> None:
     """Folders that are not empty, or not a graph's, and tables that do not fit together."""
-    with pytest.raises(ExchangeError, match=r"has no segments\.parquet\.\nGive a folder that wr"):
+    with pytest.raises(GraphError, match=r"has no segments\.parquet\.\nGive a folder that wr"):
         read_parquet(tmp_path)
     write_parquet(fine, tmp_path)
-    with pytest.raises(ExchangeError, match=r"is not empty\.\nGive a new folder"):
+    with pytest.raises(GraphError, match=r"is not empty\.\nGive a new folder"):
         write_parquet(fine, tmp_path)
     edges = pa.table(
         {"source": pa.array([0]), "target": pa.array([999]), "port": pa.array([0], pa.uint8())}
     )
     pq.write_table(edges, tmp_path / "edges.parquet")
-    with pytest.raises(ExchangeError, match="edges name a node 999, which is not there"):
+    with pytest.raises(GraphError, match="edges name a node 999, which is not there"):
         read_parquet(tmp_path)
     pq.write_table(edges.select(["source"]), tmp_path / "edges.parquet")
-    with pytest.raises(ExchangeError, match=r"edges\.parquet cannot be read"):
+    with pytest.raises(GraphError, match=r"edges\.parquet cannot be read"):
         read_parquet(tmp_path)
     nodes = pa.table({"id": [0], "segment": ["x"], "ordinal": [0]})
     pq.write_table(nodes, tmp_path / "nodes.parquet")
     pq.write_table(edges, tmp_path / "edges.parquet")
-    with pytest.raises(ExchangeError, match="nodes are of a segment x, which is not there"):
+    with pytest.raises(GraphError, match="nodes are of a segment x, which is not there"):
         read_parquet(tmp_path)

@@ -22,7 +22,8 @@ from prov.model import (
 )
 
 from graphquery import ProvenanceGraph
-from graphquery.exchange import ExchangeError, to_prov
+from graphquery.errors import GraphError
+from graphquery.exchange import to_prov
 from graphquery.model import Kind, Port
 from tests.graphquery.builder import Builder
 from tests.graphquery.exchange import constraints
@@ -203,7 +204,7 @@ def test_names(fine: ProvenanceGraph) -> None:
 
 def test_refused(fine: ProvenanceGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     """Graphs over the limit, and an installation without the package."""
-    with pytest.raises(ExchangeError, match="of 34 nodes is too large for a PROV document"):
+    with pytest.raises(GraphError, match="of 34 nodes is too large for a PROV document"):
         to_prov(fine, limit=10)
     original = builtins.__import__
 
@@ -213,5 +214,5 @@ def test_refused(fine: ProvenanceGraph, monkeypatch: pytest.MonkeyPatch) -> None
         return original(name, *args)
 
     monkeypatch.setattr(builtins, "__import__", without_prov)
-    with pytest.raises(ExchangeError, match=r"need the package prov\.\nInstall lipstick-spark\[ex"):
+    with pytest.raises(GraphError, match=r"need the package prov\.\nInstall lipstick-spark\[ex"):
         to_prov(fine)

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from graphquery.errors import FederationError
 from graphquery.federation.crossings.crossing import Summaries, export, import_rows
 from graphquery.federation.crossings.offer import MANIFEST, Offer, offer_of
-from graphquery.federation.errors import CrossingError, FederationError
 from graphquery.federation.federation import Federation
 from graphquery.federation.questions.answer import UNTRUSTED
 from graphquery.model import EdgeSet, Kind, Segment
@@ -72,9 +72,9 @@ def test_exporting_again_changes_nothing_and_another_segment_needs_a_version(
     with exporting.writer() as writer:
         assert export(writer, "out", "data") == channel_id("0a" * 16, "data", "1")
         assert writer.version == 2
-        with pytest.raises(CrossingError, match="data 1 was exported as out"):
+        with pytest.raises(FederationError, match="data 1 was exported as out"):
             export(writer, "middle", "data")
-        with pytest.raises(CrossingError, match="no segment 'other' to export"):
+        with pytest.raises(FederationError, match="no segment 'other' to export"):
             export(writer, "other", "data", "2")
         export(writer, "middle", "data", "2")
     exported = exports(exporting.snapshot().records)
@@ -144,7 +144,7 @@ def test_imports_that_do_not_fit_are_refused(
     store = store_of(tmp_path / "importing")
     with store.writer() as writer, writer.transaction() as transaction:
         table = None if rows is None else pa.table({"r": rows})
-        with pytest.raises(CrossingError, match=message):
+        with pytest.raises(FederationError, match=message):
             import_rows(transaction, offer, segment, table, None if rows is None else "r")
 
 
@@ -153,14 +153,14 @@ def test_an_offer_that_was_altered_is_refused(offer: Offer, tmp_path: Path) -> N
     assert Offer.read(tmp_path).check() is None
     path = tmp_path / MANIFEST
     path.write_text(path.read_text().replace('"data"', '"other"'))
-    with pytest.raises(CrossingError, match="names a channel that its exporter does not have"):
+    with pytest.raises(FederationError, match="names a channel that its exporter does not have"):
         Offer.read(tmp_path).check()
     sketches = tmp_path / "_lipstick_sketches.parquet"
     sketches.write_bytes(sketches.read_bytes()[:-1] + b"x")
-    with pytest.raises(CrossingError, match="is not what was written with the data"):
+    with pytest.raises(FederationError, match="is not what was written with the data"):
         Offer.read(tmp_path)
     path.unlink()
-    with pytest.raises(CrossingError, match="does not say where its rows come from"):
+    with pytest.raises(FederationError, match="does not say where its rows come from"):
         Offer.read(tmp_path)
 
 
@@ -187,9 +187,9 @@ def test_channels_of_a_federation_with_a_key_need_the_key(exporting: Store, tmp_
     store = store_of(tmp_path / "importing")
     segment = Segment("s", Kind.TOKEN, "", 2)
     with store.writer() as writer, writer.transaction() as transaction:
-        with pytest.raises(CrossingError, match="exported within a federation that has a key"):
+        with pytest.raises(FederationError, match="exported within a federation that has a key"):
             import_rows(transaction, keyed, segment)
-        with pytest.raises(CrossingError, match="or the key differs"):
+        with pytest.raises(FederationError, match="or the key differs"):
             import_rows(transaction, keyed, segment, key=b"other")
         import_rows(transaction, keyed, segment, key=b"secret")
         transaction.commit()
@@ -250,7 +250,7 @@ def test_a_channel_described_otherwise_than_before_is_refused(offer: Offer, tmp_
             transaction.commit()
         other = Offer(offer.channel, offer.store, offer.name, offer.version, 7, 2)
         message = "was imported before with a different description"
-        with writer.transaction() as transaction, pytest.raises(CrossingError, match=message):
+        with writer.transaction() as transaction, pytest.raises(FederationError, match=message):
             import_rows(transaction, other, Segment("t", Kind.TOKEN, "", 2))
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from graphquery.errors import FederationError
 from graphquery.federation.crossings.crossing import Summaries, export, import_rows
 from graphquery.federation.crossings.offer import offer_of
-from graphquery.federation.errors import FederationError
 from graphquery.federation.federation import Federation
 from graphquery.federation.questions.answer import REFUSED, Verdict
 from graphquery.federation.serving.disclosure import Disclosure

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from graphquery import ProvenanceGraph
-from graphquery.federation.errors import FederationError
+from graphquery.errors import FederationError
 from graphquery.federation.federation import Federation
 from graphquery.federation.questions.answer import (
     BEHIND,

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from graphquery.errors import WireError
 from graphquery.federation.crossings.boundary import (
     decode_gaps,
     encode_gaps,
@@ -17,7 +18,6 @@ from graphquery.federation.crossings.boundary import (
     relation_table,
 )
 from graphquery.federation.crossings.relation import BoundaryRelation
-from graphquery.federation.errors import WireError
 
 
 @pytest.mark.parametrize("seed", range(60))

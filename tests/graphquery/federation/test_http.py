@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphquery.federation.errors import FederationError
+from graphquery.errors import FederationError
 from graphquery.federation.federation import Federation
 from graphquery.federation.questions.answer import REFUSED, TIMEOUT, UNREACHABLE, Verdict
 from graphquery.federation.serving.disclosure import Disclosure

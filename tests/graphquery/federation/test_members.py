@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graphquery.federation.errors import FederationError
+from graphquery.errors import FederationError
 from graphquery.federation.members.members import read_members
 from graphquery.federation.members.opening import open_federation
 from graphquery.federation.serving.disclosure import Disclosure

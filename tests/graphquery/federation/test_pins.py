@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graphquery.federation.errors import FederationError
+from graphquery.errors import FederationError
 from graphquery.federation.federation import Federation
 from graphquery.federation.members.opening import forget, open_federation, pins_file, read_pins
 from graphquery.federation.questions.answer import UNTRUSTED

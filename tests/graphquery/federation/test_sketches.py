@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from graphquery.errors import FederationError, WireError
 from graphquery.federation.crossings import filters
 from graphquery.federation.crossings.sketches import BLOOM, EXACT, TOP, Sketches, union
-from graphquery.federation.errors import FederationError, WireError
 
 
 def _hashes(random: np.random.Generator, count: int) -> np.ndarray:

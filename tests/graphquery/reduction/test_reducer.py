@@ -6,13 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from graphquery.errors import GraphError
 from graphquery.reduction import (
     EdgeType,
     FunctionCounts,
     Partial,
     Reducer,
     ReductionCycleError,
-    ReductionError,
     VertexRole,
     final_table,
     merge,
@@ -216,14 +216,14 @@ def test_degrees_that_are_not_as_declared_are_reported() -> None:
 def test_nothing_is_added_to_a_sealed_stream() -> None:
     reducer = Reducer()
     reducer.seal()
-    with pytest.raises(ReductionError, match=r"is sealed, and more edges came[\s\S]*`repair`"):
+    with pytest.raises(GraphError, match=r"is sealed, and more edges came[\s\S]*`repair`"):
         reducer.add(edge("o", "i", EdgeType.DERIVED))
 
 
 def test_labels_of_different_semirings_do_not_meet() -> None:
     reducer = Reducer(Counting())
     reducer.add(edge("o", "i", EdgeType.DERIVED))
-    with pytest.raises(ReductionError, match="labelled in None meet edges labelled in Counting"):
+    with pytest.raises(GraphError, match="labelled in None meet edges labelled in Counting"):
         reducer.reduce()
 
 

@@ -7,15 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from graphquery.store import (
-    Migration,
-    Store,
-    StoreFiles,
-    StoreFormatError,
-    StoreLockedError,
-    format,
-    migrate,
-)
+from graphquery.errors import StoreError
+from graphquery.store import Migration, Store, StoreFiles, StoreFormatError, format, migrate
 from graphquery.store.format import read_format
 from tests.graphquery.store.workload import check
 
@@ -115,5 +108,5 @@ def test_migrate_while_written(filled: Store) -> None:
     with filled.writer():
         path = filled.path / "format.json"
         path.write_text(json.dumps({**json.loads(path.read_text()), "version": 0}))
-        with pytest.raises(StoreLockedError):
+        with pytest.raises(StoreError):
             migrate(filled.path, migrations=MIGRATIONS)

@@ -14,15 +14,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from graphquery.errors import StoreError
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment
-from graphquery.store import (
-    Snapshot,
-    Store,
-    StoreFiles,
-    StoreLockedError,
-    Transaction,
-    checkpoint,
-)
+from graphquery.store import Snapshot, Store, StoreFiles, Transaction, checkpoint
 
 NOW = timedelta(0)
 
@@ -171,6 +165,6 @@ def race(path: Path, start: Barrier, answers: SimpleQueue[str]) -> None:
         with store.writer():
             answers.put("writer")
             start.wait(60)
-    except StoreLockedError:
+    except StoreError:
         answers.put("refused")
         start.wait(60)

@@ -19,7 +19,7 @@ from lipstick.capture.documents import named_class, seal
 from lipstick.capture.manifest import Manifest
 from lipstick.errors import CaptureDamagedError, CaptureError
 from lipstick.tables.derivation import read_latest
-from lipstick.workflow.errors import RunError
+from lipstick.workflow.errors import WorkflowError
 from lipstick.workflow.execution.tables import remember_structs
 from tests.damage.subjects import A, ATable
 from tests.oracle.database import Database
@@ -186,7 +186,7 @@ def test_no_version_of_a_table_brings_a_class(tmp_path: Path) -> None:
 
 
 def test_no_store_of_a_run_brings_a_class() -> None:
-    with pytest.raises(RunError, match=r"values of the class lipstick_test_stranger\.Evil"):
+    with pytest.raises(WorkflowError, match=r"values of the class lipstick_test_stranger\.Evil"):
         remember_structs({"v array<string>": _STRUCT})
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import click
 import pytest
 
-from graphquery import GraphDataError, UnknownNameError
-from graphquery.store import StoreDamagedError, StoreError
+from graphquery import UnknownNameError
+from graphquery.errors import StoreDamagedError
+from graphquery.store import StoreError
 from lipstick.cli.errors import reported
 from lipstick.cli.graph import condition, conditions
 from semiring.errors import LipstickError
@@ -21,7 +22,6 @@ from semiring.errors import LipstickError
         (StoreError("No store."), 2, "No store."),
         (UnknownNameError("No node."), 2, "No node."),
         (StoreDamagedError("Damaged."), 1, "Damaged."),
-        (GraphDataError("Damaged."), 1, "Damaged."),
         (FileNotFoundError(2, "No such file", "x.json"), 2, "x.json: No such file"),
         (OSError("disk"), 2, "disk"),
     ],

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lipstick.cli.given import Executions, read_inputs, read_state, read_table
-from lipstick.workflow.errors import InputError
+from lipstick.workflow.errors import WorkflowError
 
 
 def _write(path: Path, text: str) -> Path:
@@ -82,7 +82,7 @@ def test_files_are_read_when_their_turn_comes(tmp_path: Path) -> None:
     given = read_inputs(path)
     assert len(given) == 3
     assert (given[0], given[2], given[2:].first) == ({"R": [[1]]}, {"R": [[3]]}, 2)
-    with pytest.raises(InputError, match=r"absent\.csv cannot be read: "):
+    with pytest.raises(WorkflowError, match=r"absent\.csv cannot be read: "):
         given[1]
 
 
@@ -106,7 +106,7 @@ def test_a_state_is_by_module(tmp_path: Path) -> None:
     ],
 )
 def test_other_documents_are_refused(tmp_path: Path, name: str, text: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(WorkflowError, match=message):
         read_inputs(_write(tmp_path / name, text))
 
 
@@ -118,12 +118,12 @@ def test_other_documents_are_refused(tmp_path: Path, name: str, text: str, messa
     ],
 )
 def test_other_states_are_refused(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(WorkflowError, match=message):
         read_state(_write(tmp_path / "state.json", text))
 
 
 def test_an_absent_file_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"inputs\.yaml cannot be read: .*No such file"):
+    with pytest.raises(WorkflowError, match=r"inputs\.yaml cannot be read: .*No such file"):
         read_inputs(tmp_path / "inputs.yaml")
 
 
@@ -170,19 +170,21 @@ def test_a_folder_of_a_state_is_by_module(tmp_path: Path) -> None:
 def test_other_folders_are_refused(tmp_path: Path, files: list[str], message: str) -> None:
     for file in files:
         _write(tmp_path / file, "[]")
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(WorkflowError, match=message):
         read_inputs(tmp_path)
 
 
 def test_two_files_of_a_relation_are_refused(tmp_path: Path) -> None:
     _write(tmp_path / "0" / "R.json", "[]")
     _write(tmp_path / "0" / "R.csv", "n\n")
-    with pytest.raises(InputError, match=r"has two files of the relation R\.\nLeave one\."):
+    with pytest.raises(WorkflowError, match=r"has two files of the relation R\.\nLeave one\."):
         read_inputs(tmp_path)[0]
 
 
 def test_a_folder_says_its_numbers_itself(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"its folders' names are the numbers of the executions"):
+    with pytest.raises(
+        WorkflowError, match=r"its folders' names are the numbers of the executions"
+    ):
         read_inputs(tmp_path, 0)
 
 
@@ -218,5 +220,5 @@ def test_csv_of_a_header_alone_has_no_rows(tmp_path: Path) -> None:
     ],
 )
 def test_other_tables_are_refused(tmp_path: Path, name: str, text: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(WorkflowError, match=message):
         read_table(_write(tmp_path / name, text))

@@ -14,11 +14,10 @@ from rich.console import Console
 
 from lipstick.cli import main
 from lipstick.demo import run as demo
-from lipstick.demo.run import DemoError
 from lipstick.demo.scenes import CHAIN, KEYS, QUERIES, chain
 from lipstick.demo.screen import Screen, check, seconds
 from lipstick.engines.spark.local_session import check_java
-from lipstick.errors import SparkStartError
+from semiring.errors import LipstickError
 
 ROOT = Path(__file__).parents[3]
 
@@ -75,14 +74,14 @@ def test_old_java_is_refused(
     version: str, major: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _java(tmp_path, version, monkeypatch)
-    with pytest.raises(SparkStartError, match=rf"is version {major}\.\nSpark needs Java 17"):
+    with pytest.raises(LipstickError, match=rf"is version {major}\.\nSpark needs Java 17"):
         check_java()
 
 
 def test_missing_java_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SparkStartError, match=r"There is no Java on the PATH\."):
+    with pytest.raises(LipstickError, match=r"There is no Java on the PATH\."):
         check_java()
 
 
@@ -108,13 +107,15 @@ def test_folder_without_a_table_is_refused(tmp_path: Path) -> None:
     for name in KEYS:
         (tmp_path / f"{name}.parquet").touch()
     (tmp_path / "part.parquet").unlink()
-    with pytest.raises(DemoError, match=r"lacks part\.parquet\.\nGive --data a folder"):
+    with pytest.raises(LipstickError, match=r"lacks part\.parquet\.\nGive --data a folder"):
         demo.find_tables(tmp_path)
 
 
 @pytest.mark.usefixtures("no_generator")
 def test_missing_generator_names_the_way_out(tmp_path: Path) -> None:
-    with pytest.raises(DemoError, match=r"tpcgen-cli is not installed\.\n.*lipstick demo --data"):
+    with pytest.raises(
+        LipstickError, match=r"tpcgen-cli is not installed\.\n.*lipstick demo --data"
+    ):
         demo.generate(tmp_path / "tpch", 0.01)
 
 
@@ -123,7 +124,7 @@ def test_failed_generation_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
     failing.write_text("#!/bin/sh\necho no space left >&2\nexit 3\n")
     failing.chmod(0o755)
     monkeypatch.setattr(demo, "_generator", lambda: failing)
-    with pytest.raises(DemoError, match="could not generate the tables: no space left"):
+    with pytest.raises(LipstickError, match="could not generate the tables: no space left"):
         demo.generate(tmp_path / "tables" / "tpch", 0.01)
     assert list((tmp_path / "tables").iterdir()) == []
 

@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 import lipstick
 from lipstick.cli import main
 from lipstick.erasure.parquet import ParquetFolder, parquet_table
-from lipstick.errors import ErasureError, VersionGoneError
+from lipstick.errors import LipstickError, VersionGoneError
 
 pytestmark = pytest.mark.classic
 
@@ -125,7 +125,7 @@ def test_an_erasure_goes_on_after_an_interruption_at_any_step_and_a_kill(
 ) -> None:
     people, report = _pipeline(spark, tmp_path)
     expected = [row for row in _rows(spark, people) if row[1] != "zoe@example.org"]
-    with pytest.raises(ErasureError, match="has no branches"):
+    with pytest.raises(LipstickError, match="has no branches"):
         _plan(spark, people, report, in_place=False)
     plan = _plan(spark, people, report)
     assert [(t["action"], t["removed"], t["changed"]) for t in plan.tables] == [
@@ -174,7 +174,7 @@ def test_an_erasure_goes_on_after_an_interruption_at_any_step_and_a_kill(
     assert not [value for value in erased if value in shown]
     assert all(receipt.concerns(tmp_path / "key", value) for value in erased)
     spark.createDataFrame([(1,)], "id int").write.mode("append").parquet(str(report))
-    with pytest.raises(ErasureError, match="changed after the erasure"):
+    with pytest.raises(LipstickError, match="changed after the erasure"):
         plan.apply()
 
 
@@ -191,7 +191,7 @@ def test_a_table_of_the_catalog_is_read_anew(spark: SparkSession, tmp_path: Path
         table.remove_earlier("1")
         with pytest.raises(VersionGoneError, match="others than they were"):
             table.read(before)
-        with pytest.raises(ErasureError, match="has no versions"):
+        with pytest.raises(LipstickError, match="has no versions"):
             table.history()
     finally:
         spark.sql("DROP TABLE numbers")

@@ -27,7 +27,7 @@ from lipstick.erasure.receipt import ErasureReceipt, keyed_hash, read_key
 from lipstick.erasure.search import Finding, SearchResult, Unsearched, search_folders
 from lipstick.erasure.value_search import ErasedValues, ValueSearch
 from lipstick.erasure.verification import _described, _Mask, _Place, verdict_of
-from lipstick.errors import ErasureError
+from semiring.errors import LipstickError
 
 EMAIL = "zoë@example.org"
 SEARCH = ValueSearch(
@@ -248,9 +248,9 @@ def test_a_receipt_that_was_changed_is_not_as_it_was_signed(tmp_path: Path) -> N
         ]
         assert CliRunner().invoke(main, asked).exit_code == code
     (tmp_path / "short").write_text("x")
-    with pytest.raises(ErasureError, match="less than 16 bytes"):
+    with pytest.raises(LipstickError, match="less than 16 bytes"):
         read_key(tmp_path / "short")
-    with pytest.raises(ErasureError, match="not a receipt of an erasure"):
+    with pytest.raises(LipstickError, match="not a receipt of an erasure"):
         ErasureReceipt.read(tmp_path / "short")
 
 
@@ -316,7 +316,7 @@ def test_a_number_in_a_column_of_another_name_may_stand_for_something_else(
 
 def test_places_that_are_not_local_are_neither_removed_nor_taken_for_searched() -> None:
     for path in ("s3://bucket/capture", "hdfs://host/a", "file:///tmp/capture"):
-        with pytest.raises(ErasureError, match="is not a local path: it is not removed"):
+        with pytest.raises(LipstickError, match="is not a local path: it is not removed"):
             check_holder(Path(path))
     checks = [{"outcome": "no such row"}]
     assert verdict_of(checks, [], complete=False) == "unclear"

@@ -10,7 +10,8 @@ from pyspark.errors import ArithmeticException, PySparkException
 from pyspark.sql import SparkSession
 
 import lipstick
-from lipstick.errors import CaptureError, FailedQueryError
+from lipstick.errors import CaptureError
+from rewriter.errors import QueryError
 from tests.oracle.database import Deletion
 from tests.oracle.small import Oracles, oracles, small
 
@@ -103,7 +104,7 @@ def test_errors_of_rows_that_are_there(on: Oracles, sql: str) -> None:
         with pytest.raises(PySparkException) as raised:
             run()
         conditions.add(raised.value.getCondition())
-    with pytest.raises(FailedQueryError) as failed:
+    with pytest.raises(QueryError) as failed:
         q.capture  # noqa: B018 - a property
     assert conditions == {failed.value.condition}
 

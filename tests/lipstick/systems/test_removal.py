@@ -37,7 +37,7 @@ assert not [each for each in sys.modules if each.startswith(f"lipstick.systems.{
 
 import lipstick
 from lipstick.cli import main
-from lipstick.systems.errors import MissingSystemError
+from lipstick.systems.errors import LipstickError
 from lipstick.systems import stream_tracker, table_exporter
 from tests.oracle.database import Database, Relation
 from tests.oracle.written import write_capture
@@ -55,7 +55,7 @@ lipstick.explore(folder / "models", to=folder / "models.html")
 for hook in (stream_tracker, lambda: table_exporter(folder / "exports")):
     try:
         hook()
-    except MissingSystemError as error:
+    except LipstickError as error:
         print(json.dumps(str(error)))
 """
 

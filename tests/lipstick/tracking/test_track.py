@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.errors import (
-    SessionClosedError,
+    LipstickError,
     SourceChangedError,
     SourceError,
     TrackingError,
@@ -417,7 +417,7 @@ def test_a_closed_session_says_so(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spark, "_sc", SimpleNamespace(_jsc=None), raising=False)
         for question in (q.plan.cost, lambda: ls.sql("SELECT 1"), lambda: lipstick.session(spark)):
-            with pytest.raises(SessionClosedError, match="The Spark session was stopped"):
+            with pytest.raises(LipstickError, match="The Spark session was stopped"):
                 question()
     ls.close()
     questions: list[Callable[[], object]] = [
@@ -438,7 +438,7 @@ def test_a_closed_session_says_so(spark: SparkSession, tmp_path: Path) -> None:
         lambda: ls.register("f", None),
     ]
     for question in questions:
-        with pytest.raises(SessionClosedError, match="The session was closed"):
+        with pytest.raises(LipstickError, match="The session was closed"):
             question()
     assert repr(ls) == "<lipstick session, closed>"
 

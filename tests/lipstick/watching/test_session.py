@@ -23,7 +23,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.session import _monkey_patch_RDD
 
 import lipstick
-from lipstick.errors import LipstickError, SessionClosedError, SourceError
+from lipstick.errors import LipstickError, SourceError
 from lipstick.sessions import Session
 from lipstick.watching.session import SessionWatch as Watch
 from rewriter.errors import UnsupportedError
@@ -309,7 +309,7 @@ def test_what_was_not_written_is_refused(watched: tuple[Watch, Path], tmp_path: 
     watch.spark.range(1).write.parquet(f"{tmp_path}/later")
     other._listener.catch_up()
     assert not other._writes
-    with pytest.raises(SessionClosedError, match=r"lipstick\.watch\(spark\), before"):
+    with pytest.raises(LipstickError, match=r"lipstick\.watch\(spark\), before"):
         other.query("watched_daily")
 
 

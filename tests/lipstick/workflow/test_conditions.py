@@ -11,11 +11,7 @@ import pytest
 from lipstick.errors import LipstickError
 from lipstick.workflow import Edge, Loop, Module, Relation, Specification, StateQuery, Workflow
 from lipstick.workflow.definition.shape import dependencies, execution_order, invocation_numbers
-from lipstick.workflow.errors import (
-    DefinitionError,
-    ModuleQueryError,
-    WorkflowError,
-)
+from lipstick.workflow.errors import DefinitionError, WorkflowError
 
 R = Relation("a int, b string", key="a")
 
@@ -89,12 +85,12 @@ def test_schemas_are_disjoint() -> None:
 
 def test_names_of_old_state_are_reserved() -> None:
     _message(
-        ModuleQueryError,
+        DefinitionError,
         "s: 'before_R' cannot name a relation.",
         lambda: Specification("s", {"before_R": R}, {"O": R}, {"O": "SELECT 1"}),
     )
     _message(
-        ModuleQueryError,
+        DefinitionError,
         "s: the chain defines Before_x, a name that is not allowed.",
         lambda: Specification("s", {"A": R}, {"O": R}, {"Before_x": "SELECT 1", "O": "SELECT 1"}),
     )
@@ -102,7 +98,7 @@ def test_names_of_old_state_are_reserved() -> None:
 
 def test_every_output_is_defined() -> None:
     _message(
-        ModuleQueryError,
+        DefinitionError,
         "s: Q_out does not define the output O.\nIt defines: P.",
         lambda: Specification("s", {"A": R}, {"O": R}, {"P": "SELECT 1"}),
     )
@@ -121,7 +117,7 @@ def test_only_state_is_changed() -> None:
 
 def test_state_is_replaced_or_changed() -> None:
     _message(
-        ModuleQueryError,
+        DefinitionError,
         "Q_state replaces S and inserts into or deletes from it as well.",
         lambda: StateQuery(insert={"S": "SELECT 1"}, replace={"S": "SELECT 1"}),
     )
@@ -133,7 +129,7 @@ def test_a_chain_defines_new_names(part: str) -> None:
     query_state = StateQuery(chain) if part == "query_state" else None
     output = {"O": "SELECT 1"} | (chain if part == "query_output" else {})
     _message(
-        ModuleQueryError,
+        DefinitionError,
         "s: the chain defines A, a name that is taken.",
         lambda: Specification("s", {"A": R}, {"O": R}, output, query_state=query_state),
     )
@@ -141,7 +137,7 @@ def test_a_chain_defines_new_names(part: str) -> None:
 
 def test_state_is_neither_union_nor_optional() -> None:
     with pytest.raises(
-        ModuleQueryError, match="the state relation S is declared 'union' or 'optional'"
+        DefinitionError, match="the state relation S is declared 'union' or 'optional'"
     ):
         Specification(
             "s", {"A": R}, {"O": R}, {"O": "SELECT 1"}, state={"S": Relation("a int", union=True)}
@@ -153,14 +149,12 @@ def test_queries_are_sql_or_functions_that_have_places() -> None:
         return frame
 
     _message(
-        ModuleQueryError,
+        DefinitionError,
         "places.<locals>.double', a function without a place of its own.",
         lambda: Specification("s", {"A": R}, {"O": R}, {"O": double}),
     )
-    _message(
-        ModuleQueryError, "Relation T is 3, which is not a query", lambda: StateQuery({"T": 3})
-    )
-    with pytest.raises(ModuleQueryError, match="A query is empty"):
+    _message(DefinitionError, "Relation T is 3, which is not a query", lambda: StateQuery({"T": 3}))
+    with pytest.raises(DefinitionError, match="A query is empty"):
         StateQuery({"T": "  "})
 
 
@@ -438,19 +432,19 @@ def test_old_state_and_temporary_relations_are_seen_by_the_output() -> None:
 
 def test_queries_give_as_many_columns_as_declared() -> None:
     _message(
-        ModuleQueryError,
+        DefinitionError,
         "s: the relation O gives the columns a.\nIt should give: a, b.",
         lambda: _validated({"O": "SELECT a FROM A"}),
     )
     _message(
-        ModuleQueryError,
+        DefinitionError,
         "s: the deletion from S gives the columns a, b.\nIt should give: a.",
         lambda: _validated({"O": "SELECT * FROM A"}, StateQuery(delete={"S": "SELECT * FROM A"})),
     )
 
 
 def test_a_predicate_is_no_relation() -> None:
-    with pytest.raises(ModuleQueryError, match="s: the relation O is not a SELECT: a > 1"):
+    with pytest.raises(DefinitionError, match="s: the relation O is not a SELECT: a > 1"):
         _validated({"O": "a > 1"})
 
 

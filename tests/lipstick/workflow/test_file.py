@@ -10,11 +10,7 @@ from pathlib import Path
 import pytest
 
 from lipstick.workflow import Edge, Loop, Module, Relation, Specification, StateQuery, Workflow
-from lipstick.workflow.errors import (
-    DefinitionError,
-    ModuleQueryError,
-    WorkflowError,
-)
+from lipstick.workflow.errors import DefinitionError, WorkflowError
 from lipstick.workflow.examples import dealership
 
 TEXT = """\
@@ -135,7 +131,7 @@ def test_changes_of_the_state_may_be_statements(tmp_path: Path) -> None:
     ],
 )
 def test_other_statements_are_refused(statements: str | list[str], message: str) -> None:
-    with pytest.raises(ModuleQueryError, match=message):
+    with pytest.raises(DefinitionError, match=message):
         StateQuery(insert=statements)
 
 
@@ -181,7 +177,7 @@ def test_the_dealership_is_valid() -> None:
         (
             "B: SELECT a FROM A",
             "D: SELECT a FROM A",
-            ModuleQueryError,
+            DefinitionError,
             "line 7: first: Q_out does not",
         ),
         (

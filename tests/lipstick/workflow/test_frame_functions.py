@@ -22,7 +22,7 @@ from lipstick.workflow import (
     Workflow,
     open_run,
 )
-from lipstick.workflow.errors import DefinitionError, ImportNotAllowedError, ModuleQueryError
+from lipstick.workflow.errors import DefinitionError, ImportNotAllowedError
 from lipstick.workflow.examples import dealership
 from tests.lipstick.workflow.dealership_frames import dealership_of_frames
 
@@ -66,7 +66,7 @@ def test_a_function_is_known_by_its_place(tmp_path: Path) -> None:
 
 
 def test_a_function_has_a_place() -> None:
-    with pytest.raises(ModuleQueryError, match="a function without a place of its own"):
+    with pytest.raises(DefinitionError, match="a function without a place of its own"):
         _workflow(lambda Cars: Cars)
 
 
@@ -80,10 +80,10 @@ def test_parameters_are_relations() -> None:
             "m",
         ).validate()
     assert "It can read: A." in str(error.value)
-    with pytest.raises(ModuleQueryError, match=r"the parameter \*frames: .* names no relation"):
+    with pytest.raises(DefinitionError, match=r"the parameter \*frames: .* names no relation"):
         _workflow(everything).validate()
     with pytest.raises(
-        ModuleQueryError, match="the function of a query is not found at nowhere:at_all"
+        DefinitionError, match="the function of a query is not found at nowhere:at_all"
     ):
         _workflow(FrameFunction("nowhere:at_all")).validate()
 
@@ -152,5 +152,5 @@ def test_functions_run_without_provenance_and_again(spark: SparkSession, tmp_pat
         )
         rows = [[tuple(row) for row in run.output(execution).collect()] for execution in (0, 1)]
         assert rows == [[("Civic", 2)], [("Audi", 1)]]
-    with pytest.raises(ModuleQueryError, match="gives no data frame: int is not a data frame"):
+    with pytest.raises(DefinitionError, match="gives no data frame: int is not a data frame"):
         _workflow(no_frame).run(spark, given, store=tmp_path / "none")

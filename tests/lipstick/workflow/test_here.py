@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from lipstick.capture.local_capture import _Collector
 from lipstick.workflow import Module, Relation, Specification, StateQuery, Workflow, open_run
-from lipstick.workflow.errors import RunError
+from lipstick.workflow.errors import WorkflowError
 from tests.oracle.rows import assert_same_bag, from_arrow
 
 pytestmark = [pytest.mark.spark, pytest.mark.classic]
@@ -142,7 +142,7 @@ def test_text_with_a_collation_is_compared_by_spark(
     workflow = Workflow("one", {"m": Module("m", specification)}, [], "m", "m")
     given = [{"Words": [("a",), ("A",), ("b",)]}]
     if grouped == "w":
-        with pytest.raises(RunError, match="have a collation, by which Spark compares them"):
+        with pytest.raises(WorkflowError, match="have a collation, by which Spark compares them"):
             workflow.run(spark, given, store=tmp_path / "run")
     else:
         run = workflow.run(spark, given, store=tmp_path / "run")

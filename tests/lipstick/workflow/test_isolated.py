@@ -8,7 +8,7 @@ import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
-from lipstick.workflow.errors import RunError
+from lipstick.workflow.errors import WorkflowError
 from lipstick.workflow.execution.benches import isolated
 
 ZONE = "spark.sql.session.timeZone"
@@ -46,5 +46,5 @@ def test_views_and_settings_are_its_own(spark: SparkSession) -> None:
 @pytest.mark.classic
 def test_none_beside(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     _without_new_session(spark, monkeypatch)
-    with pytest.raises(RunError, match="no second session"), isolated(spark, {}):
+    with pytest.raises(WorkflowError, match="no second session"), isolated(spark, {}):
         pass

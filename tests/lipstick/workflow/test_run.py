@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from graphquery.store import Store
 from lipstick.workflow import Module, Run, Workflow, open_run
-from lipstick.workflow.errors import InputError, RunError
+from lipstick.workflow.errors import WorkflowError
 from tests.lipstick.workflow.conftest import ask_specification
 
 pytestmark = [pytest.mark.spark, pytest.mark.classic]
@@ -161,9 +161,9 @@ def test_without_provenance_it_is_the_same(
     plain = _market().run(spark, INPUTS, state=STATE, store=tmp_path / "run", tracked=False)
     assert _everything(plain) == _everything(tracked)
     assert not plain.snapshot.edges
-    with pytest.raises(RunError, match="has no provenance: it ran with tracked=False"):
+    with pytest.raises(WorkflowError, match="has no provenance: it ran with tracked=False"):
         plain.graph()
-    with pytest.raises(RunError, match="began without provenance, and must go on that way"):
+    with pytest.raises(WorkflowError, match="began without provenance, and must go on that way"):
         _market().run(spark, INPUTS, store=plain.path)
 
 
@@ -173,7 +173,7 @@ def test_the_graph_on_spark_is_that_in_memory(tracked: Run, tmp_path: Path) -> N
     assert (spark.node_count, spark.edge_count) == (graph.node_count, graph.edge_count)
     car = graph.select(kind="token", relation="Cars").names()[0]
     assert spark.descendants(car, 1).names() == graph.descendants(car, 1).names()
-    with pytest.raises(RunError, match=r"was opened without Spark\."):
+    with pytest.raises(WorkflowError, match=r"was opened without Spark\."):
         open_run(tracked.path).spark_graph(tmp_path / "other")
 
 
@@ -189,13 +189,15 @@ def test_parallel_and_piecemeal_runs_store_the_same(
 
 def test_a_run_goes_on_with_what_it_began_with(tracked: Run, spark: SparkSession) -> None:
     other = Workflow("other", {"ask": Module("ask", ask_specification())}, [], "ask", "ask")
-    with pytest.raises(RunError, match="holds a run of a different workflow"):
+    with pytest.raises(WorkflowError, match="holds a run of a different workflow"):
         other.run(spark, [], store=tracked.path)
-    with pytest.raises(RunError, match="Execution 0 began with a different Request at node ask"):
+    with pytest.raises(
+        WorkflowError, match="Execution 0 began with a different Request at node ask"
+    ):
         _market().run(spark, [{"Request": []}], store=tracked.path)
-    with pytest.raises(RunError, match="began with a different state Cars of dealer1"):
+    with pytest.raises(WorkflowError, match="began with a different state Cars of dealer1"):
         _market().run(spark, [], state={"dealer1": {"Cars": []}}, store=tracked.path)
-    with pytest.raises(RunError, match="Execution 5 starts from the state after execution 4"):
+    with pytest.raises(WorkflowError, match="Execution 5 starts from the state after execution 4"):
         _market().run(spark, INPUTS[:1], first=5, store=tracked.path)
 
 
@@ -216,43 +218,43 @@ def test_inputs_fit(
     spark: SparkSession, tmp_path: Path, given: dict[str, Any], message: str
 ) -> None:
     workflow = Workflow("w", {"ask": Module("ask", ask_specification())}, [], "ask", "ask")
-    with pytest.raises(InputError, match=re.escape(message)):
+    with pytest.raises(WorkflowError, match=re.escape(message)):
         workflow.run(spark, [given], store=tmp_path / "run", tracked=False)
 
 
 def test_keys_of_inputs_are_unique(spark: SparkSession, tmp_path: Path) -> None:
     workflow = Workflow("w", {"ask": Module("ask", ask_specification())}, [], "ask", "ask")
     twice = [{"Request": [("B1", "Civic"), ("B1", "Accord"), ("B2", "Fit")]}]
-    with pytest.raises(RunError, match=r"has several tuples of one key \(BidId\): B1"):
+    with pytest.raises(WorkflowError, match=r"has several tuples of one key \(BidId\): B1"):
         workflow.run(spark, twice, store=tmp_path / "run", tracked=False)
-    with pytest.raises(RunError, match="has 1 tuples with NULL in its key BidId"):
+    with pytest.raises(WorkflowError, match="has 1 tuples with NULL in its key BidId"):
         workflow.run(spark, [{"Request": [(None, "Fit")]}], store=tmp_path / "run", tracked=False)
 
 
 def test_initial_states_fit(spark: SparkSession, tmp_path: Path) -> None:
     workflow, store = _market(), tmp_path / "run"
-    with pytest.raises(InputError, match="has a module 'dealer9', which is not there"):
+    with pytest.raises(WorkflowError, match="has a module 'dealer9', which is not there"):
         workflow.run(spark, [], state={"dealer9": {}}, store=store)
-    with pytest.raises(InputError, match="of dealer1 has 'Vans', which is not a state relation"):
+    with pytest.raises(WorkflowError, match="of dealer1 has 'Vans', which is not a state relation"):
         workflow.run(spark, [], state={"dealer1": {"Vans": []}}, store=store)
 
 
 def test_questions_about_what_there_is_not(tracked: Run) -> None:
-    with pytest.raises(RunError, match="has no node 'nobody'"):
+    with pytest.raises(WorkflowError, match="has no node 'nobody'"):
         tracked.output(0, "nobody")
-    with pytest.raises(RunError, match="Node best has no output 'Worst'"):
+    with pytest.raises(WorkflowError, match="Node best has no output 'Worst'"):
         tracked.output(0, "best", "Worst")
-    with pytest.raises(RunError, match=r"best#8 \(node best in execution 7\) has not run"):
+    with pytest.raises(WorkflowError, match=r"best#8 \(node best in execution 7\) has not run"):
         tracked.output(7)
-    with pytest.raises(RunError, match="has no module 'nobody'"):
+    with pytest.raises(WorkflowError, match="has no module 'nobody'"):
         tracked.state("nobody", "Cars")
-    with pytest.raises(RunError, match="Module dealer1 has no state relation 'Vans'"):
+    with pytest.raises(WorkflowError, match="Module dealer1 has no state relation 'Vans'"):
         tracked.state("dealer1", "Vans")
-    with pytest.raises(RunError, match="Execution 7 is not done for dealer1"):
+    with pytest.raises(WorkflowError, match="Execution 7 is not done for dealer1"):
         tracked.state("dealer1", "Cars", after=7)
 
 
 def test_a_store_without_a_run(tmp_path: Path) -> None:
     Store.create(tmp_path / "store")
-    with pytest.raises(RunError, match="holds no run of a workflow"):
+    with pytest.raises(WorkflowError, match="holds no run of a workflow"):
         open_run(tmp_path / "store")

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.workflow import Edge, Loop, Module, Relation, Run, Specification, StateQuery, Workflow
-from lipstick.workflow.errors import ModuleQueryError, RunError, WorkflowError
+from lipstick.workflow.errors import DefinitionError, WorkflowError
 from tests.lipstick.workflow.test_run import contents
 
 pytestmark = [pytest.mark.spark, pytest.mark.classic]
@@ -136,7 +136,7 @@ def test_rows_of_a_table_function_have_its_name(spark: SparkSession, tmp_path: P
 def test_functions_are_found_and_have_a_type(
     spark: SparkSession, tmp_path: Path, reference: str, message: str
 ) -> None:
-    with pytest.raises(ModuleQueryError, match=re.escape(message)):
+    with pytest.raises(DefinitionError, match=re.escape(message)):
         _one({"B": "SELECT a FROM A"}, functions={"F": reference}).run(
             spark, [{"A": []}], store=tmp_path / "run"
         )
@@ -169,31 +169,31 @@ def test_the_time_is_that_of_the_invocation(spark: SparkSession, tmp_path: Path)
         (
             {"B": "SELECT count(*) AS a FROM A"},
             None,
-            ModuleQueryError,
+            DefinitionError,
             "kind: the relation B gives the columns a bigint.\nIt should give: a int.",
         ),
         (
             {"T": "SELECT a, a FROM A", "B": "SELECT 1 AS a FROM A"},
             None,
-            ModuleQueryError,
+            DefinitionError,
             "kind: T has two columns called a.",
         ),
         (
             {"B": "SELECT a FROM A"},
             StateQuery(delete={"S": "nothing = 1"}),
-            ModuleQueryError,
+            DefinitionError,
             "kind: the deletion from S is not a predicate over it: nothing = 1",
         ),
         (
             {"B": "SELECT CAST(a / 0 AS INT) AS a FROM A"},
             None,
-            RunError,
+            WorkflowError,
             "kind: the relation B failed.\nSELECT CAST(a / 0 AS INT) AS a FROM A",
         ),
         (
             {"B": "SELECT a FROM A"},
             StateQuery(insert={"S": "SELECT a FROM A UNION ALL SELECT a FROM A"}),
-            RunError,
+            WorkflowError,
             "After m#1 (node m) its state S has several tuples of one key (a): 1.\nDelete a tuple",
         ),
     ],
@@ -214,5 +214,5 @@ def test_what_goes_wrong_is_named_and_leaves_nothing(
 
 
 def test_parallelism_is_at_least_one(spark: SparkSession, tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="parallelism is at least 1, not 0"):
+    with pytest.raises(WorkflowError, match="parallelism is at least 1, not 0"):
         _one({"B": "SELECT a FROM A"}).run(spark, [], store=tmp_path / "run", parallelism=0)

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lipstick.workflow import Relation
-from lipstick.workflow.errors import InputError
+from lipstick.workflow.errors import WorkflowError
 from lipstick.workflow.execution.tables import as_table
 
 CARS = Relation("id string, doors int")
@@ -37,5 +37,5 @@ def test_files_have_the_types_of_the_relation(tmp_path: Path, name: str, text: s
 def test_text_that_is_no_value_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "cars.csv"
     path.write_text("id,doors\nC1,four\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"Input Cars: the rows do not fit the columns .*four"):
+    with pytest.raises(WorkflowError, match=r"Input Cars: the rows do not fit the columns .*four"):
         as_table(NO_SPARK, path, CARS, SCHEMA, "Input Cars")

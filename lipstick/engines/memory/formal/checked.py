@@ -36,10 +36,6 @@ _MOST = 400
 """Limit on checked rows, and on the tokens of a row: the check is meant for small data."""
 
 
-class InconsistentError(LipstickError):
-    """Annotations that contradict the query: a defect of this project."""
-
-
 def switched_on() -> bool:
     """Return True if the environment asks for annotations to be checked."""
     return os.environ.get(SWITCH, "0") not in ("", "0")
@@ -50,7 +46,7 @@ def check(formal: Formal, positions: Array, annotations: Sequence[Annotation]) -
 
     Raises
     ------
-    InconsistentError
+    AssertionError
         With the row, the world, and both counts.
     """
     tokens = sorted(frozenset[Token]().union(*(k.tokens for k in annotations)))
@@ -81,7 +77,7 @@ def check_values(
 
     Raises
     ------
-    InconsistentError
+    AssertionError
         With both values.
     """
     if len(positions) > _MOST:
@@ -89,14 +85,12 @@ def check_values(
     try:
         annotations = formal.shown(positions)
         expected = [annotation.evaluate(semiring, value) for annotation in annotations]
-    except LipstickError as error:
-        if isinstance(error, InconsistentError):
-            raise
+    except LipstickError:
         # Only Spark knows a condition, or a row depends on too many others.
         return
     for annotation, actual, annotated in zip(annotations, values, expected, strict=True):
         if actual != annotated:
-            raise InconsistentError(
+            raise AssertionError(
                 f"A row is {actual!r} in {semiring.name} and its annotation gives {annotated!r}: "
                 f"{annotation.truncated(None)}\nPlease report this, with the query."
             )
@@ -202,7 +196,7 @@ def _same(a: Any, b: Any) -> bool:
     return bool(normal_value(a) == normal_value(b))
 
 
-def _wrong(what: str, text: str, gone: Sequence[Token]) -> InconsistentError:
+def _wrong(what: str, text: str, gone: Sequence[Token]) -> AssertionError:
     without = ", ".join(map(str, gone)) or "nothing"
     advice = "Please report this, with the query."
-    return InconsistentError(f"{what}, without {without}: {text}\n{advice}")
+    return AssertionError(f"{what}, without {without}: {text}\n{advice}")

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from lipstick.systems.scripts.errors import FactsError
+from lipstick.systems.scripts.errors import ScriptError
 from lipstick.systems.scripts.facts.fact import SELF, Fact, Parameter, read_fact
 from lipstick.workflow.definition import bounded_yaml
 
@@ -77,7 +77,7 @@ class Catalogue:
 
         Raises
         ------
-        FactsError
+        ScriptError
             A document of another form.
         """
         prefix = str(document.get("module", "") or "")
@@ -102,7 +102,7 @@ class Catalogue:
             for name, given in document.get("calls", {}).items():
                 self._put(read_fact(full(str(name)), given))
         except (AttributeError, KeyError, TypeError) as error:
-            raise FactsError(
+            raise ScriptError(
                 f"{origin} is not a list of facts: {error}.\nWrite 'calls:' and under it a line per"
                 " call, such as 'library.function: {reads: path@0, returns: frame}'."
             ) from error
@@ -167,7 +167,7 @@ def catalogue(more: Iterable[Path] = ()) -> Catalogue:
 
     Raises
     ------
-    FactsError
+    ScriptError
         A file that cannot be read, or with a field that no fact has.
     """
     paths = list(more)
@@ -178,7 +178,7 @@ def catalogue(more: Iterable[Path] = ()) -> Catalogue:
         try:
             document = bounded_yaml.load(path.read_text(encoding="utf-8"))
         except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
-            raise FactsError(f"{path} cannot be read as facts: {error}") from error
+            raise ScriptError(f"{path} cannot be read as facts: {error}") from error
         known_facts.add(document if isinstance(document, dict) else {"calls": document}, str(path))
     return known_facts
 

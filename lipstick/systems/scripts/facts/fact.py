@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lipstick.systems.scripts.errors import FactsError
+from lipstick.systems.scripts.errors import ScriptError
 
 SELF = "self"
 
@@ -36,7 +36,7 @@ class Parameter:
 
         Raises
         ------
-        FactsError
+        ScriptError
             Anything else.
         """
         if isinstance(text, int):
@@ -47,7 +47,7 @@ class Parameter:
             return cls(fixed=text)
         name, sign, position = text.partition("@")
         if not name.isidentifier() or not sign or not position.isdigit():
-            raise FactsError(
+            raise ScriptError(
                 f"{text!r} is not a parameter.\nWrite its name and position, such as 'path@0', a"
                 " position alone, 'self', '?' or a state such as '<stdout>'."
             )
@@ -150,18 +150,18 @@ def read_fact(name: str, given: Mapping[str, Any]) -> Fact:
 
     Raises
     ------
-    FactsError
+    ScriptError
         Fields that there are not, or of another type.
     """
     for field in given:
         if field not in _KNOWN:
-            raise FactsError(
+            raise ScriptError(
                 f"{name}: {field!r} is not a field of a fact.\n"
                 f"Known are {', '.join(sorted(_KNOWN))}."
             )
     for field in _FLAGS:
         if not isinstance(given.get(field, False), bool):
-            raise FactsError(f"{name}: {field} is true or false, not {given[field]!r}.")
+            raise ScriptError(f"{name}: {field} is true or false, not {given[field]!r}.")
     try:
         parameters: dict[str, Any] = {
             field: Parameter.read(given[field]) for field in _PARAMETERS if field in given
@@ -170,11 +170,11 @@ def read_fact(name: str, given: Mapping[str, Any]) -> Fact:
         if isinstance(mode, str) and "@" in mode:
             mode = Parameter.read(mode)
         mutates = tuple(Parameter.read(item) for item in _several(given.get("mutates", ())))
-    except (FactsError, AttributeError, TypeError) as error:
-        raise FactsError(f"{name}: {error}") from error
+    except (ScriptError, AttributeError, TypeError) as error:
+        raise ScriptError(f"{name}: {error}") from error
     window = given.get("window")
     if window is not None and not isinstance(window, int):
-        raise FactsError(f"{name}: a window is a number of tuples, not {window!r}.")
+        raise ScriptError(f"{name}: a window is a number of tuples, not {window!r}.")
     return Fact(
         name,
         mode=mode,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lipstick.systems.scripts.errors import InferenceError
+from lipstick.systems.scripts.errors import ScriptError
 from semiring.base import Array
 
 TAIL = 1e-9
@@ -29,7 +29,7 @@ class Distribution:
     def __post_init__(self) -> None:
         p = self.probabilities
         if p.ndim != 1 or not len(p) or bool((p < 0).any()) or not math.isclose(p.sum(), 1.0):
-            raise InferenceError(
+            raise ScriptError(
                 "Probabilities are a list of numbers from 0 that sum to 1.\nLearn the distribution"
                 " from samples: Distribution.learned(samples)."
             )
@@ -40,16 +40,16 @@ class Distribution:
 
         Raises
         ------
-        InferenceError
+        ScriptError
             No samples, or samples that are not whole numbers from 0.
         """
         samples = np.asarray(samples)
         if len(samples) == 0:
-            raise InferenceError(
+            raise ScriptError(
                 "There are no samples.\nCollect delays and sampling times for an interval first."
             )
         if samples.dtype.kind not in "iu" or int(samples.min()) < 0:
-            raise InferenceError(
+            raise ScriptError(
                 "Samples are whole time units from 0.\nRound the times, or choose a finer unit."
             )
         return cls(np.bincount(samples) / len(samples))
@@ -90,13 +90,13 @@ class Distribution:
 
         Raises
         ------
-        InferenceError
+        ScriptError
             Only 0 has a probability.
         """
         rest = self.probabilities.copy()
         rest[0] = 0
         if not rest.sum():
-            raise InferenceError("All tuples have one time: there is no sampling time.")
+            raise ScriptError("All tuples have one time: there is no sampling time.")
         return Distribution(rest / rest.sum())
 
     def at_least(self, values: Array) -> Array:
@@ -115,12 +115,10 @@ class Distribution:
 
         Raises
         ------
-        InferenceError
+        ScriptError
             If 0 has a probability: tuples of one time are one arrival.
         """
         if self.probabilities[0] > 0:
-            raise InferenceError(
-                "The time between arrivals is at least 1.\nUse without_zero() first."
-            )
+            raise ScriptError("The time between arrivals is at least 1.\nUse without_zero() first.")
         survival = self.at_least(np.arange(1, len(self.probabilities) + 1))
         return Distribution(survival / survival.sum())

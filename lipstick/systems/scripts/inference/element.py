@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from lipstick.systems.scripts.errors import InferenceError
+from lipstick.systems.scripts.errors import ScriptError
 from lipstick.systems.scripts.inference.distribution import Distribution
 
 By: TypeAlias = Literal["time", "tuples"]
@@ -39,8 +39,8 @@ class ProcessingElement:
 
     def __post_init__(self) -> None:
         if self.window < 1 or self.trigger < 1:
-            raise InferenceError(
+            raise ScriptError(
                 f"A window of {self.window} and a trigger of {self.trigger}: both are at least 1."
             )
         if self.origin is not None and self.trigger_by != "time":
-            raise InferenceError("A trigger by tuples has no grid in time: leave out the origin.")
+            raise ScriptError("A trigger by tuples has no grid in time: leave out the origin.")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lipstick.systems.scripts.errors import InferenceError
+from lipstick.systems.scripts.errors import ScriptError
 from lipstick.systems.scripts.inference.distribution import Distribution
 from lipstick.systems.scripts.inference.element import ProcessingElement
 from lipstick.systems.scripts.inference.offset import Offset, optimal_offset
@@ -58,14 +58,14 @@ def chain(elements: Sequence[ProcessingElement]) -> list[DelayHypothesis]:
 
     Raises
     ------
-    InferenceError
+    ScriptError
         A chain without PEs, or PEs whose windows, triggers or ratios are not by time and n:1.
     """
     if not elements:
-        raise InferenceError("A chain has at least one processing element.")
+        raise ScriptError("A chain has at least one processing element.")
     for element in elements:
         if element.window_by != "time" or element.trigger_by != "time" or element.ratio != "n:1":
-            raise InferenceError(
+            raise ScriptError(
                 "Multi-step inference is of windows and triggers by time, and of n:1.\nKeep the"
                 " view between the steps, and infer step by step."
             )
@@ -125,11 +125,11 @@ def basic(element: ProcessingElement, inputs: View, outputs: View) -> Ranges:
 
     Raises
     ------
-    InferenceError
+    ScriptError
         The delay varies.
     """
     if not element.delay.is_constant:
-        raise InferenceError(
+        raise ScriptError(
             "Basic inference needs a delay that does not vary.\nUse probabilistic or posterior"
             " inference."
         )
@@ -189,7 +189,7 @@ def multi_step(elements: Sequence[ProcessingElement], inputs: View, outputs: Vie
 
     Raises
     ------
-    InferenceError
+    ScriptError
         See :func:`lipstick.systems.scripts.inference.infer.chain`.
     """
     return _most_probable(chain(elements), elements[-1], inputs, outputs)
@@ -229,14 +229,14 @@ def by_sequence(element: ProcessingElement, inputs: View, outputs: View) -> Rang
 
     Raises
     ------
-    InferenceError
+    ScriptError
         More outputs than the inputs trigger.
     """
     if element.trigger_by == "time":
         return _most_probable(one_step(element), element, inputs, outputs)
     stops = (np.arange(len(outputs)) + 1) * element.trigger
     if len(stops) and int(stops[-1]) > len(inputs):
-        raise InferenceError(
+        raise ScriptError(
             f"{len(outputs):,} outputs, one per {element.trigger} tuples, need {stops[-1]:,}"
             f" tuples; there are {len(inputs):,}.\nThe views are not whole, or the trigger is"
             " another."
@@ -254,19 +254,19 @@ def one_to_one(inputs: View, outputs: View) -> Ranges:
 
     Raises
     ------
-    InferenceError
+    ScriptError
         Another number of outputs: a selection that leaves out tuples has to put NULLs in their
         place, or to be recorded.
     """
     if len(inputs) != len(outputs):
-        raise InferenceError(
+        raise ScriptError(
             f"{len(outputs):,} outputs of {len(inputs):,} inputs are not 1:1.\nLet the processing"
             " element put out NULL where it selects nothing, or record its provenance."
         )
     places = np.arange(len(inputs), dtype=np.int64)
     if bool((outputs.times < inputs.times).any()):
         first = int(np.flatnonzero(outputs.times < inputs.times)[0])
-        raise InferenceError(
+        raise ScriptError(
             f"Output {first} was there at {outputs.times[first]}, before its input at"
             f" {inputs.times[first]}.\nThe views are not in the same order."
         )

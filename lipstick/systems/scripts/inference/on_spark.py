@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lipstick.systems.scripts.errors import InferenceError
+from lipstick.systems.scripts.errors import ScriptError
 from lipstick.systems.scripts.inference.element import ProcessingElement
 from lipstick.systems.scripts.inference.timed_views import SEQUENCE, TIME
 
@@ -67,7 +67,7 @@ def infer_ranges(
 
     Raises
     ------
-    InferenceError
+    ScriptError
         A window or trigger by tuples; neither offset nor origin; a column that there is not.
     """
     from pyspark.sql import functions as F
@@ -75,7 +75,7 @@ def infer_ranges(
     windows = _windows(element, outputs, offset, time, sequence)
     for name in (time, sequence):
         if name not in inputs.columns:
-            raise InferenceError(
+            raise ScriptError(
                 f"The input view has no column {name!r}; it has {', '.join(inputs.columns)}."
             )
     width = F.lit(element.window)
@@ -112,12 +112,12 @@ def _windows(
     from pyspark.sql import functions as F
 
     if element.window_by != "time" or element.trigger_by != "time":
-        raise InferenceError(
+        raise ScriptError(
             "Windows and triggers by tuples follow by counting: number the tuples instead."
         )
     for name in (time, sequence):
         if name not in outputs.columns:
-            raise InferenceError(
+            raise ScriptError(
                 f"The output view has no column {name!r}; it has {', '.join(outputs.columns)}."
             )
     at = F.col(time).cast("long")
@@ -126,7 +126,7 @@ def _windows(
     elif element.origin is not None:
         delay, probability = _by_grid(element, at)
     else:
-        raise InferenceError(
+        raise ScriptError(
             "Neither an offset nor the grid of triggers is known.\nGive optimal_offset(...), or an"
             " element with an origin: trigger_origin(...) learns it."
         )

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lipstick.systems.scripts.errors import InferenceError
+from lipstick.systems.scripts.errors import ScriptError
 from semiring.base import Array
 
 
@@ -74,13 +74,11 @@ class Ranges:
 
         Raises
         ------
-        InferenceError
+        ScriptError
             Another number of outputs.
         """
         if len(self) != len(truth):
-            raise InferenceError(
-                f"{len(self):,} outputs were inferred, and {len(truth):,} recorded."
-            )
+            raise ScriptError(f"{len(self):,} outputs were inferred, and {len(truth):,} recorded.")
         sizes, true = self.stops - self.starts, truth.stops - truth.starts
         low, high = np.maximum(self.starts, truth.starts), np.minimum(self.stops, truth.stops)
         shared = np.clip(high - low, 0, None)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from lipstick.systems.scripts.errors import InferenceError
+from lipstick.systems.scripts.errors import ScriptError
 from lipstick.systems.scripts.inference.element import ProcessingElement
 from lipstick.systems.scripts.inference.infer import one_step, posterior
 from lipstick.systems.scripts.inference.timed_views import SEQUENCE, TIME, View
@@ -50,7 +50,7 @@ class StoredView:
 
     Raises
     ------
-    InferenceError
+    ScriptError
         No Parquet file, or a column that there is not.
     """
 
@@ -66,14 +66,14 @@ class StoredView:
         path = Path(self.path)
         files = [path] if path.is_file() else sorted(path.glob("[!_.]*.parquet"))
         if not files:
-            raise InferenceError(f"{path} has no Parquet file.\nGive the folder of a view.")
+            raise ScriptError(f"{path} has no Parquet file.\nGive the folder of a view.")
         bounds: list[tuple[float, float]] = []
         for number, file in enumerate(files):
             opened = pq.ParquetFile(file)
             names = opened.schema_arrow.names
             for name in (self.time, self.sequence):
                 if name not in names:
-                    raise InferenceError(
+                    raise ScriptError(
                         f"The view has no column {name!r}; it has {', '.join(names)}.\n"
                         "Say which columns have the transaction time and the sequence."
                     )
@@ -114,11 +114,11 @@ def infer_output(element: ProcessingElement, inputs: StoredView, time: int) -> I
 
     Raises
     ------
-    InferenceError
+    ScriptError
         A window or trigger by tuples, which follow by counting.
     """
     if element.window_by != "time" or element.trigger_by != "time":
-        raise InferenceError(
+        raise ScriptError(
             "Windows and triggers by tuples follow by counting.\nRead the views whole, and use"
             " by_sequence."
         )

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from lipstick.systems.scripts.errors import InferenceError
+from lipstick.systems.scripts.errors import ScriptError
 from semiring.base import Array
 
 TIME, SEQUENCE = "txn_time", "seq"
@@ -30,12 +30,12 @@ class View:
 
     def __post_init__(self) -> None:
         if self.times.dtype.kind not in "iu":
-            raise InferenceError(
+            raise ScriptError(
                 f"Transaction times are whole numbers, not {self.times.dtype}.\nGive them in the"
                 " unit that windows and triggers have."
             )
         if len(self.times) > 1 and bool((np.diff(self.times) < 0).any()):
-            raise InferenceError(
+            raise ScriptError(
                 "Transaction times descend.\nSort the tuples by time and sequence: a tuple that"
                 " came later is in the view later."
             )
@@ -51,26 +51,26 @@ class View:
 
         Raises
         ------
-        InferenceError
+        ScriptError
             A column that there is not, that has NULLs, or times that are not whole numbers or
             timestamps.
         """
         for name in (time, sequence):
             if name is not None and name not in table.column_names:
-                raise InferenceError(
+                raise ScriptError(
                     f"The view has no column {name!r}; it has {', '.join(table.column_names)}.\n"
                     "Say which columns have the transaction time and the sequence."
                 )
         column = table[time]
         if column.null_count:
-            raise InferenceError(
+            raise ScriptError(
                 f"{column.null_count:,} tuples have no time in {time!r}.\nNothing can be inferred"
                 " of a tuple that has no transaction time."
             )
         if pa.types.is_timestamp(column.type):
             column = column.cast(pa.int64())
         if not pa.types.is_integer(column.type):
-            raise InferenceError(
+            raise ScriptError(
                 f"Column {time!r} is {column.type}; times are whole numbers or timestamps."
             )
         times = column.to_numpy().astype(np.int64)

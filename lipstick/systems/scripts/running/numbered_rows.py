@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lipstick.systems.scripts.errors import RunScriptError
+from lipstick.systems.scripts.errors import ScriptError
 from lipstick.systems.scripts.running.record import Event, FileVersion, RecordedRun, version_of
 from lipstick.tracking.naming import shown_key
 
@@ -25,11 +25,11 @@ def check_version(version: FileVersion) -> None:
 
     Raises
     ------
-    RunScriptError
+    ScriptError
         It is another, or gone.
     """
     if version.sha256 and version_of(version.path) != version:
-        raise RunScriptError(
+        raise ScriptError(
             f"{version.path} is not what it was when the script ran.\nRun the script again, or put"
             f" the file back whose SHA-256 is {version.sha256}."
         )
@@ -54,7 +54,7 @@ def rows_before(run: RecordedRun, event: Event, file: str) -> int:
         if version.path == file:
             return count
         count += _read(Path(version.path), event, run).num_rows
-    raise RunScriptError(f"{file} is not a file of {event.name}.")
+    raise ScriptError(f"{file} is not a file of {event.name}.")
 
 
 def written_table(run: RecordedRun, event: Event) -> pa.Table:
@@ -67,7 +67,7 @@ def written_table(run: RecordedRun, event: Event) -> pa.Table:
     if event.kind == "collect" and event.capture:
         return written_answer(run, event)
     if not event.files:
-        raise RunScriptError(f"{event.name} is in no files of this machine: choose by values.")
+        raise ScriptError(f"{event.name} is in no files of this machine: choose by values.")
     for version in event.files:
         check_version(version)
     return pa.concat_tables(
@@ -81,7 +81,7 @@ def _read(path: Path, event: Event, run: RecordedRun) -> pa.Table:
     if kind is None and event.library == "spark" and path.suffix in (".gz", ".snappy", ".zst"):
         kind = _FORMATS.get(Path(path.stem).suffix)
     if kind is None:
-        raise RunScriptError(
+        raise ScriptError(
             f"Rows of {path.name} cannot be counted: its format is not Parquet, CSV, JSON or ORC.\n"
             "Choose the row by its values (--where)."
         )
@@ -111,13 +111,13 @@ def matching(table: pa.Table, row: Mapping[str, Any]) -> np.ndarray[Any, Any]:
 
     Raises
     ------
-    RunScriptError
+    ScriptError
         A column that there is not.
     """
     matches = np.ones(table.num_rows, dtype=bool)
     for name, value in row.items():
         if table.column_names.count(name) != 1:
-            raise RunScriptError(
+            raise ScriptError(
                 f"There is no column {name!r}; there are {', '.join(table.column_names)}."
             )
         matches &= _equal(table.column(name), value)
@@ -136,7 +136,7 @@ def _equal(column: pa.ChunkedArray, value: Any) -> np.ndarray[Any, Any]:
     try:
         wanted = pa.scalar(value).cast(kind)
     except (pa.ArrowException, ValueError, TypeError) as error:
-        raise RunScriptError(f"{value!r} is not a value of a column of {kind}.") from error
+        raise ScriptError(f"{value!r} is not a value of a column of {kind}.") from error
     return np.asarray(pc.fill_null(pc.equal(column, wanted), False))
 
 

@@ -19,7 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from lipstick.systems.scripts.errors import RunScriptError
+from lipstick.systems.scripts.errors import ScriptError
 
 FORMAT = 1
 _NAME = "run.json"
@@ -154,21 +154,21 @@ def open_run(directory: str | Path) -> RecordedRun:
 
     Raises
     ------
-    RunScriptError
+    ScriptError
         A directory that is none, or of a later version.
     """
     path = Path(directory)
     try:
         document = json.loads((path / _NAME).read_text(encoding="utf-8"))
         if document.pop("format") > FORMAT:
-            raise RunScriptError(f"{path} was written by a later version of lipstick: update it.")
+            raise ScriptError(f"{path} was written by a later version of lipstick: update it.")
         events = tuple(_event(item) for item in document.pop("events"))
         document["directory"] = path
         for name in ("arguments", "facts"):
             document[name] = tuple(document[name])
         return RecordedRun(**document, events=events)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RunScriptError(
+        raise ScriptError(
             f"{path} is not the record of a run: {error}.\n"
             "Give the directory that 'lipstick script run' has written."
         ) from error

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lipstick.systems.scripts.answers import Dependence
-from lipstick.systems.scripts.errors import ScriptNameError
+from lipstick.systems.scripts.errors import ScriptError
 from lipstick.systems.scripts.provenance import ScriptProvenance
 from lipstick.systems.scripts.running.record import Event, EventLink, Rule
 from lipstick.systems.scripts.script_text import Script
@@ -34,7 +34,7 @@ def asked(
     for question in questions:
         try:
             answers.append((provenance.concerns if forwards else provenance.depends)(question))
-        except ScriptNameError:
+        except ScriptError:
             continue
     if not answers:
         return None
@@ -50,7 +50,7 @@ def is_beside(provenance: ScriptProvenance, source: Event, event: Event) -> bool
     file, line = event.places[0]
     try:
         nodes = provenance.nodes(f"{file}:{line}")
-    except ScriptNameError:
+    except ScriptError:
         return False
     calls = {node.id for node in nodes if node.operation == "call" and node.name == event.name}
     reads = {

@@ -18,7 +18,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from lipstick.systems.scripts.errors import RunScriptError, ScriptFailedError
+from lipstick.systems.errors import ProgramFailedError
+from lipstick.systems.scripts.errors import ScriptError
 from lipstick.systems.scripts.notebooks import OPAQUE
 from lipstick.systems.scripts.provenance import Order, ScriptProvenance, script_provenance
 from lipstick.systems.scripts.running.pandas_doors import PandasDoors
@@ -28,20 +29,20 @@ from lipstick.systems.scripts.running.recorder import RunRecorder
 _OWN = str(Path(__file__).parent)
 
 
-def failed(error: BaseException, path: Path, record: Path) -> ScriptFailedError:
+def failed(error: BaseException, path: Path, record: Path) -> ProgramFailedError:
     """The error of a run whose script raised another."""
     kept = f"What it did before is recorded in {record}."
     if isinstance(error, SystemExit):
         code = error.code if isinstance(error.code, int) else 1
         said = "" if isinstance(error.code, int) else f"{error.code}\n"
-        return ScriptFailedError(f"{path} ended by {shown(error)}.\n{kept}", said, code)
+        return ProgramFailedError(f"{path} ended by {shown(error)}.\n{kept}", said, code)
     lines = [
         frame.lineno
         for frame in traceback.extract_tb(error.__traceback__)
         if frame.filename == str(path)
     ]
     where = f", at line {lines[-1]}" if lines else ""
-    return ScriptFailedError(
+    return ProgramFailedError(
         f"{path} raised {shown(error)}{where}.\n{kept}", _as_python_shows(error), 1
     )
 
@@ -171,7 +172,7 @@ def _make(directory: Path, overwrite: bool) -> None:
     """Make the directory of a record, in place of one that is there already if that may be."""
     if directory.exists():
         if not overwrite:
-            raise RunScriptError(
+            raise ScriptError(
                 f"{directory} exists already: a record is of one run.\n"
                 "Give another directory (--record), or replace it (--overwrite)."
             )
@@ -212,9 +213,8 @@ def run_script(
     ------
     ScriptError
         Before anything runs: a script that cannot be read, or does not parse.
-    RunScriptError
         Before anything runs: the record exists already. After the run: the script raised
-        something (:class:`ScriptFailedError`); its record is complete up to there.
+        something (:class:`ProgramFailedError`); its record is complete up to there.
     """
     path = Path(path)
     directory = Path(record) if record is not None else path.with_name(f"{path.name}.run")
@@ -302,7 +302,7 @@ def _execute(path: Path, text: str, arguments: Sequence[str]) -> BaseException |
 
 
 def _magic(text: str) -> None:
-    raise RunScriptError(
+    raise ScriptError(
         f"{text!r} is not Python: magics and commands of the shell run in a notebook alone.\n"
         "Take the cell out, or write what it does in Python."
     )

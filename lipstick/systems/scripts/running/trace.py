@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlparse
 import numpy as np
 
 from lipstick.systems.scripts.answers import Assumption, Line
-from lipstick.systems.scripts.errors import RunScriptError, ScriptError
+from lipstick.systems.scripts.errors import ScriptError
 from lipstick.systems.scripts.provenance import of_script
 from lipstick.systems.scripts.running.numbered_rows import (
     check_version,
@@ -126,7 +126,7 @@ def trace(
 
     Raises
     ------
-    RunScriptError
+    ScriptError
         There is no such output or row, or files of the run are others by now.
     """
     event = _output(run, output)
@@ -144,7 +144,7 @@ def trace(
         table = written_answer(run, event) if event.capture else written_table(run, event)
         matched = np.flatnonzero(matching(table, values)).tolist()
         if not matched:
-            raise RunScriptError(f"{event.name} has no row of these values: {values}.")
+            raise ScriptError(f"{event.name} has no row of these values: {values}.")
         alike = len(matched)
         start = replace(start, places=tuple(("", number) for number in matched))
     inputs: dict[tuple[str, str, bool], TracedRows] = {}
@@ -176,13 +176,13 @@ def _output(run: RecordedRun, output: str | int) -> Event:
         if named or wanted == str(event.number):
             return event
     known = ", ".join(f"{event.number} {event.name}" for event in outputs) or "nothing"
-    raise RunScriptError(f"The script made no {wanted!r}.\nIt wrote or collected {known}.")
+    raise ScriptError(f"The script made no {wanted!r}.\nIt wrote or collected {known}.")
 
 
 def _row(run: RecordedRun, event: Event, number: int) -> dict[str, Any]:
     table = written_table(run, event)
     if not 0 <= number < table.num_rows:
-        raise RunScriptError(
+        raise ScriptError(
             f"{event.name} has {table.num_rows} rows, and no row {number}: they count from 0."
         )
     first: dict[str, Any] = table.slice(number, 1).to_pylist()[0]
@@ -241,7 +241,7 @@ def _numbers(run: RecordedRun, event: Event, places: Iterable[tuple[str, int]]) 
             before[file] = rows_before(run, event, file)
         numbers.append(before[file] + row)
     if event.rows is not None and any(not 0 <= number < event.rows for number in numbers):
-        raise RunScriptError(
+        raise ScriptError(
             f"{event.name} has {event.rows} rows, and no row {max(numbers)}: they count from 0."
         )
     return numbers

@@ -110,7 +110,7 @@ def event_of(recording: Stored, params: Params) -> Events:
 
 
 def stream_of(recording: Stored, params: Params) -> str:
-    """Return the stream of a question; raises `UnknownStreamError`."""
+    """Return the stream of a question; raises `StreamError`."""
     sid = params.text("stream")
     recording.graph.node(sid)
     return sid

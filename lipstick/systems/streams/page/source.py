@@ -226,7 +226,7 @@ class RecordingSource:
 
         Raises
         ------
-        UnknownStreamError
+        StreamError
             Where there is no such query.
         """
         snapshot = self._store.snapshot()

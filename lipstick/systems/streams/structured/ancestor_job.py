@@ -78,7 +78,7 @@ def ancestors_frame(
 
     Raises
     ------
-    UnknownStreamError
+    StreamError
         When there is no such stream.
 
     Notes

@@ -240,9 +240,8 @@ def start(
 
     Raises
     ------
-    UnknownStreamError
-        A frame of a name that is not a source, or results of one that is not a stream.
     StreamError
+        A frame of a name that is not a source, or results of one that is not a stream.
         Before it starts: a graph that cannot run there, or a store or checkpoint of something else.
     """
     _check_options(graph, results or {}, trigger or {})

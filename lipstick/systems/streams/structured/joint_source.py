@@ -17,7 +17,6 @@ from lipstick.systems.streams.assertions import Assertions
 from lipstick.systems.streams.batch import Batch
 from lipstick.systems.streams.delays import Delays
 from lipstick.systems.streams.engine import Runner
-from lipstick.systems.streams.errors import UnknownStreamError
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.properties import Property
 from lipstick.systems.streams.structured.batch_rows import (
@@ -74,15 +73,14 @@ def check(graph: Graph, frames: Mapping[str, DataFrame], partitions: int | None)
 
     Raises
     ------
-    UnknownStreamError
-        A frame for what is not a source.
     StreamError
+        A frame for what is not a source.
         A source without a frame; a frame that is not a stream, is of a Spark Connect session, or
         has a type that Arrow has not; keys that cannot be divided.
     """
     for sid in frames:
         if sid not in graph.sources:
-            raise UnknownStreamError(
+            raise StreamError(
                 f"Graph {graph.name} has no source {sid!r}.\nIt has {', '.join(graph.sources)}."
             )
     for sid in graph.sources:

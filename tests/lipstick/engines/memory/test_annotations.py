@@ -92,7 +92,7 @@ def test_condition_on_an_inner_value_keeps_members_that_may_come(
 ) -> None:
     """C1 is dear only while the average is as it is; a deletion may bring C2 in."""
     sql = "SELECT count(*) n FROM cars WHERE price > (SELECT avg(price) FROM cars)"
-    ((_, tensor),) = _memory(cars, sql, tmp_path).algebra.tensors("n")
+    ((_, tensor),) = _memory(cars, sql, tmp_path).tensors("n")
     assert {str(token) for token in tensor.tokens} >= {"cars:C1", "cars:C2", "cars:C3"}
     assert tensor.evaluate(semirings.Counting()) == 1
 
@@ -100,7 +100,7 @@ def test_condition_on_an_inner_value_keeps_members_that_may_come(
 @pytest.mark.engines("spark")
 def test_tensor_of_distinct_values(cars: Session, tmp_path: Path) -> None:
     sql = "SELECT count(DISTINCT length(model)) n FROM cars"
-    ((_, tensor),) = _memory(cars, sql, tmp_path).algebra.tensors("n")
+    ((_, tensor),) = _memory(cars, sql, tmp_path).tensors("n")
     assert str(tensor) == "δ(cars:C4)⊗3 + δ(cars:C2 + cars:C3)⊗5 + δ(cars:C1)⊗6"
 
 

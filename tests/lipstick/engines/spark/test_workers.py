@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from lipstick import Session, semirings, session
 from lipstick.engines.spark.workers import check_workers, use_own_python
-from lipstick.errors import CapabilityError, WorkerPythonError
+from lipstick.errors import CapabilityError, LipstickError
 
 pytestmark = pytest.mark.engines("memory")
 
@@ -58,7 +58,7 @@ def test_other_workers_are_checked_before_work(spark: SparkSession) -> None:
         before = context.pythonExec
         context.pythonExec = "/usr/bin/env"
         try:
-            with pytest.raises(WorkerPythonError, match=r"set PYSPARK_PYTHON(.|\n)*numpy"):
+            with pytest.raises(LipstickError, match=r"set PYSPARK_PYTHON(.|\n)*numpy"):
                 capture.algebra.evaluate(semirings.Counting())
         finally:
             context.pythonExec = before

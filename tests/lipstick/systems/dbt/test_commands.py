@@ -16,9 +16,10 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.cli import main
-from lipstick.systems.dbt import BaseTable, DbtError, DbtProject, TrackedProject, write_example
+from lipstick.systems.dbt import BaseTable, DbtProject, TrackedProject, write_example
 from lipstick.systems.dbt.snapshots import MADE_FROM, source_states
 from lipstick.workflow import open_run
+from semiring.errors import LipstickError
 from tests.lipstick.systems.dbt.impacts import ProjectImpacts
 from tests.openlineage_schemas import validated
 
@@ -223,7 +224,9 @@ def test_versions_in_a_snapshot_are_made_from_rows_of_its_sources(
     shop = write_example(tmp_path / "shop")
     add_snapshot(shop, "select id, name, country from shop.raw_customers")
     project = DbtProject(shop)
-    with pytest.raises(DbtError, match=r"name its table, --source versions=TABLE\nSee snapshots"):
+    with pytest.raises(
+        LipstickError, match=r"name its table, --source versions=TABLE\nSee snapshots"
+    ):
         TrackedProject(project, ls).why("moved")
     rows = spark.sql(
         "SELECT id, name, country, CAST(NULL AS STRING) AS city,"

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from lipstick.errors import CaptureError
-from lipstick.systems.dbt import DbtError, DbtProject, write_example
+from lipstick.errors import CaptureError, LipstickError
+from lipstick.systems.dbt import DbtProject, write_example
 from lipstick.systems.dbt.bases import read_seed
 from lipstick.systems.dbt.manifest import DbtNode
 from lipstick.systems.dbt.project import ModelQuery, Refusal, line_of
@@ -361,7 +361,7 @@ def test_increments_are_merged_into_the_table_before(
 )
 def test_increments_that_are_not_followed(shop: Path, config: dict[str, Any], problem: str) -> None:
     project = _edit(shop, _configure("model.shop.orders", **config))
-    with pytest.raises(DbtError, match=f"orders is not merged into its table: {problem}"):
+    with pytest.raises(LipstickError, match=f"orders is not merged into its table: {problem}"):
         project.with_before(project.node("orders", "model"))
 
 
@@ -500,7 +500,7 @@ def test_columns_that_dbt_may_read_as_numbers_or_text_need_a_type(tmp_path: Path
     path = tmp_path / "seed.csv"
     path.write_text("price\n$5\n$1200\n")
     node = DbtNode("seed.p.s", "seed", "s", "seed.csv")
-    with pytest.raises(DbtError, match="column price is not clear, as in '\\$5'"):
+    with pytest.raises(LipstickError, match="column price is not clear, as in '\\$5'"):
         read_seed(path, node)
     typed = DbtNode("seed.p.s", "seed", "s", "", config={"column_types": {"Price": "string"}})
     assert read_seed(path, typed)[1] == {"price": "string"}
@@ -509,7 +509,9 @@ def test_columns_that_dbt_may_read_as_numbers_or_text_need_a_type(tmp_path: Path
 def test_folders_and_names_that_there_are_not(shop: Path) -> None:
     with pytest.raises(CaptureError, match="is not a manifest of dbt"):
         DbtProject(shop / "models")
-    with pytest.raises(DbtError, match=r"no node has the name 'order'.*\nThere are of model: "):
+    with pytest.raises(
+        LipstickError, match=r"no node has the name 'order'.*\nThere are of model: "
+    ):
         DbtProject(shop).node("order", "model")
-    with pytest.raises(DbtError, match="is there already"):
+    with pytest.raises(LipstickError, match="is there already"):
         write_example(shop)

@@ -16,10 +16,10 @@ from pyspark.sql import SparkSession
 
 from lipstick.cli import main
 from lipstick.engines.spark import local_session
-from lipstick.errors import SessionClosedError
+from semiring.errors import LipstickError
 
 pytest.importorskip("pyspark.pipelines.cli")
-from lipstick.systems.declarative import DeclarativePipeline, PipelineError
+from lipstick.systems.declarative import DeclarativePipeline
 
 pytestmark = [pytest.mark.classic, pytest.mark.engines("memory")]
 
@@ -137,7 +137,7 @@ def test_rows_are_followed_to_files_that_no_flow_writes(built: Path, spark: Spar
             (25,)
         ]
     assert spark.catalog.currentDatabase() == "default"
-    with pytest.raises(SessionClosedError, match="The pipeline was closed"):
+    with pytest.raises(LipstickError, match="The pipeline was closed"):
         pipeline.query("best")
 
 
@@ -179,7 +179,7 @@ def test_projects_that_cannot_be_read(
         _project(tmp_path / "sales", "default", "")
     for name, text in files.items():
         (tmp_path / "sales" / "transformations" / name).write_text(text)
-    with pytest.raises(PipelineError, match=message):
+    with pytest.raises(LipstickError, match=message):
         DeclarativePipeline(tmp_path / "sales", spark)
 
 

@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from graphquery.federation import CrossingError, FederationError, Offer, Verdict, import_rows
+from graphquery.errors import FederationError, GraphError
+from graphquery.federation import Offer, Verdict, import_rows
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment
-from graphquery.reduced_nodes import ReducedError
 from graphquery.store import Store, fsck
 from lipstick.cli import main
 from lipstick.systems.events import Emitter, EventsError, ReducedGraph, reduce_files
@@ -61,7 +61,7 @@ def test_outputs_are_followed_to_the_inputs_they_came_from(store: Path, tmp_path
         assert "is in a reduced graph" in missing.message
         gone = federation.names(federation.delete("other::results[0]"))
         assert gone == ["other::results[0]"]
-        with pytest.raises(ReducedError, match="Ask for ancestors"):
+        with pytest.raises(GraphError, match="Ask for ancestors"):
             federation.merged().delete("job::job/inputs.1:i")
 
     # The rows that crossed are not entities of the reduced graph, which answers as before.
@@ -85,7 +85,7 @@ def test_what_cannot_be_exported_is_said(store: Path, tmp_path: Path) -> None:
         export_outputs(store, "job", "x", "1", tmp_path / "data", rows=rows, column="key")
     export_outputs(store, "job", "x", "1", tmp_path / "data")
     assert pq.read_table(tmp_path / "data").column("id").to_pylist() == ["o", "p"]
-    with pytest.raises(CrossingError, match="is not empty"):
+    with pytest.raises(FederationError, match="is not empty"):
         export_outputs(store, "job", "x", "1", tmp_path / "data")
     with Store.open(store).writer() as writer, writer.transaction() as transaction:
         record = transaction.get("events")

@@ -11,10 +11,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 import lipstick
-from graphquery.federation import CrossingError, Verdict
+from graphquery.errors import FederationError
+from graphquery.federation import Verdict
 from graphquery.store import Store, fsck
 from lipstick import Session
-from lipstick.systems.federation import ExportError
+from semiring.errors import LipstickError
 from tests.graphquery.federation.oracle import check_question, federation_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.classic]
@@ -77,11 +78,11 @@ def test_a_table_is_followed_into_the_store_of_who_wrote_it(
 
     again = session("other")
     again.track("counts", str(counts), key="k")
-    with pytest.raises(ExportError, match="writes Parquet files"):
+    with pytest.raises(LipstickError, match="writes Parquet files"):
         again.sql("SELECT k FROM counts").write.orc(tmp_path / "orc")
     (part,) = counts.glob("part-*.parquet")
     part.rename(counts / "part-renamed.parquet")
     again.untrack("counts")
     again.track("counts", str(counts), key="k")
-    with pytest.raises(CrossingError, match="has no file 'part-"):
+    with pytest.raises(FederationError, match="has no file 'part-"):
         again.sql("SELECT k FROM counts").write.parquet(tmp_path / "late.parquet")

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from graphquery.federation import CrossingError, Verdict, export_dataset
+from graphquery.errors import FederationError
+from graphquery.federation import Verdict, export_dataset
 from graphquery.store import Store, fsck
 from lipstick.workflow import Module, Relation, Specification, Workflow
-from lipstick.workflow.errors import RunError
+from lipstick.workflow.errors import WorkflowError
 from semiring import semirings
 from tests.graphquery.federation.oracle import check_question, federation_of
 
@@ -40,14 +41,14 @@ def test_a_workflow_goes_on_where_another_store_exported(
     counting = Workflow("counting", {"c": Module("counter", COUNT)}, [], "c", "c")
     cars = [("C1", "Civic"), ("C2", "Civic"), ("C3", "Audi")]
     exports = {"c/Counts": tmp_path / "data"}
-    with pytest.raises(RunError, match="There is no output 'c/Cars' to export"):
+    with pytest.raises(WorkflowError, match="There is no output 'c/Cars' to export"):
         counting.run(spark, [], store=tmp_path / "counts", exports={"c/Cars": "x"})
     for _ in range(2):  # what is there is not exported again
         counting.run(spark, [{"Cars": cars}], store=tmp_path / "counts", exports=exports)
     data = tmp_path / "data" / "0"
     with (
         Store.open(tmp_path / "counts").writer() as writer,
-        pytest.raises(CrossingError, match="is not empty"),
+        pytest.raises(FederationError, match="is not empty"),
     ):
         export_dataset(writer, "counter#1/Counts", "counts", "1", data)
     picking = Workflow("picking", {"p": Module("picker", PICK)}, [], "p", "p")
@@ -74,5 +75,5 @@ def test_a_workflow_goes_on_where_another_store_exported(
     assert again.executions == 1
     part = data / "part-00000.parquet"
     part.write_bytes(part.read_bytes()[:-1] + b"x")
-    with pytest.raises(CrossingError, match="is not what was exported"):
+    with pytest.raises(FederationError, match="is not what was exported"):
         picking.run(spark, [{"Counts": str(data)}], store=tmp_path / "other")

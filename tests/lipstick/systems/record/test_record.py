@@ -19,10 +19,11 @@ from click.testing import CliRunner
 from graphquery.federation import Verdict
 from graphquery.store import Store, fsck
 from lipstick.cli import main
-from lipstick.systems.record import CommandRecording, RecordError, record, store_recordings
+from lipstick.systems.record import CommandRecording, record, store_recordings
 from lipstick.systems.record.recording import read_trace
 from lipstick.systems.record.store import crossing_bytes, layers_of
 from lipstick.systems.record.versions import Versions
+from semiring.errors import LipstickError
 from semiring.token import format_value
 from tests.graphquery.federation.oracle import federation_of
 from tests.lipstick.systems.record.oracle import (
@@ -282,15 +283,15 @@ def test_both_ends_of_a_connection_stitch(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_recorded_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(RecordError, match="not a recording"):
+    with pytest.raises(LipstickError, match="not a recording"):
         CommandRecording.load(Path(__file__))
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(RecordError, match="There is no command 'nothing'"):
+    with pytest.raises(LipstickError, match="There is no command 'nothing'"):
         record(["nothing"])
-    with pytest.raises(RecordError, match="There is no strace"):
+    with pytest.raises(LipstickError, match="There is no strace"):
         record([sys.executable, "-c", ""])
     monkeypatch.setattr(sys, "platform", "darwin")
-    with pytest.raises(RecordError, match="on Linux"):
+    with pytest.raises(LipstickError, match="on Linux"):
         record([sys.executable, "-c", ""])
 
 

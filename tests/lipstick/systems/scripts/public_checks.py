@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lipstick.systems.scripts import ScriptNameError, ScriptProvenance
+from lipstick.systems.scripts import ScriptError, ScriptProvenance
 from tests.lipstick.systems.scripts.execution import NotEndedError, changed, run, shown
 from tests.lipstick.systems.scripts.public_scripts import INPUTS, PUBLIC, PublicScript, fresh_folder
 from tests.lipstick.systems.scripts.tracer import traced
@@ -124,7 +124,7 @@ def _trace(checked: Checked, provenance: ScriptProvenance, folder: Path) -> None
 def _lines(provenance: ScriptProvenance, reader: int) -> set[int]:
     try:
         return {line.number for line in provenance.depends(reader).lines}
-    except ScriptNameError:
+    except ScriptError:
         return set()
 
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from lipstick.systems.scripts import FactsError, text_provenance
+from lipstick.systems.scripts import text_provenance
 from lipstick.systems.scripts.commands import ask_for_facts, missing_facts
+from lipstick.systems.scripts.errors import ScriptError
 from lipstick.systems.scripts.facts import Fact, Parameter, catalogue
 from tests.lipstick.workflow.test_bounded_yaml import HOSTILE_FILES
 
@@ -163,7 +164,7 @@ def test_facts_of_a_user_go_before(tmp_path: Path) -> None:
 def test_wrong_facts_are_refused(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "facts.yaml"
     file.write_text(text)
-    with pytest.raises(FactsError) as caught:
+    with pytest.raises(ScriptError) as caught:
         text_provenance("a = 1\n", facts=[file])
     assert message in str(caught.value)
 
@@ -192,5 +193,5 @@ def test_what_is_missing_is_asked_once(tmp_path: Path) -> None:
 def test_hostile_files_of_facts(tmp_path: Path, text: str) -> None:
     path = tmp_path / "given.yaml"
     path.write_text(text)
-    with pytest.raises(FactsError, match=r"given\.yaml"):
+    with pytest.raises(ScriptError, match=r"given\.yaml"):
         catalogue([path])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lipstick.systems.scripts import ScriptError, ScriptNameError, script_provenance
+from lipstick.systems.scripts import ScriptError, script_provenance
 
 
 def notebook(path: Path, cells: list[tuple[str, int | None]]) -> Path:
@@ -112,6 +112,6 @@ def test_what_a_script_does_not_have_is_named(
     tmp_path: Path, criterion: str | int, message: str
 ) -> None:
     (tmp_path / "s.py").write_text("total = 1\n# nothing\n")
-    with pytest.raises(ScriptNameError) as caught:
+    with pytest.raises(ScriptError) as caught:
         script_provenance(tmp_path / "s.py").depends(criterion)
     assert message in str(caught.value)

@@ -5,12 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lipstick.systems.streaming.checkpoint import (
-    CheckpointError,
-    FileRead,
-    MicroBatch,
-    read_checkpoint,
-)
+from lipstick.systems.errors import StreamError
+from lipstick.systems.streaming.checkpoint import FileRead, MicroBatch, read_checkpoint
 from lipstick.systems.streaming.errors import DamagedRecordWarning
 from lipstick.systems.streaming.kept import OFFSETS, keep
 from lipstick.systems.streaming.sources import OffsetSpan
@@ -86,21 +82,21 @@ def test_offsets_that_were_kept_stand_for_those_that_spark_removed(tmp_path: Pat
 
 
 def test_what_cannot_be_told_exactly_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="is not a checkpoint of a streaming query"):
+    with pytest.raises(StreamError, match="is not a checkpoint of a streaming query"):
         read_checkpoint(tmp_path)
     purged = tmp_path / "purged"
     offset(purged, 5, 0, '{"logOffset":5}')
-    with pytest.raises(CheckpointError, match="Spark removed the first"):
+    with pytest.raises(StreamError, match="Spark removed the first"):
         read_checkpoint(purged)
     lost = tmp_path / "lost"
     offset(lost, 0, 0, '{"logOffset":0}')
     commit(lost, 0)
-    with pytest.raises(CheckpointError, match="does not say which files"):
+    with pytest.raises(StreamError, match="does not say which files"):
         read_checkpoint(lost)
     newer = tmp_path / "newer"
     (newer / "offsets").mkdir(parents=True)
     (newer / "offsets" / "0").write_text("v2\n{}")
-    with pytest.raises(CheckpointError, match="version 'v2'"):
+    with pytest.raises(StreamError, match="version 'v2'"):
         read_checkpoint(newer)
 
 
@@ -120,7 +116,7 @@ def test_a_source_that_is_read_twice_has_one_log(tmp_path: Path) -> None:
     commit(three, 0)
     for source in range(3):
         listed(three, "0", ("file:///in/a", 0), source=source)
-    with pytest.raises(CheckpointError, match="does not show which of them are read twice"):
+    with pytest.raises(StreamError, match="does not show which of them are read twice"):
         read_checkpoint(three)
 
 
@@ -138,13 +134,13 @@ def test_commits_that_are_missing_and_lines_that_are_none_are_named(tmp_path: Pa
     with pytest.warns(DamagedRecordWarning, match=r"offsets.jsonl, line 2, cannot be read"):
         assert [batch.files for batch in read_checkpoint(tmp_path)] == [b.files for b in whole]
     (tmp_path / "offsets" / "1").unlink()
-    with pytest.raises(CheckpointError, match=r"line 2, cannot be read, and Spark removed its own"):
+    with pytest.raises(StreamError, match=r"line 2, cannot be read, and Spark removed its own"):
         read_checkpoint(tmp_path)
     offset(tmp_path, 1, 0, '{"logOffset":1}')
     (tmp_path / OFFSETS).unlink()
     (tmp_path / "commits" / "2").unlink()
-    with pytest.raises(CheckpointError, match="does not have the commit of batch 2"):
+    with pytest.raises(StreamError, match="does not have the commit of batch 2"):
         read_checkpoint(tmp_path)
     (tmp_path / "commits" / "3").unlink()
-    with pytest.raises(CheckpointError, match="the commit of batch 2, and batch 3 was planned"):
+    with pytest.raises(StreamError, match="the commit of batch 2, and batch 3 was planned"):
         read_checkpoint(tmp_path)

@@ -5,10 +5,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.ancestors import ancestors, ancestors_of_each
 from lipstick.systems.streams.delays import Fixed, Given
 from lipstick.systems.streams.engine import Runner
-from lipstick.systems.streams.errors import UnknownStreamError
 from lipstick.systems.streams.events import Events
 from lipstick.systems.streams.graph import Graph, Stream
 from lipstick.systems.streams.properties import SourceSet, TotalDelay, coverage
@@ -206,5 +206,5 @@ def test_a_composed_operator_has_the_ancestor_function_of_its_parts() -> None:
     modules = {node.module for node in graph.nodes.values()}
     assert modules == {"s1", "smooth", "smoother"}
     assert len(recording.whole("smooth").t) == len(T1)
-    with pytest.raises(UnknownStreamError, match="has no stream 'rough'"):
+    with pytest.raises(StreamError, match="has no stream 'rough'"):
         recording.whole("rough")

@@ -10,10 +10,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from graphquery.federation import CrossingError, Offer, import_rows
+from graphquery.errors import FederationError
+from graphquery.federation import Offer, import_rows
 from graphquery.model import Kind, Segment
 from graphquery.store import Store, fsck
-from lipstick.systems.streams import Assertions, Graph, Runner, StreamError, UnknownStreamError
+from lipstick.systems.errors import StreamError
+from lipstick.systems.streams import Assertions, Graph, Runner
 from lipstick.systems.streams.exports import export_stream
 from semiring.semirings import Counting
 from tests.graphquery.federation.oracle import check_question, federation_of
@@ -136,13 +138,13 @@ def test_versions_go_on_where_the_last_ended_and_share_their_nodes(tmp_path: Pat
         14,
         20,
     ]
-    with pytest.raises(CrossingError, match="is not empty"):
+    with pytest.raises(FederationError, match="is not empty"):
         export_stream(store, "f", "sums", "2", tmp_path / "two")
     with pytest.raises(StreamError, match="was exported of the stream f"):
         export_stream(store, "s", "sums", "3", tmp_path / "three")
     with pytest.raises(StreamError, match="is inside of smooth"):
         export_stream(store, "w", "windows", "1", tmp_path / "three")
-    with pytest.raises(UnknownStreamError, match="no stream 'x'"):
+    with pytest.raises(StreamError, match="no stream 'x'"):
         export_stream(store, "x", "x", "1", tmp_path / "three")
 
     other = Store.create(tmp_path / "other").path

@@ -9,7 +9,6 @@ import pytest
 
 from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.engine import Runner
-from lipstick.systems.streams.errors import ReplayError
 from lipstick.systems.streams.events import Events
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.pairs import matched_pairs
@@ -80,5 +79,5 @@ def test_pairs_are_of_joins_of_the_graph_that_was_run() -> None:
         matched_pairs(graph, recording, Events("one", 1))
     other = Graph("q")
     other.source("one", time="ts")
-    with pytest.raises(ReplayError, match="not the one that was recorded"):
+    with pytest.raises(StreamError, match="not the one that was recorded"):
         matched_pairs(other, recording, Events("j", 1))

@@ -16,7 +16,6 @@ from lipstick.systems.streams.ancestors import ancestors
 from lipstick.systems.streams.assertions import Assertions
 from lipstick.systems.streams.descendants import descendants
 from lipstick.systems.streams.engine import Runner
-from lipstick.systems.streams.errors import UnknownStreamError
 from lipstick.systems.streams.events import Events
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.stored import Stored
@@ -104,9 +103,9 @@ def test_errors_come_before_anything_is_stored(tmp_path: Path) -> None:
     with pytest.raises(StreamError, match="another query 'q'"):
         _record(path, _graph(width=6), [2])
     _record(path, _graph(name="r"), [2])
-    with pytest.raises(UnknownStreamError, match="has the queries q, r"):
+    with pytest.raises(StreamError, match="has the queries q, r"):
         Stored(path)
-    with pytest.raises(UnknownStreamError, match="none that is called 'x'"):
+    with pytest.raises(StreamError, match="none that is called 'x'"):
         Stored(path, "x")
     mapped = Graph("m")
     mapped.source("s", time="ts").map(lambda table: table, name="f")

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmark_workflowgen.inference.simulate import Simulated, simulate
-from lipstick.systems.scripts import InferenceError
+from lipstick.systems.scripts.errors import ScriptError
 from lipstick.systems.scripts.inference import (
     Distribution,
     Method,
@@ -180,16 +180,16 @@ def test_windows_and_triggers_by_tuples_follow_by_counting() -> None:
     assert [by_time.of(k)[0].tolist() for k in range(3)] == [[0, 1], [1, 2, 3], [4, 5]]
     timed = by_sequence(ProcessingElement(2, 5, window_by="tuples"), inputs, view(5, 10))
     assert [timed.of(k)[0].tolist() for k in range(2)] == [[1, 2], [4, 5]]
-    with pytest.raises(InferenceError, match="The views are not whole"):
+    with pytest.raises(ScriptError, match="The views are not whole"):
         by_sequence(ProcessingElement(3, 3, trigger_by="tuples"), inputs, outputs)
 
 
 def test_one_to_one_is_by_rank() -> None:
     ranges = one_to_one(view(1, 2, 2), view(2, 3, 4))
     assert [ranges.of(k)[0].tolist() for k in range(3)] == [[0], [1], [2]]
-    with pytest.raises(InferenceError, match="are not 1:1"):
+    with pytest.raises(ScriptError, match="are not 1:1"):
         one_to_one(view(1, 2), view(2))
-    with pytest.raises(InferenceError, match="before its input"):
+    with pytest.raises(ScriptError, match="before its input"):
         one_to_one(view(1, 5), view(2, 3))
 
 
@@ -197,29 +197,29 @@ def test_views_are_checked(tmp_path: Path) -> None:
     table = pa.table({"txn_time": [3, 1, 1], "seq": [1, 3, 2], "late": [None, 1, 2]})
     pq.write_table(table, tmp_path / "v.parquet")
     assert View.read(tmp_path / "v.parquet").times.tolist() == [1, 1, 3]
-    with pytest.raises(InferenceError, match="has no column 'when'; it has txn_time, seq, late"):
+    with pytest.raises(ScriptError, match="has no column 'when'; it has txn_time, seq, late"):
         View.of(table, "when")
-    with pytest.raises(InferenceError, match="1 tuples have no time in 'late'"):
+    with pytest.raises(ScriptError, match="1 tuples have no time in 'late'"):
         View.of(table, "late")
-    with pytest.raises(InferenceError, match="times are whole numbers or timestamps"):
+    with pytest.raises(ScriptError, match="times are whole numbers or timestamps"):
         View.of(pa.table({"txn_time": ["a"], "seq": [1]}))
-    with pytest.raises(InferenceError, match="Transaction times descend"):
+    with pytest.raises(ScriptError, match="Transaction times descend"):
         view(2, 1)
 
 
 def test_what_cannot_be_inferred_is_refused() -> None:
     varying = ProcessingElement(5, 5, Distribution.poisson(1))
-    with pytest.raises(InferenceError, match="needs a delay that does not vary"):
+    with pytest.raises(ScriptError, match="needs a delay that does not vary"):
         basic(varying, view(1), view(5))
-    with pytest.raises(InferenceError, match="both are at least 1"):
+    with pytest.raises(ScriptError, match="both are at least 1"):
         ProcessingElement(0, 5)
-    with pytest.raises(InferenceError, match="There are no samples"):
+    with pytest.raises(ScriptError, match="There are no samples"):
         Distribution.learned(np.array([], dtype=np.int64))
-    with pytest.raises(InferenceError, match="whole time units"):
+    with pytest.raises(ScriptError, match="whole time units"):
         Distribution.learned(np.array([0.5]))
-    with pytest.raises(InferenceError, match="sum to 1"):
+    with pytest.raises(ScriptError, match="sum to 1"):
         Distribution(np.array([0.5]))
-    with pytest.raises(InferenceError, match="infer step by step"):
+    with pytest.raises(ScriptError, match="infer step by step"):
         multi_step([ProcessingElement(1, 1, ratio="1:1")], view(1), view(2))
 
 

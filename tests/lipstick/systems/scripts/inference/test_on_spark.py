@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from benchmark_workflowgen.inference.simulate import simulate
-from lipstick.systems.scripts import InferenceError
+from lipstick.systems.scripts.errors import ScriptError
 from lipstick.systems.scripts.inference import (
     Distribution,
     Offset,
@@ -59,9 +59,9 @@ def test_range_joins_are_inference_in_memory(spark: SparkSession) -> None:
 def test_what_a_job_needs_is_asked_for(spark: SparkSession) -> None:
     element = ProcessingElement(5, 5)
     view = frame(spark, View(np.array([1, 2])))
-    with pytest.raises(InferenceError, match="Neither an offset nor the grid"):
+    with pytest.raises(ScriptError, match="Neither an offset nor the grid"):
         infer_ranges(element, view, view)
-    with pytest.raises(InferenceError, match="The output view has no column 'at'"):
+    with pytest.raises(ScriptError, match="The output view has no column 'at'"):
         infer_ranges(element, view, view, Offset(0, 1.0), time="at")
-    with pytest.raises(InferenceError, match="follow by counting"):
+    with pytest.raises(ScriptError, match="follow by counting"):
         infer_ranges(replace(element, window_by="tuples"), view, view, Offset(0, 1.0))

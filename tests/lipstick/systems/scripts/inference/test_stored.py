@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmark_workflowgen.inference.simulate import simulate
-from lipstick.systems.scripts import InferenceError
+from lipstick.systems.scripts.errors import ScriptError
 from lipstick.systems.scripts.inference import (
     Distribution,
     ProcessingElement,
@@ -67,10 +67,10 @@ def test_only_row_groups_of_the_window_are_read(
 
 
 def test_what_a_stored_view_needs_is_asked_for(tmp_path: Path) -> None:
-    with pytest.raises(InferenceError, match="no Parquet file"):
+    with pytest.raises(ScriptError, match="no Parquet file"):
         StoredView(tmp_path)
     view = stored(np.arange(60), tmp_path)
-    with pytest.raises(InferenceError, match="no column 'at'; it has txn_time, seq"):
+    with pytest.raises(ScriptError, match="no column 'at'; it has txn_time, seq"):
         StoredView(tmp_path, time="at")
-    with pytest.raises(InferenceError, match="follow by counting"):
+    with pytest.raises(ScriptError, match="follow by counting"):
         infer_output(replace(ELEMENT, window_by="tuples"), view, 30)

@@ -13,7 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from lipstick.cli import main
-from lipstick.systems.scripts.errors import RunScriptError
+from lipstick.systems.errors import ProgramFailedError
+from lipstick.systems.scripts.errors import ScriptError
 from lipstick.systems.scripts.running import Rule, open_run, run_script, trace
 from tests.lipstick.systems.scripts.test_water_demand import (
     IRRIGATION,
@@ -82,29 +83,27 @@ def test_a_script_of_pandas_is_run_as_it_is_and_traced(folder: Path) -> None:
     traced = trace(run, "count.txt")
     assert [(Path(i.file).name, i.rows) for i in traced.inputs] == [("names.txt", None)]
     assert not traced.certain
-    with pytest.raises(RunScriptError, match="has 3 rows, and no row 3"):
+    with pytest.raises(ScriptError, match="has 3 rows, and no row 3"):
         trace(run, "big.csv", row=3)
-    with pytest.raises(
-        RunScriptError, match=r"made no 'bug.csv'.\nIt wrote or collected 3 big.csv"
-    ):
+    with pytest.raises(ScriptError, match=r"made no 'bug.csv'.\nIt wrote or collected 3 big.csv"):
         trace(run, "bug.csv")
     Path("orders.csv").write_text("who,n\n")
-    with pytest.raises(RunScriptError, match=r"orders.csv is not what it was"):
+    with pytest.raises(ScriptError, match=r"orders.csv is not what it was"):
         trace(run, "big.csv", row=1)
 
 
 def test_what_a_script_raises_is_said_and_the_record_stays(folder: Path) -> None:
     Path("s.py").write_text(TEXT + "raise SystemExit('no')\n")
-    with pytest.raises(RunScriptError, match=r"s.py ended by SystemExit: no"):
+    with pytest.raises(ProgramFailedError, match=r"s.py ended by SystemExit: no"):
         run_script("s.py", ["4"])
     run = open_run("s.py.run")
     assert (run.failed, len(run.events)) == ("SystemExit: no", 8)
-    with pytest.raises(RunScriptError, match="exists already"):
+    with pytest.raises(ScriptError, match="exists already"):
         run_script("s.py", ["4"])
-    with pytest.raises(RunScriptError, match="ended by SystemExit"):
+    with pytest.raises(ProgramFailedError, match="ended by SystemExit"):
         run_script("s.py", ["4"], overwrite=True)
     assert open_run("s.py.run").failed == "SystemExit: no"
-    with pytest.raises(RunScriptError, match="is not the record of a run"):
+    with pytest.raises(ScriptError, match="is not the record of a run"):
         open_run(folder)
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
-from lipstick.systems.scripts.errors import ScriptFailedError
+from lipstick.systems.errors import ProgramFailedError
 from lipstick.systems.scripts.running import Rule, Trace, open_run, run_script, trace
 from tests.lipstick.systems.scripts.test_water_demand import INPUTS, IRRIGATION, WATER, stems
 
@@ -151,7 +151,7 @@ def test_a_script_that_fails_keeps_what_it_did_and_shows_its_own_traceback(
     pd.DataFrame(ORDERS, columns=["who", "item", "n"]).to_csv("orders.csv", index=False)
     line, message, code = ENDS[end]
     Path("s.py").write_text(within(FAILS.format(line), tmp_path))
-    with pytest.raises(ScriptFailedError, match=r"recorded in .*s\.py\.run") as failed:
+    with pytest.raises(ProgramFailedError, match=r"recorded in .*s\.py\.run") as failed:
         run_script("s.py")
     assert spark.range(3).count() == 3
     assert (message in str(failed.value), failed.value.code) == (True, code)

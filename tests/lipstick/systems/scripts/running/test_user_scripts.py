@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lipstick.systems.scripts.errors import RunScriptError
+from lipstick.systems.errors import ProgramFailedError
 from lipstick.systems.scripts.running import RecordedRun, Rule, Trace, open_run, run_script, trace
 
 REPORT = '''"""A report with options, and paths beside the script."""
@@ -143,7 +143,7 @@ def test_files_of_a_loop_after_a_change_of_folder(project: Path, tmp_path: Path)
 
 
 def test_a_failure_says_its_line_and_keeps_what_was_written(project: Path) -> None:
-    with pytest.raises(RunScriptError, match=r"s.py raised KeyError: 'missing', at line 4"):
+    with pytest.raises(ProgramFailedError, match=r"s.py raised KeyError: 'missing', at line 4"):
         ran(project, FAILS, "project/data/orders.csv")
     run = open_run("project/s.py.run")
     assert run.failed == "KeyError: 'missing'"

@@ -1,12 +1,8 @@
-"""Errors of exchange; all derive from :class:`semiring.errors.LipstickError`."""
+"""Limits on the graphs that are written in formats that hold them in memory."""
 
 from __future__ import annotations
 
 from graphquery.errors import GraphError
-
-
-class ExchangeError(GraphError):
-    """A graph that a format cannot represent, or a file that does not contain a graph."""
 
 
 def check_size(nodes: int, limit: int, format: str) -> None:
@@ -14,11 +10,11 @@ def check_size(nodes: int, limit: int, format: str) -> None:
 
     Raises
     ------
-    ExchangeError
+    GraphError
         When it has more.
     """
     if nodes > limit:
-        raise ExchangeError(
+        raise GraphError(
             f"A graph of {nodes:,} nodes is too large for {format}; the limit is {limit:,}.\n"
             "Zoom out, take a subgraph, or give a higher limit."
         )
