@@ -102,6 +102,13 @@ def storable(frame: DataFrame) -> DataFrame:
     return frame.withColumns(columns) if columns else frame
 
 
+def stored_schema(rows: DataType) -> StructType:
+    """The schema that :func:`storable` gives a frame with the columns of a struct."""
+    assert isinstance(rows, StructType)
+    fields = (StructField(f.name, _stored(f.dataType), f.nullable, f.metadata) for f in rows)
+    return StructType(list(fields))
+
+
 def _stored(kind: DataType) -> DataType:
     if isinstance(kind, NullType):
         return BooleanType()

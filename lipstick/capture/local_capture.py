@@ -20,7 +20,7 @@ from lipstick.capture.files import in_arrow, storable
 from lipstick.capture.manifest import Manifest
 from lipstick.capture.writer import needs_rows
 from lipstick.engines.memory.arrow_datasets import HeldDatasets
-from lipstick.engines.memory.cores import core_rows
+from lipstick.engines.memory.cores import CoreInputs, core_rows
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.grouping import group_rows
 from lipstick.engines.route import answer, left_to_spark
@@ -113,7 +113,8 @@ class _Collector:
             names = tuple(name for name, _ in core.select)
             return self._collected(members_sql(block, self._view_of_members, names))
 
-        here = partial(core_rows, core, self._relations, self._limit)
+        held = {name: table for (name, kind), table in self._tables.items() if kind == "members"}
+        here = partial(core_rows, core, CoreInputs(self._relations, self._limit, held))
         return answer(here, collected, left_to_spark())
 
     def _rows(self, block: Block) -> pa.Table | None:

@@ -17,13 +17,13 @@ from pyspark.sql.types import StructType
 from lipstick.capture.files import arrow_of, in_arrow
 from lipstick.capture.manifest import Manifest
 from lipstick.engines.memory.arrow_datasets import HeldDataset
-from lipstick.engines.memory.cores import core_rows, scanned_views
+from lipstick.engines.memory.cores import CoreInputs, core_rows, scanned_views
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.grouping import group_rows
 from lipstick.engines.memory.store import Dataset, StoredDataset
 from lipstick.engines.route import if_here
 from lipstick.errors import NeedsSparkError
-from rewriter.blocks import Block, Kind
+from rewriter.blocks import Block, Kind, topological
 from rewriter.emit import PRESENT
 from rewriter.interpret import in_time_zone
 from semiring.arrays.arrow import decoded, whole
@@ -66,6 +66,7 @@ class LocalRows:
 
     def __init__(self, spark: SparkSession, manifest: Manifest, relations: Relations) -> None:
         self._relations = relations
+        self._members: dict[str, pa.Table] = {}
         self._datasets: dict[tuple[str, str], Path | Dataset] = {}
         self._counts: dict[tuple[str, str], int] = {}
         self._alike = computes_alike(spark)
@@ -100,25 +101,45 @@ class LocalRows:
         dataset = self._datasets.get((block.name, name))
         return StoredDataset(dataset) if isinstance(dataset, Path) else dataset
 
-    def captures(self, block: Block) -> bool:
-        """Return True if a block reads only relations whose rows are in this process, and few."""
-        tables = self._scanned(block) if self._alike and MOST else None
-        return tables is not None and sum(table.num_rows for table in tables.values()) <= MOST
+    def captured_from_relations(self, blocks: Mapping[str, Block]) -> list[str]:
+        """Return the blocks whose members are made of few rows, all in this process.
+
+        Parameters
+        ----------
+        blocks
+            Inner ones first. A block may read the tuples of those before it that are returned.
+        """
+        found: list[str] = []
+        for name, block in blocks.items():
+            tables = self._scanned(block) if self._alike and MOST else None
+            reads = () if block.core is None else block.core.reads()
+            made_of = (inner for read in reads for inner in topological(read))
+            if (
+                tables is not None
+                and sum(table.num_rows for table in tables.values()) <= MOST
+                and all(inner.core is None or inner.name in found for inner in made_of)
+            ):
+                found.append(name)
+        return found
 
     def captured(self, block: Block, schema: StructType) -> pa.Table | None:
-        """The members of a block of such relations; None where Spark is to write them.
+        """The members of one of these blocks; None where Spark is to write them.
 
         They are not reduced by the members of other blocks.
         """
         core, tables = block.core, self._scanned(block)
         assert core is not None
         assert tables is not None
-        return self._of_schema(block, schema, lambda *_: core_rows(core, tables, MOST_PAIRS))
+        inputs = CoreInputs(tables, MOST_PAIRS, self._members)
+        made = self._of_schema(block, schema, lambda *_: core_rows(core, inputs))
+        if made is not None:
+            self._members[block.name] = made
+        return made
 
     def _scanned(self, block: Block) -> Mapping[str, pa.Table] | None:
         core = block.core
         views = None if core is None else if_here(lambda: set(scanned_views(core)), NeedsSparkError)
-        return self._relations(views) if views else None
+        return None if views is None else self._relations(views)
 
     def rows(self, block: Block, schema: StructType) -> pa.Table | None:
         """The rows of a block as a capture keeps them; None where Spark is to compute them."""

@@ -15,7 +15,7 @@ import json
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +25,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType, StructType
 
-from lipstick.capture.files import Files, storable, write_table
+from lipstick.capture.files import Files, storable, stored_schema, write_table
 from lipstick.capture.manifest import Manifest
 from lipstick.errors import CaptureError
 from lipstick.stages.reading import own_sql
@@ -35,10 +35,9 @@ from rewriter.blocks import Block, Kind, core_relations, topological
 from rewriter.emit.statements import (
     Groups,
     asked_groups_sql,
+    dataset_types_sql,
     kept_groups_sql,
-    members_from_sources_sql,
     members_sql,
-    rows_from_sources_sql,
     rows_sql,
 )
 from rewriter.errors import UnsupportedError
@@ -109,6 +108,7 @@ class CaptureWriter:
         self._plan = CapturePlan(self._root, lambda _: False)
         self._here = LocalRows(spark, manifest, relations)
         self._at_hand: dict[str, tuple[StructType, pa.Table]] = {}
+        self._types: dict[tuple[str, str], StructType] = {}
         self._whole: set[str] = set()
         self.counts: dict[str, dict[str, int]] = {}
         self.schemas: dict[str, dict[str, Any]] = {}
@@ -136,14 +136,32 @@ class CaptureWriter:
         """Yield the members that are computed from relations whose rows are in this process."""
         if self._values == "reference":
             return
-        for block in topological(self._root):
-            bare = _unreduced(plan.with_conditions(block))
-            if self._here.captures(bare):
-                sql = members_from_sources_sql(bare)
-                schema = storable(own_sql(self._spark, sql)).schema
-                table = self._here.captured(bare, schema)
-                if table is not None:
-                    yield block.name, (schema, table)
+        bare = {b.name: _unreduced(plan.with_conditions(b)) for b in topological(self._root)}
+        here = self._here.captured_from_relations(bare)
+        self._types = self._analyzed(bare, here)
+        for name in here:
+            schema = self._types[name, "members"]
+            table = self._here.captured(bare[name], schema)
+            if table is not None:
+                yield name, (schema, table)
+
+    def _analyzed(
+        self, bare: Mapping[str, Block], here: Collection[str]
+    ) -> dict[tuple[str, str], StructType]:
+        """The columns of members, and of rows made of them alone, as Spark would write them."""
+        members = [block for name, block in bare.items() if name in here]
+        rows = [
+            block
+            for block in topological(self._root)
+            if needs_rows(block) and _made_of(block) <= set(here)
+        ]
+        datasets = [*((b.name, "members") for b in members), *((b.name, "rows") for b in rows)]
+        if not datasets:
+            return {}
+        sql = dataset_types_sql(self._root, lambda block: bare[block.name], members, rows)
+        schema = own_sql(self._spark, sql).schema
+        structs = (stored_schema(field.dataType) for field in schema.fields)
+        return dict(zip(datasets, structs, strict=True))
 
     def _chosen(self, plan: CapturePlan) -> CapturePlan:
         """The plan to follow: of two blocks that can reduce each other, by the smaller one.
@@ -215,10 +233,9 @@ class CaptureWriter:
 
     def _has_rows_here(self, block: Block) -> bool:
         """Compute the rows of a block here; return False if they, or its members, cannot be."""
-        made_of = (inner.name for inner in topological(block) if inner.core is not None)
-        if not self._at_hand.keys() >= set(made_of):
+        if not self._at_hand.keys() >= _made_of(block):
             return False
-        schema = storable(own_sql(self._spark, rows_from_sources_sql(block))).schema
+        schema = self._types[block.name, "rows"]
         _refuse_maps(block, schema)
         table = self._here.rows(block, schema)
         if table is not None:
@@ -304,6 +321,11 @@ def _refuse_maps(block: Block, rows: StructType) -> None:
                 f"a capture of groups by {name}, which is of the type {kind}, is not supported",
                 "Group by its sorted entries: array_sort(map_entries(...)).",
             )
+
+
+def _made_of(block: Block) -> set[str]:
+    """Return the names of the blocks with members that the rows of a block are made of."""
+    return {inner.name for inner in topological(block) if inner.core is not None}
 
 
 def _joins(block: Block) -> bool:

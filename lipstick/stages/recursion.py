@@ -202,11 +202,11 @@ class _Iteration:
     def _joined(self, before: pa.Table, schema: StructType) -> pa.Table:
         """Return the rows of the next level, computed in this process."""
         from lipstick.capture.local_rows import MOST_PAIRS, arrow_schema, as_spark_has
-        from lipstick.engines.memory.cores import core_rows
+        from lipstick.engines.memory.cores import CoreInputs, core_rows
 
         assert self._step.core is not None
-        tables = {**(self._at_hand or {}), LEVEL_VIEW: before}
-        return as_spark_has(core_rows(self._step.core, tables, MOST_PAIRS), arrow_schema(schema))
+        inputs = CoreInputs({**(self._at_hand or {}), LEVEL_VIEW: before}, MOST_PAIRS)
+        return as_spark_has(core_rows(self._step.core, inputs), arrow_schema(schema))
 
     def _from_spark(self, before: pa.Table) -> DataFrame:
         frame_of_arrow(self._spark, before).createOrReplaceTempView(self._view)

@@ -11,15 +11,19 @@ from sqlglot import exp
 
 from rewriter.algebra import Scalar
 from rewriter.analysis.cardinality import has_certain_members
-from rewriter.analysis.data_flow import dependent, uncertain_having
 from rewriter.analysis.may_throw import without_errors
+from rewriter.analysis.potential import (
+    certain_conditions,
+    certain_having,
+    potential_columns,
+    potential_lookups,
+    stable_generators,
+)
 from rewriter.blocks import (
     GROUP,
     MEMBER,
-    NOTHING,
     UNION,
     Block,
-    Generator,
     Kind,
     Named,
     qualified,
@@ -172,52 +176,32 @@ def potential_query(block: Block, tables: Tables) -> exp.Select:
     """
     if not block.potential_known:
         raise ValueError(f"the potential tuples of block {block.name} are not known")
-    stable = [(output.name, output.scalar) for output in block.outputs if output.stable]
+    columns = potential_columns(block)
     if block.kind is Kind.UNION:
         tuples = union_rows(block, tables.potential, potential=True)
-        identity = [(name, qualified(UNION, name)) for name in block.identity]
-        return exp.select(*named((*identity, *stable))).from_(tuples.subquery(UNION))
+        return exp.select(*named(columns)).from_(tuples.subquery(UNION))
     if block.kind is Kind.ROWS:
-        return _members(block, tables).select(*named((*block.keys, *stable) or NOTHING))
+        return _members(block, tables).select(*named(columns))
     if not block.keys:
-        return exp.select(*named(stable or NOTHING))
+        return exp.select(*named(columns))
     computed = block.keys
     if not has_certain_members(block):
         computed = tuple((name, without_errors(key)) for name, key in block.keys)
     inner = _members(block, tables).select(*named(computed))
     inner = inner.group_by(*(no_ordinal(key) for _, key in computed))
-    keys = {name: qualified(GROUP, name) for name, _ in block.keys}
-    columns = [*keys.items(), *(column for column in stable if column[0] not in keys)]
-    certain: list[Scalar] = []
-    if block.difference is None:
-        uncertain = uncertain_having(block)
-        certain = [condition for condition in block.having if condition not in uncertain]
-    return where(exp.select(*named(columns)).from_(inner.subquery(GROUP)), certain)
+    rows = exp.select(*named(columns)).from_(inner.subquery(GROUP))
+    return where(rows, certain_having(block))
 
 
 def _members(block: Block, tables: Tables) -> exp.Select:
-    """Return FROM and WHERE of the potential members of a block.
-
-    Other blocks with unknown tuples would only repeat tuples of this one, and are left out.
-    """
+    """Return FROM and WHERE of the potential members of a block."""
     if block.core is not None:
         return with_sets(exp.select().from_(table(tables.members(block), MEMBER)), block)
     select = exp.select()
-    for lookup in block.joined:
-        if lookup.block.stable_identity:
-            select = from_(select, table(tables.potential(lookup.block), lookup.alias))
-    select = with_sets(with_generators(select, _stable_generators(block)), block)
-    return where(select, [c for c in block.conditions if not dependent(c, block)])
-
-
-def _stable_generators(block: Block) -> list[Generator]:
-    """Return the generators whose rows no deletion changes; others would only repeat tuples."""
-    stable: list[Generator] = []
-    for generator in block.generators:
-        known = {alias for known_generator in stable for alias in known_generator.aliases}
-        if not dependent(generator.argument, block, known):
-            stable.append(generator)
-    return stable
+    for lookup in potential_lookups(block):
+        select = from_(select, table(tables.potential(lookup.block), lookup.alias))
+    select = with_sets(with_generators(select, stable_generators(block)), block)
+    return where(select, certain_conditions(block))
 
 
 def program(

@@ -185,19 +185,7 @@ def union_rows(
     """
     selects: list[exp.Query] = []
     for number, branch in enumerate(block.branches):
-        columns: list[Named] = [(BRANCH, exp.Literal.number(number))]
-        for other, inner in enumerate(block.branches):
-            for name in inner.identity:
-                own_branch = other == number
-                columns.append(
-                    (f"_{other}_{name}", qualified("t", name) if own_branch else exp.null())
-                )
-        for position, name in enumerate(_union_columns(block)):
-            output = branch.outputs[position]
-            if potential and not all(b.outputs[position].stable for b in block.branches):
-                continue
-            scalar = exp.null() if output.always_null else qualified("t", output.name)
-            columns.append((name, scalar))
+        columns = branch_columns(block, number, potential=potential)
         if provenance:
             fields: list[exp.Expr] = [exp.Literal.string("branch"), exp.Literal.number(number)]
             for other in range(len(block.branches)):
@@ -207,6 +195,22 @@ def union_rows(
             columns.append((PROVENANCE, exp.Anonymous(this="named_struct", expressions=fields)))
         selects.append(exp.select(*named(columns)).from_(table(table_of(branch), "t")))
     return union_all(selects)
+
+
+def branch_columns(block: Block, number: int, *, potential: bool) -> list[Named]:
+    """Return a union's columns of the tuples ``t`` of one branch; ``potential``: stable ones."""
+    columns: list[Named] = [(BRANCH, exp.Literal.number(number))]
+    for other, inner in enumerate(block.branches):
+        for name in inner.identity:
+            own_branch = other == number
+            columns.append((f"_{other}_{name}", qualified("t", name) if own_branch else exp.null()))
+    for position, name in enumerate(_union_columns(block)):
+        output = block.branches[number].outputs[position]
+        if potential and not all(b.outputs[position].stable for b in block.branches):
+            continue
+        scalar = exp.null() if output.always_null else qualified("t", output.name)
+        columns.append((name, scalar))
+    return columns
 
 
 def _union_columns(block: Block) -> list[str]:

@@ -17,7 +17,7 @@ import lipstick
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.capture.writer import needs_rows
 from lipstick.engines.memory.arrow_datasets import HeldDatasets
-from lipstick.engines.memory.cores import core_rows
+from lipstick.engines.memory.cores import CoreInputs, core_rows
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.grouping import group_rows
 from lipstick.engines.memory.memory import Memory
@@ -90,7 +90,7 @@ def _capture(root: Block, manifest: Manifest, folder: Path) -> None:
     for block in topological(root):
         assert block.core is not None
         assert members_sql(block, lambda each: each.name)
-        members = core_rows(block.core, {"cars": CARS}, 100)
+        members = core_rows(block.core, CoreInputs({"cars": CARS}, 100))
         held.hold(block, "members", members)
         tables = {"members": members}
         if needs_rows(block):

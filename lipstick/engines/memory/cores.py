@@ -6,38 +6,53 @@ else is left to Spark.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 
-from lipstick.engines.memory.index import SortedIndex
-from lipstick.engines.memory.keys import KeyTable, distinct
-from lipstick.engines.memory.memberships import all_hold
-from lipstick.engines.memory.state import resolver, values
+from lipstick.engines.memory.elements import taken_apart
+from lipstick.engines.memory.joins import JoinedRows, check_pairs, filtered, interpreted, join
+from lipstick.engines.memory.keys import distinct
+from lipstick.engines.memory.state import values
 from lipstick.engines.memory.store import every
 from lipstick.errors import NeedsSparkError
-from rewriter.algebra import Scalar
-from rewriter.blocks import Core, IterationSource, ScanSource, Source, UnionSource, ValuesSource
-from rewriter.interpret import (
-    Comparison,
-    Interpreted,
-    Resolve,
-    cast,
-    comparison,
-    from_arrow,
-    interpret,
-    unify,
+from rewriter.analysis.potential import (
+    certain_conditions,
+    certain_having,
+    potential_columns,
+    potential_lookups,
+    stable_generators,
 )
-from semiring.arrays.arrow import whole
-from semiring.base import Array
+from rewriter.blocks import (
+    EXPANDED,
+    GROUP,
+    MEMBER,
+    SET_NUMBER,
+    UNION,
+    Block,
+    BlockSource,
+    Core,
+    Generator,
+    IterationSource,
+    Kind,
+    Named,
+    OneRowSource,
+    ScanSource,
+    Source,
+    UnionSource,
+    ValuesSource,
+    topological,
+)
+from rewriter.emit.trees import branch_columns
+from rewriter.interpret import cast, from_arrow, interpret, unify
+from semiring.arrays.arrow import normal, whole
 
 
-def core_rows(core: Core, relations: Mapping[str, pa.Table], limit: int) -> pa.Table:
-    """The rows of a core, in the types in which Spark would write them.
-
-    Its semi joins are not asked: they only leave out members that the tail leaves out, too.
+@dataclass(frozen=True, slots=True)
+class CoreInputs:
+    """The inputs of a core.
 
     Parameters
     ----------
@@ -45,6 +60,19 @@ def core_rows(core: Core, relations: Mapping[str, pa.Table], limit: int) -> pa.T
         The tables that views are of, by name.
     limit
         Of the pairs of rows that a join looks at.
+    members
+        The members of other blocks whose potential tuples the core reads, by block.
+    """
+
+    relations: Mapping[str, pa.Table]
+    limit: int
+    members: Mapping[str, pa.Table] = field(default_factory=dict)
+
+
+def core_rows(core: Core, inputs: CoreInputs) -> pa.Table:
+    """The rows of a core, in the types in which Spark would write them.
+
+    Its semi joins are not asked: they only leave out members that the tail leaves out, too.
 
     Raises
     ------
@@ -53,17 +81,17 @@ def core_rows(core: Core, relations: Mapping[str, pa.Table], limit: int) -> pa.T
     CaptureError
         Where a scalar fails, as it does in Spark.
     """
-    rows = _selected(core, relations, limit)
+    rows = _selected(core, inputs)
     return rows.cast(pa.schema([_written(column) for column in rows.schema]))
 
 
 def scanned_views(core: Core) -> Iterator[str]:
-    """Yield the views of the relations that a core reads.
+    """Yield the views of the relations that a core reads, itself or through other blocks.
 
     Raises
     ------
     NeedsSparkError
-        Where it reads or does more than that.
+        Where it does what only Spark does.
     """
     _check_plain(core)
     for source in core.sources:
@@ -74,29 +102,12 @@ def scanned_views(core: Core) -> Iterator[str]:
                 yield from scanned_views(branch)
         elif isinstance(source, ValuesSource):
             yield from scanned_views(source.core)
-        else:
-            raise _no_relation(source)
-
-
-def joined_places(
-    sources: Mapping[str, pa.Table], predicates: Sequence[Scalar], limit: int
-) -> dict[str, Array]:
-    """The combinations of rows for which predicates are true: by source, the row of each.
-
-    Parameters
-    ----------
-    limit
-        Of the pairs of rows that a join looks at.
-
-    Raises
-    ------
-    NeedsSparkError, UninterpretableError
-        For what only Spark computes, and joins of more pairs.
-    CaptureError
-        Where a scalar fails, as it does in Spark.
-    """
-    parts = _joined(sources, predicates, limit).parts
-    return {alias: places for alias, (_, places) in parts.items()}
+        elif isinstance(source, BlockSource):
+            for block in topological(source.block):
+                if block.core is not None:
+                    yield from scanned_views(block.core)
+        elif not isinstance(source, OneRowSource):
+            raise _left_to_spark(source)
 
 
 def _written(column: pa.Field) -> pa.Field:
@@ -104,65 +115,52 @@ def _written(column: pa.Field) -> pa.Field:
     return column.with_type(pa.bool_()) if pa.types.is_null(column.type) else column
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """Rows of joined sources: by alias a table, and which of its rows each is made of."""
-
-    length: int
-    parts: Mapping[str, tuple[pa.Table, Array]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, alias: str, table: pa.Table) -> _Rows:
-        return cls(table.num_rows, {alias: (table, every(table.num_rows))})
-
-    def take(self, places: Array) -> _Rows:
-        parts = {alias: (table, rows[places]) for alias, (table, rows) in self.parts.items()}
-        return _Rows(len(places), parts)
-
-    def resolve(self) -> Resolve:
-        def column(alias: str, name: str) -> pa.Array:
-            table, rows = self.parts[alias]
-            return whole(table.column(_place(table, name))).take(pa.array(rows))
-
-        return resolver(column)
-
-    def covers(self, *scalars: Interpreted) -> bool:
-        """Return True if scalars read columns of these sources alone."""
-        return all(alias in self.parts for scalar in scalars for alias, _ in scalar.columns)
-
-
-def _place(table: pa.Table, name: str) -> int:
-    """Return the place of a column, whose name matches in any case."""
-    return [known.lower() for known in table.column_names].index(name.lower())
-
-
-def _selected(core: Core, relations: Mapping[str, pa.Table], limit: int) -> pa.Table:
+def _selected(core: Core, inputs: CoreInputs) -> pa.Table:
     _check_plain(core)
-    sources = {source.alias: _source(source, relations, limit) for source in core.sources}
-    rows = _joined(sources, core.predicates, limit)
-    resolve = rows.resolve()
-    columns = [values(interpret(s), resolve, rows.length, None) for _, s in core.select]
-    return pa.Table.from_arrays(columns, names=[name for name, _ in core.select])
+    sources = {
+        source.alias: _source(source, inputs)
+        for source in core.sources
+        if not isinstance(source, OneRowSource)
+    }
+    rows, pending = join(sources, interpreted(core.predicates), inputs.limit)
+    for generator in core.generators:
+        rows, pending = filtered(_generated(rows, generator, inputs.limit), pending)
+    assert not pending
+    return _columns(rows, core.select)
 
 
-def _source(source: Source, relations: Mapping[str, pa.Table], limit: int) -> pa.Table:
-    if isinstance(source, ScanSource | IterationSource) and source.view in relations:
-        return relations[source.view]
+def _columns(rows: JoinedRows, named: Iterable[Named]) -> pa.Table:
+    """The values of scalars over rows, by their names."""
+    resolve, columns = rows.resolve(), dict(named)
+    arrays = [values(interpret(each), resolve, rows.length, None) for each in columns.values()]
+    return pa.Table.from_arrays(arrays, names=list(columns))
+
+
+def _source(source: Source, inputs: CoreInputs) -> pa.Table:
+    if isinstance(source, ScanSource | IterationSource) and source.view in inputs.relations:
+        return inputs.relations[source.view]
     if isinstance(source, UnionSource):
-        return _united([_selected(branch, relations, limit) for branch in source.branches])
+        return _united([_selected(branch, inputs) for branch in source.branches])
     if isinstance(source, ValuesSource):
-        rows = _selected(source.core, relations, limit)
-        _, first = distinct([whole(column) for column in rows.columns], rows.num_rows)
-        return rows.take(pa.array(first))
-    raise _no_relation(source)
+        return _distinct(_selected(source.core, inputs))
+    if isinstance(source, BlockSource):
+        return _potential(source.block, inputs)
+    raise _left_to_spark(source)
+
+
+def _distinct(rows: pa.Table) -> pa.Table:
+    """Different rows, each as Spark groups by it."""
+    columns = [normal(whole(column)) for column in rows.columns]
+    _, first = distinct(columns, rows.num_rows)
+    return pa.Table.from_arrays(columns, names=rows.column_names).take(pa.array(first))
 
 
 def _check_plain(core: Core) -> None:
-    if core.once or core.sample is not None or core.generators:
+    if core.once or core.sample is not None or any(g.function for g in core.generators):
         raise NeedsSparkError("Chance, or a function, makes rows: Spark runs it.")
 
 
-def _no_relation(source: Source) -> NeedsSparkError:
+def _left_to_spark(source: Source) -> NeedsSparkError:
     return NeedsSparkError(f"{source.alias} is not a relation that is held here: Spark reads it.")
 
 
@@ -177,81 +175,66 @@ def _united(tables: Sequence[pa.Table]) -> pa.Table:
     return pa.Table.from_arrays(columns, names=tables[0].column_names)
 
 
-# -- joins -------------------------------------------------------------------------------------
+def _generated(rows: JoinedRows, generator: Generator, limit: int) -> JoinedRows:
+    """Rows once for each element that a generator makes of them."""
+    if generator.position is None:
+        raise NeedsSparkError("A function makes rows: Spark runs it.")
+    arrays = values(interpret(generator.argument), rows.resolve(), rows.length, None)
+    elements = taken_apart(generator, arrays)
+    count = len(elements.places)
+    check_pairs(count, limit)
+    made = pa.Table.from_arrays(list(elements.columns), names=list(generator.columns))
+    numbers = pa.array(elements.places, pa.int32(), mask=elements.places < 0)
+    parts = {generator.position_alias: pa.table({generator.position: numbers})}
+    if generator.alias in parts:
+        made = made.append_column(generator.position, numbers)
+    parts[generator.alias] = made
+    repeated = rows.take(np.repeat(every(rows.length), elements.sizes))
+    return JoinedRows(
+        count, {**repeated.parts, **{alias: (t, every(count)) for alias, t in parts.items()}}
+    )
 
 
-def _joined(sources: Mapping[str, pa.Table], predicates: Sequence[Scalar], limit: int) -> _Rows:
-    """The rows of all sources for which the predicates are true, asked as soon as they can be."""
-    pending = [(interpret(predicate), comparison(predicate)) for predicate in predicates]
-    rows, pending = _filtered(_Rows(1), pending)
-    waiting = {}
-    for alias, table in sources.items():
-        waiting[alias], pending = _filtered(_Rows.of(alias, table), pending)
-    while waiting:
-        near = (alias for alias, right in waiting.items() if _equal_sides(rows, right, pending))
-        right = waiting.pop(next(near, next(iter(waiting))))
-        rows, pending = _filtered(
-            _pairs(rows, right, _equal_sides(rows, right, pending), limit), pending
-        )
-    return rows
+# -- potential tuples of other blocks ----------------------------------------------------------
 
 
-_Pending = list[tuple[Interpreted, Comparison | None]]
-_Sides = list[tuple[Interpreted, Interpreted]]
+def _potential(block: Block, inputs: CoreInputs) -> pa.Table:
+    """Every tuple that a block may have after some deletion: its identity and stable outputs.
+
+    :func:`rewriter.emit.program.potential_query` is the same in SQL.
+    """
+    columns = potential_columns(block)
+    if block.kind is Kind.UNION:
+        tuples = []
+        for number, branch in enumerate(block.branches):
+            rows = JoinedRows.of("t", _potential(branch, inputs))
+            tuples.append(_columns(rows, branch_columns(block, number, potential=True)))
+        return _columns(JoinedRows.of(UNION, _united(tuples)), columns)
+    if block.kind is Kind.GROUP and not block.keys:
+        return _columns(JoinedRows(1), columns)
+    members = _potential_members(block, inputs)
+    if block.kind is Kind.ROWS:
+        return _columns(members, columns)
+    groups = JoinedRows.of(GROUP, _distinct(_columns(members, block.keys)))
+    groups, _ = filtered(groups, interpreted(certain_having(block)))
+    return _columns(groups, columns)
 
 
-def _filtered(rows: _Rows, predicates: _Pending) -> tuple[_Rows, _Pending]:
-    """The rows that satisfy the predicates they can be asked, and the other predicates."""
-    ready = [predicate for predicate, _ in predicates if rows.covers(predicate)]
-    if not ready:
-        return rows, predicates
-    places = np.flatnonzero(all_hold(ready, rows.resolve(), rows.length))
-    return rows.take(places), [waiting for waiting in predicates if not rows.covers(waiting[0])]
-
-
-def _equal_sides(left: _Rows, right: _Rows, predicates: _Pending) -> _Sides:
-    """The sides of equalities between two."""
-    sides: _Sides = []
-    for _, compared in predicates:
-        if compared is None or compared.op != "=":
-            continue
-        for side, other in ((compared.left, compared.right), (compared.right, compared.left)):
-            if side.columns and other.columns and left.covers(side) and right.covers(other):
-                sides.append((side, other))
-    return sides
-
-
-def _pairs(left: _Rows, right: _Rows, sides: _Sides, limit: int) -> _Rows:
-    """The pairs of rows whose sides are equal; all pairs without any."""
-    if not sides:
-        _check(left.length * right.length, limit)
-        places = np.repeat(every(left.length), right.length)
-        right_rows = np.tile(every(right.length), left.length)
+def _potential_members(block: Block, inputs: CoreInputs) -> JoinedRows:
+    """The members that a block may have, in each of its grouping sets."""
+    if block.core is not None:
+        if block.name not in inputs.members:
+            raise NeedsSparkError(f"The members of {block.name} are not held here.")
+        rows = JoinedRows.of(MEMBER, inputs.members[block.name])
     else:
-        left_columns, its = _alike(left, right, sides)
-        table = KeyTable(its, right.length)
-        codes = table.find(its, right.length, nulls=False)
-        wanted = table.find(left_columns, left.length, nulls=False)
-        known = np.flatnonzero(wanted >= 0)
-        counts = np.bincount(codes[codes >= 0], minlength=right.length)
-        _check(int(counts[wanted[known]].sum()), limit)
-        right_rows, owners = SortedIndex(codes).rows(wanted[known])
-        places = known[owners]
-    return _Rows(len(places), {**left.take(places).parts, **right.take(right_rows).parts})
-
-
-def _alike(left: _Rows, right: _Rows, sides: _Sides) -> tuple[list[pa.Array], list[pa.Array]]:
-    """Both sides of equalities, in the types in which Spark compares them."""
-    here, there = left.resolve(), right.resolve()
-    left_columns, its = [], []
-    for side, other in sides:
-        a, b = side.evaluate(here), other.evaluate(there)
-        kind = unify(a.type, b.type)
-        left_columns.append(cast(a, kind).to_arrow(left.length))
-        its.append(cast(b, kind).to_arrow(right.length))
-    return left_columns, its
-
-
-def _check(pairs: int, limit: int) -> None:
-    if pairs > limit:
-        raise NeedsSparkError(f"A join of {pairs} pairs of rows is left to Spark.")
+        lookups = potential_lookups(block)
+        tables = {lookup.alias: _potential(lookup.block, inputs) for lookup in lookups}
+        rows, pending = join(tables, interpreted(certain_conditions(block)), inputs.limit)
+        for generator in stable_generators(block):
+            rows, pending = filtered(_generated(rows, generator, inputs.limit), pending)
+    if not block.sets:
+        return rows
+    numbers = pa.array(np.tile(every(block.sets), rows.length), pa.int32())
+    repeated = rows.take(np.repeat(every(rows.length), block.sets))
+    number = (pa.table({SET_NUMBER: numbers}), every(len(numbers)))
+    return JoinedRows(len(numbers), {**repeated.parts, EXPANDED: number})

@@ -9,8 +9,8 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from lipstick.engines.memory.cores import joined_places
 from lipstick.engines.memory.index import SortedIndex, TokenIndex
+from lipstick.engines.memory.joins import joined_places
 from lipstick.engines.memory.keys import KeyTable
 from lipstick.engines.memory.memberships import Membership, all_hold, present_at
 from lipstick.engines.memory.places import NOTHING, beside, contains, everywhere, pack, positions_of

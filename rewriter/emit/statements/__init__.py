@@ -17,6 +17,7 @@ from rewriter.emit.statements.capture import (
     comparisons_sql,
     concerned,
     contributions_sql,
+    dataset_types_sql,
     derivations,
     extents_sql,
     hypothetical_sql,
@@ -29,7 +30,6 @@ from rewriter.emit.statements.capture import (
     potential_sql,
     pretty,
     rewritten_sql,
-    rows_from_sources_sql,
     rows_sql,
     supporting_aggregates,
 )
@@ -45,6 +45,7 @@ __all__ = [
     "comparisons_sql",
     "concerned",
     "contributions_sql",
+    "dataset_types_sql",
     "derivations",
     "extents_sql",
     "hypothetical_sql",
@@ -57,7 +58,6 @@ __all__ = [
     "potential_sql",
     "pretty",
     "rewritten_sql",
-    "rows_from_sources_sql",
     "rows_sql",
     "supporting_aggregates",
 ]

@@ -42,7 +42,7 @@ from rewriter.emit import (
     visible,
 )
 from rewriter.emit.core import core_query
-from rewriter.emit.trees import named
+from rewriter.emit.trees import from_, named
 from rewriter.passes import SemijoinReduction
 from rewriter.passes.capture_plan import Monotone
 from rewriter.position import Span
@@ -92,6 +92,31 @@ class Groups:
 def members_from_sources_sql(block: Block) -> str:
     """Return the statement of a block's members without reading captured tables."""
     return text(statement(block, members_query(block, CTE_TABLES)))
+
+
+def dataset_types_sql(
+    root: Block,
+    members_of: Callable[[Block], Block],
+    members: Sequence[Block],
+    rows: Sequence[Block],
+) -> str:
+    """Return a statement over the sources that has a struct for each of some datasets.
+
+    Callers only need its schema: that of the members of some blocks, then of the rows of others.
+
+    Parameters
+    ----------
+    members_of
+        Returns a block as its members are captured.
+    """
+    read = [table(CTE_TABLES.members(block), f"d{n}") for n, block in enumerate(members)]
+    kept = enumerate(map(_rows_to_keep, rows), start=len(members))
+    query = exp.select()
+    for number, source in enumerate([*read, *(query.subquery(f"d{n}") for n, query in kept)]):
+        columns = exp.Column(this=exp.Star(), table=exp.to_identifier(f"d{number}"))
+        query = query.select(exp.Anonymous(this="struct", expressions=[columns]).as_(f"d{number}"))
+        query = from_(query, source)
+    return text(statement(root, query, lambda each: members_query(members_of(each), CTE_TABLES)))
 
 
 def members_sql(
@@ -158,15 +183,6 @@ def kept_groups_sql(block: Block, views: ViewOf, monotone: Monotone) -> str:
         return members_query(inner, CTE_TABLES) if inner is block else captured(views)(inner)
 
     return text(statement(block, query, make))
-
-
-def rows_from_sources_sql(block: Block) -> str:
-    """Return the statement of a block's rows, as captured, without reading captured tables.
-
-    Members of other blocks do not filter the members of this one: it has the rows of the capture,
-    and more. Callers only need its schema.
-    """
-    return text(statement(block, _rows_to_keep(block)))
 
 
 def rows_sql(

@@ -65,14 +65,14 @@ HERE = {
     "Zero": "SELECT count(*) AS n FROM Nothing",
     "Windowed": "SELECT id, row_number() OVER (PARTITION BY s ORDER BY x, id) AS r FROM A",
     "Sets": "SELECT s, b, count(*) AS n, sum(m) AS money FROM A GROUP BY CUBE (s, b)",
+    "Inner": "SELECT A.id, g.n FROM A JOIN (SELECT s, count(*) AS n FROM B GROUP BY s) g "
+    "ON A.s = g.s",
 }
 """What is computed without Spark."""
 ASKED = {
     "Floats": "SELECT s, sum(k) AS f FROM A GROUP BY s",
     "Running": "SELECT id, sum(k) OVER (PARTITION BY s ORDER BY id) AS f FROM A",
     "Text": "SELECT id, soundex(s) AS sound, upper(s) AS u, x AS y FROM A",
-    "Inner": "SELECT A.id, g.n FROM A JOIN (SELECT s, count(*) AS n FROM B GROUP BY s) g "
-    "ON A.s = g.s",
     "Collected": "SELECT s, array_sort(collect_list(id)) AS ids FROM A GROUP BY s",
     "OfText": "SELECT y, count(*) AS n FROM Text GROUP BY y",
 }
