@@ -24,17 +24,17 @@ PACKAGES = (
 )
 
 _BY_NAME = (
-    *("lipstick.histories", "lipstick.erasure", "lipstick.workflow", "lipstick.systems"),
-    *("graphquery", "rewriter", "semiring"),
+    *("lipstick.histories", "lipstick.erasure", "lipstick.watching", "lipstick.workflow"),
+    *("lipstick.systems", "graphquery", "rewriter", "semiring"),
 )
-"""Modules outside of the core, members of whose classes are listed by name alone."""
+"""Modules beside those of queries, members of whose classes are listed by name alone."""
 
 _OURS = tuple({package.partition(".")[0] for package in PACKAGES})
 _HEAD = """# API
 
 The public names of each package with the first paragraph of their documentation, written by \
-`python -m tests.api_page`. Outside of queries, captures and watched sessions, members of classes \
-are listed by name. `help(name)` has the rest: parameters, what is raised, complexity, sources.
+`python -m tests.api_page`. Outside of queries and captures, members of classes are listed by \
+name. `help(name)` has the rest: parameters, what is raised, complexity, sources.
 
 """
 _SHORTENED = re.compile(r":(?:\w+:)+`~[\w.]*?(\w+)`")
