@@ -417,7 +417,8 @@ def _average(totals: Array, counts: Array, scale: int, kind: pa.DataType) -> pa.
 
 _EXACT_INTEGER, _EXACT_POWER = 2**53, 22
 """Up to these, integers and powers of ten are doubles: the quotient of two is rounded once."""
-_SPREADS = {"stddev_samp", "stddev_pop", "var_samp", "var_pop"}
+SPREADS = {"stddev_samp", "stddev_pop", "var_samp", "var_pop"}
+"""Aggregates of deviations from a mean."""
 _BITS = {"bit_and": np.bitwise_and, "bit_or": np.bitwise_or, "bit_xor": np.bitwise_xor}
 
 
@@ -439,7 +440,7 @@ def computed_anew(call: Anew, columns: list[pa.Array], offsets: Array) -> pa.Arr
         return values.take(_modes(call, values, owners, len(offsets) - 1))
     if call.name == "percentile":
         return _percentiles(call, values, owners, len(offsets) - 1)
-    if call.name in _SPREADS:
+    if call.name in SPREADS:
         return _spreads(call, values, owners, len(offsets) - 1)
     if call.name in _BITS:
         return _bits(call, values, owners, len(offsets) - 1)

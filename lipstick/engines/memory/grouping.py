@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from lipstick.engines.memory.aggregates import reaggregate
+from lipstick.engines.memory.aggregates import SPREADS, reaggregate
 from lipstick.engines.memory.index import argsort
 from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.member_groups import in_sets
@@ -24,6 +24,9 @@ from rewriter.interpret import AggregateCall, Interpreted, Resolve, aggregate_ca
 from semiring.arrays.arrow import normal
 from semiring.arrays.segments import bounds
 from semiring.base import Array
+
+_OF_SPARKS_ORDER = {"collect_list", "collect_set", *SPREADS}
+"""Aggregates whose last bits, or whose order, depend on the order in which Spark reads rows."""
 
 _EXACT = 2.0**53
 """Below it sums of integers are exact as floats."""
@@ -80,7 +83,7 @@ class _Grouped:
         return self._aggregates[call.text]
 
     def _computed(self, call: AggregateCall) -> pa.Array:
-        if call.function is None:
+        if call.function is None and (call.anew is None or call.anew.name in _OF_SPARKS_ORDER):
             raise NeedsSparkError(f"Spark computes {call.text}.")
         if not call.arguments:
             return pa.array(np.diff(self._offsets))

@@ -39,6 +39,9 @@ HERE = (
     "SELECT id, rank() OVER (ORDER BY v) AS n, sum(v) OVER (PARTITION BY k) AS s FROM r",
     "SELECT k, d, sum(v) AS s, grouping(d) AS g FROM r GROUP BY ROLLUP (k, d)",
     "SELECT k, d, count(*) AS n FROM r GROUP BY GROUPING SETS ((k), (d), ()) HAVING count(v) > 0",
+    "SELECT k, count_if(v > 1) AS c, max_by(id, v) AS m, min_by(d, id) AS n, bool_and(v > 0) AS b,"
+    " bit_or(id) AS o, mode(d, true) AS f FROM r GROUP BY k",
+    "SELECT k, median(v) AS m, percentile(id, 0.3) AS p, percentile(x, 0.9) AS q FROM r GROUP BY k",
     # Cores that read the tuples of other blocks, and elements of arrays.
     "WITH g AS (SELECT k, sum(v) AS s FROM r GROUP BY k HAVING k IS NOT NULL AND sum(v) > 0)"
     " SELECT r.id, g.s FROM r JOIN g ON r.k = g.k",
