@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from pyspark.sql import SparkSession
@@ -121,3 +121,14 @@ def _write_configuration(home: Path, settings: Mapping[str, str]) -> Path:
         "appender.stderr.layout.pattern = %p %c{1}: %m%n%ex{short}\n"
     )
     return folder
+
+
+@contextmanager
+def workers_without_packages(spark: SparkSession) -> Iterator[None]:
+    """Have the workers of a session started by a program that is no Python."""
+    context: Any = spark._sc  # type: ignore[attr-defined]
+    before, context.pythonExec = context.pythonExec, "/usr/bin/env"
+    try:
+        yield
+    finally:
+        context.pythonExec = before

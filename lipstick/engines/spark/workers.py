@@ -49,13 +49,15 @@ def use_own_python(spark: SparkSession) -> None:
 def check_workers(spark: SparkSession) -> None:
     """Check once for each session that workers can run functions of ours, by a job of one row.
 
-    Nothing runs where the workers' interpreter is the one of this process.
+    Workers of a local session run this interpreter then, unless the user has named one. Nothing
+    runs where theirs is the one of this process.
 
     Raises
     ------
     LipstickError
         When they cannot, with what to set.
     """
+    use_own_python(spark)
     context = getattr(spark, "_sc", None)
     interpreter = "" if context is None else str(context.pythonExec)
     if interpreter == sys.executable or _checked.get(spark) == interpreter:

@@ -22,6 +22,7 @@ import graphquery.reduction as reduction_package
 import lipstick.systems.events as events_package
 import semiring as semiring_package
 from lipstick.engines.spark.local_session import local_builder
+from lipstick.engines.spark.workers import check_workers
 from lipstick.systems.events.errors import EventsError
 from lipstick.systems.events.stream.batches import Batches
 from lipstick.systems.events.stream.local_reduction import decide, reduce_local
@@ -116,8 +117,11 @@ class StreamReduction:
         ------
         EventsError
             When the frame is not a stream, of Spark Connect, or without partitions to go by.
+        LipstickError
+            When Spark's workers cannot run functions of this process.
         """
         _check(frame, self.batches.settings)
+        check_workers(frame.sparkSession)
         self._spark = frame.sparkSession
         self.batches.labels = _labels(self.batches.settings.shards)
 

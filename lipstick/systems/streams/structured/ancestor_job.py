@@ -17,6 +17,7 @@ import lipstick.systems.errors
 import lipstick.systems.streams
 import semiring
 from graphquery.store.snapshot import read_rows
+from lipstick.engines.spark.workers import check_workers
 from lipstick.systems.streams.ancestors import EventRanges, Visited, walk_back
 from lipstick.systems.streams.batch import Batch
 from lipstick.systems.streams.codes import KeyCodes
@@ -80,6 +81,8 @@ def ancestors_frame(
     ------
     StreamError
         When there is no such stream.
+    LipstickError
+        When Spark's workers cannot run functions of this process.
 
     Notes
     -----
@@ -89,6 +92,7 @@ def ancestors_frame(
     scope = list(within or graph.sources)
     for name in scope:
         graph.node(name)
+    check_workers(spark)
     sid = graph.original(sid)
     files = {
         name: [

@@ -18,6 +18,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
+from lipstick.engines.spark.workers import check_workers
 from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.assertions import Assertions
 from lipstick.systems.streams.delays import Delays, Fixed
@@ -243,10 +244,14 @@ def start(
     StreamError
         A frame of a name that is not a source, or results of one that is not a stream.
         Before it starts: a graph that cannot run there, or a store or checkpoint of something else.
+    LipstickError
+        With `partitions`, when Spark's workers cannot run functions of this process.
     """
     _check_options(graph, results or {}, trigger or {})
     check(graph, frames, partitions)
     frame = one_frame(graph, frames, partitions)
+    if partitions:
+        check_workers(frame.sparkSession)
     asked = (properties, delays or Fixed(), results or {})
     recorder = (RecordedQuery if partitions else Assertions)(store, full=full)
     recorder.__enter__()

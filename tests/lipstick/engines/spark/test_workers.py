@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from lipstick import Session, semirings, session
 from lipstick.engines.spark.workers import check_workers, use_own_python
 from lipstick.errors import CapabilityError, LipstickError
+from tests.local_spark import workers_without_packages
 
 pytestmark = pytest.mark.engines("memory")
 
@@ -52,16 +53,11 @@ def _query(ls: Session) -> Any:
 @pytest.mark.classic
 def test_other_workers_are_checked_before_work(spark: SparkSession) -> None:
     """An interpreter without the packages is an error that says what to set."""
-    context: Any = spark._sc  # type: ignore[attr-defined]
     with session(spark) as ls:
         capture = _query(ls).capture
-        before = context.pythonExec
-        context.pythonExec = "/usr/bin/env"
-        try:
-            with pytest.raises(LipstickError, match=r"set PYSPARK_PYTHON(.|\n)*numpy"):
-                capture.algebra.evaluate(semirings.Counting())
-        finally:
-            context.pythonExec = before
+        wanted = r"set PYSPARK_PYTHON(.|\n)*numpy"
+        with workers_without_packages(spark), pytest.raises(LipstickError, match=wanted):
+            capture.algebra.evaluate(semirings.Counting())
         rows = capture.algebra.evaluate(semirings.Counting()).collect()
         assert [tuple(row) for row in rows] == [("a", 2, 1), ("b", 1, 1)]
 

@@ -21,10 +21,12 @@ from lipstick.systems.events.stream.settings import BatchProgress, StreamSetting
 from lipstick.systems.events.stream.spark import StreamReduction
 from lipstick.systems.events.stream.streaming_frames import files_of, messages_of
 from lipstick.systems.events.tasks import combine_partitions, map_in_pandas, map_partitions
+from semiring.errors import LipstickError
 from tests.graphquery.reduction.jobs import random_job
 from tests.graphquery.reduction.oracle import swept
 from tests.lipstick.systems.events.reduced import edges_in, pairs_in
 from tests.lipstick.systems.events.sent import send
+from tests.local_spark import workers_without_packages
 
 pytestmark = [pytest.mark.classic, pytest.mark.engines("memory")]
 BY = "wasGeneratedBy"
@@ -65,6 +67,17 @@ def test_random_jobs_with_restarts_and_redelivery(
     assert len(letters) == sent.bad
     assert progress.exact == (not sent.bad)
     assert all(each.origin.endswith(".jsonl") and each.line >= 1 for each in letters)
+
+
+def test_workers_are_checked_before_a_job_starts(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "0.jsonl").write_bytes(b"{}")
+    with (
+        StreamReduction(tmp_path / "store") as reduction,
+        workers_without_packages(spark),
+        pytest.raises(LipstickError, match="set PYSPARK_PYTHON"),
+    ):
+        reduction.start(files_of(spark, tmp_path / "in"))
 
 
 def test_a_batch_whose_commit_was_made_changes_nothing(spark: SparkSession, tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from lipstick.systems.streams.properties import Count, TotalDelay
 from lipstick.systems.streams.replay import replay
 from lipstick.systems.streams.stored import Stored
 from lipstick.systems.streams.structured import RunningGraph, start
+from semiring.errors import LipstickError
 from tests.lipstick.systems.streams import oracle
 from tests.lipstick.systems.streams.compared import check_questions, same_events
 from tests.lipstick.systems.streams.fed import (
@@ -37,6 +38,7 @@ from tests.lipstick.systems.streams.fed import (
     write_batch,
 )
 from tests.lipstick.systems.streams.generated import graph_of, random_inputs
+from tests.local_spark import workers_without_packages
 
 BATCHES = 4
 pytestmark = [pytest.mark.classic, pytest.mark.engines("memory")]
@@ -182,6 +184,16 @@ def test_what_cannot_run_is_refused_before_it_starts(spark: SparkSession, tmp_pa
     for message, graph, frames, given in cases:
         with pytest.raises(StreamError, match=message):
             start(graph, frames, tmp_path / "store", checkpoint=tmp_path / "c", **given)
+    assert not (tmp_path / "store").exists()
+
+
+def test_workers_are_checked_before_a_graph_starts(spark: SparkSession, tmp_path: Path) -> None:
+    _write(tmp_path, 0, (1, 1, 5))
+    with (
+        workers_without_packages(spark),
+        pytest.raises(LipstickError, match="set PYSPARK_PYTHON"),
+    ):
+        _run(spark, tmp_path, _graph(keyed=True), partitions=2)
     assert not (tmp_path / "store").exists()
 
 
