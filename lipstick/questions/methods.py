@@ -437,9 +437,7 @@ class Questions(ABC, Generic[T]):
         from lipstick.questions.contributions.question import contributions
 
         seconds = None if budget is None else _SHARE * budget
-        capture = self._captured
-        spark = capture.engine.spark
-        return contributions(capture.memory, spark, column, row, by, seconds, progress)
+        return contributions(self._captured, column, row, by, seconds, progress)
 
     def why(
         self,
@@ -506,26 +504,14 @@ class Questions(ABC, Generic[T]):
         conditions. Of more than 50,000 rows a sample is searched, in which rows that move the
         value most are likely; all numbers that are shown are over all rows.
         """
-        from lipstick.questions.why.pipeline import explain
+        from lipstick.questions.why.pipeline import check_memory, explain, measured, question_of
 
         capture = self._captured
+        check_memory(capture.manifest.row_count)
         with evaluating(capture.manifest, capture.engine.spark):
-            return explain(
-                capture.memory,
-                capture.engine.spark,
-                capture.what_if,
-                capture.what_if_updated,
-                column,
-                where,
-                than=than,
-                too=too,
-                limit=limit,
-                conditions=conditions,
-                columns=columns,
-                sources=sources,
-                budget=budget,
-                progress=progress,
-            )
+            found = measured(capture.memory, column, where or {}, than, too)
+            asked = question_of(capture, found, columns or {}, sources or {})
+            return explain(asked, limit, conditions, budget, progress)
 
     # -- differences and cells -------------------------------------------------------------
 

@@ -339,20 +339,14 @@ def _depth(levels: _Levels) -> int:
     return low
 
 
+@dataclass(frozen=True, eq=False)
 class _Levels:
     """The levels of an unfolded recursion, run one at a time."""
 
-    def __init__(
-        self,
-        spark: SparkSession,
-        recursion: Recursion,
-        tokens: Mapping[str, TokenSource],
-        sql: str,
-    ) -> None:
-        self._spark = spark
-        self.recursion = recursion
-        self._tokens = tokens
-        self._sql = sql
+    spark: SparkSession
+    recursion: Recursion
+    tokens: Mapping[str, TokenSource]
+    sql: str
 
     @property
     def last(self) -> int:
@@ -360,15 +354,15 @@ class _Levels:
 
     def is_empty(self, level: int) -> bool:
         """Return True if a level has no tuples, whatever is deleted."""
-        sql = potential_sql(lower_query(self.recursion.levels[level], self._tokens, self._sql))
+        sql = potential_sql(lower_query(self.recursion.levels[level], self.tokens, self.sql))
         if sql is None:
             raise self.refusal(f"recursion of {self.recursion.name} over aggregated values")
-        return own_sql(self._spark, sql).head() is None
+        return own_sql(self.spark, sql).head() is None
 
     def check_types(self) -> None:
         """Refuse a level whose columns differ in type from the first level's."""
         first, second = (
-            self._spark.sql(plain_sql(lower_query(level, self._tokens, self._sql))).schema
+            self.spark.sql(plain_sql(lower_query(level, self.tokens, self.sql))).schema
             for level in self.recursion.levels[:2]
         )
         for field, other in zip(first, second, strict=True):
@@ -378,5 +372,5 @@ class _Levels:
 
     def refusal(self, problem: str, advice: str = _ADVICE) -> UnsupportedError:
         return UnsupportedError(
-            f"{problem}, which is not supported", advice, self._sql, self.recursion.span
+            f"{problem}, which is not supported", advice, self.sql, self.recursion.span
         )

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from lipstick.questions.what_if import WhatIf
 
 
+@dataclass(frozen=True, eq=False)
 class HypotheticalRows:
     """The hypothetical rows of a written table, in this process and as a view of Spark.
 
@@ -59,19 +60,18 @@ class HypotheticalRows:
         Its columns, then the tokens if they are none of them.
     """
 
-    def __init__(self, spark: SparkSession, schema: StructType, table: pa.Table) -> None:
-        self._spark = spark
-        self._schema = schema
-        self.table = table
+    spark: SparkSession
+    schema: StructType
+    table: pa.Table
 
     @cached_property
     def view(self) -> str:
         """A view of the rows, made when it is first asked for."""
         view = f"_lipstick_hypothetical_{uuid.uuid4().hex[:8]}"
-        schema = StructType(list(self._schema.fields))
+        schema = StructType(list(self.schema.fields))
         if ROW_COLUMN in self.table.column_names:
             schema.add(ROW_COLUMN, LongType())
-        self._spark.createDataFrame(self.table, schema).createOrReplaceTempView(view)
+        self.spark.createDataFrame(self.table, schema).createOrReplaceTempView(view)
         return view
 
 

@@ -69,6 +69,7 @@ class LibraryVerdict:
 
 
 @checked
+@dataclass(frozen=True, eq=False)
 class LibraryResult:
     """A result of a library, with the query that made it.
 
@@ -82,17 +83,10 @@ class LibraryResult:
         Why there is no query; empty: there is one.
     """
 
-    def __init__(
-        self,
-        verdict: LibraryVerdict,
-        query: Shown | None = None,
-        column: str | None = None,
-        reason: str = "",
-    ) -> None:
-        self.verdict = verdict
-        self.query = query
-        self.column = column
-        self.reason = reason
+    verdict: LibraryVerdict
+    query: Shown | None = None
+    column: str | None = None
+    reason: str = ""
 
     @property
     def name(self) -> str:

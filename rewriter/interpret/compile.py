@@ -28,13 +28,13 @@ Made = TypeVar("Made")
 _KEPT = 4096
 
 
+@dataclass(frozen=True, eq=False)
 class _Same:
     """A scalar, equal to itself only: to compare trees takes as long as to read them."""
 
     __slots__ = ("scalar",)
 
-    def __init__(self, scalar: Scalar) -> None:
-        self.scalar = scalar
+    scalar: Scalar
 
     def __hash__(self) -> int:
         return id(self.scalar)

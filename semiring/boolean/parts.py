@@ -78,13 +78,13 @@ def part_classes(columns: GateColumns, parts: list[Conjunctions], count: int) ->
     return _Looks(columns).classes(parts, count) if count else []
 
 
+@dataclass(frozen=True, eq=False)
 class _Looks:
-    def __init__(self, columns: GateColumns) -> None:
-        self._columns = columns
+    columns: GateColumns
 
     def classes(self, opened: list[Conjunctions], count: int) -> list[PartClass]:
         """Return the classes of parts."""
-        columns = self._columns
+        columns = self.columns
         starts, groups, items, literals = 0, [], [], []
         item_start = 0
         for part in opened:
@@ -148,7 +148,7 @@ class _Looks:
             For a comparison of formal values within a part of too many tuples: one decision after
             the other would have to be made, and the whole part be read for each.
         """
-        columns = self._columns
+        columns = self.columns
         kind = columns.kind[gates]
         open_sides = columns.offsets[gates + 1] - columns.offsets[gates] == 2
         second = columns.child[columns.offsets[gates] + np.minimum(1, open_sides)]
@@ -163,7 +163,7 @@ class _Looks:
 
     def _colors(self, gates: Array, of_tokens: Array, seed: np.uint64 = SEEDS[0]) -> Array:
         """Return, by gate, a digest of all gates below it; tokens start from their own digests."""
-        columns = self._columns
+        columns = self.columns
         colors = mixed(of_tokens + seed)
         for layer in _layers(gates[columns.kind[gates] != TOKEN], columns.depth):
             edges, own = columns.edges_of(layer)
@@ -179,7 +179,7 @@ class _Looks:
         self, gates: Array, colors: Array, group: Array, item: Array, literal: Array
     ) -> Array:
         """Return a digest by gate of the gates above it in its part."""
-        columns, seed = self._columns, SEEDS[1]
+        columns, seed = self.columns, SEEDS[1]
         contexts = colors.copy()
         item_bounds = bounds(np.bincount(item, minlength=len(group)))
         of_literal = mixed(colors[literal // 2] + (literal % 2).astype(np.uint64))
@@ -197,7 +197,7 @@ class _Looks:
         """Return a part as an expression."""
         conjunctions: list[list[tuple[Expression, int]]] = [[] for _ in part.group]
         for item, literal in zip(part.item.tolist(), part.literal.tolist(), strict=True):
-            factor = Expression.of(self._columns.annotation(literal // 2))
+            factor = Expression.of(self.columns.annotation(literal // 2))
             if literal % 2:
                 factor = Expression.one().monus(factor.delta())
             conjunctions[item].append((factor, 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise, repeat
 from typing import Any, Generic, Protocol, TypeVar
@@ -54,38 +55,38 @@ class TokenValues(Protocol):
         """Return the values of some tokens as an array of elements."""
 
 
+@dataclass(frozen=True, eq=False)
 class ArrayValues:
     """The values of all tokens by number, as an array of elements of a semiring."""
 
-    def __init__(self, semiring: Semiring[Any], values: Array) -> None:
-        self._semiring = semiring
-        self._values = values
+    semiring: Semiring[Any]
+    values: Array
 
     def columns(self, numbers: Array) -> tuple[Columns[Array], Array]:
         """See :class:`TokenValues`."""
-        return ArrayColumns(self._semiring, {}), self._values[numbers]
+        return ArrayColumns(self.semiring, {}), self.values[numbers]
 
     def elements(self, numbers: Array) -> Array:
         """See :class:`TokenValues`."""
-        found: Array = self._values[numbers]
+        found: Array = self.values[numbers]
         return found
 
 
+@dataclass(frozen=True, eq=False)
 class WorldValues:
     """Worlds, by the multiplicity of every token: a row per token, a column per world.
 
     Counts are Booleans, int64, or Python integers beyond int64.
     """
 
-    def __init__(self, there: Array) -> None:
-        self._there = there
+    there: Array
 
     def columns(self, numbers: Array) -> tuple[Columns[Array], Array]:
         """See :class:`TokenValues`."""
-        there = self._there[numbers]
+        there = self.there[numbers]
         if there.dtype == np.bool_:
             there = there.astype(np.int64)
-        return _WorldColumns(self._there.shape[1]), there
+        return _WorldColumns(self.there.shape[1]), there
 
     def elements(self, numbers: Array) -> Array:
         """See :class:`TokenValues`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ SortKey = Callable[[int], Any]
 """From a gate to the sort key of its expression."""
 
 
+@dataclass(frozen=True, eq=False)
 class CanonicalOrder:
     """The order of the canonical expressions of gates.
 
@@ -26,13 +28,12 @@ class CanonicalOrder:
         The key of the few gates that are not ordered by their children.
     """
 
-    def __init__(self, gates: Gates, sort_key: SortKey) -> None:
-        self._gates = gates
-        self._sort_key = sort_key
+    gates: Gates
+    sort_key: SortKey
 
     def _kinds(self, gates: Array) -> Array:
         """Return the kinds of gates, ordered as the kinds of expressions."""
-        kinds: Array = self._gates.kind[gates].astype(np.int64)
+        kinds: Array = self.gates.kind[gates].astype(np.int64)
         return kinds
 
     def ranks(self, gates: Array) -> Array:
@@ -54,7 +55,7 @@ class CanonicalOrder:
         """Return ranks of gates of one class, smaller than their number."""
         if len(gates) == 1:
             return np.zeros(1, dtype=np.int64)
-        store = self._gates
+        store = self.gates
         if kind == TOKEN:
             return np.argsort(np.argsort(gates))
         if kind == DELTA:
@@ -66,7 +67,7 @@ class CanonicalOrder:
         if kind in (PRODUCT, SUM):
             edges, offsets = self.sorted_edges(gates)
             return self._lists(store.child[edges], store.label[edges], offsets)
-        keys = [self._sort_key(gate) for gate in gates.tolist()]
+        keys = [self.sort_key(gate) for gate in gates.tolist()]
         numbers = {key: number for number, key in enumerate(sorted(set(keys)))}
         return np.array([numbers[key] for key in keys], dtype=np.int64)
 
@@ -74,21 +75,21 @@ class CanonicalOrder:
         """Return the edges of gates in the order of their ends, and the CSR offsets of the
         gates.
         """
-        edges, offsets = self._gates.edges_of(gates)
+        edges, offsets = self.gates.edges_of(gates)
         return self._sorted(edges, offsets), offsets
 
     def first_edges(self, gate: int, limit: int | None) -> Array:
         """Return at least the first `limit` edges of a gate, in the order of their ends."""
-        edges, _ = self._gates.edges_of(np.array([gate]))
+        edges, _ = self.gates.edges_of(np.array([gate]))
         if limit is not None and limit < len(edges):
-            child = self._gates.child[edges]
-            keys = self._kinds(child) << 32 | least_tokens(self._gates, child)
+            child = self.gates.child[edges]
+            keys = self._kinds(child) << 32 | least_tokens(self.gates, child)
             edges = edges[keys <= np.partition(keys, limit)[limit]]
         return self._sorted(edges, np.array([0, len(edges)]))
 
     def _sorted(self, edges: Array, offsets: Array) -> Array:
         """Return the edges of CSR segments in the order of their ends."""
-        owners, child = owners_of(offsets), self._gates.child[edges]
+        owners, child = owners_of(offsets), self.gates.child[edges]
         classes = self._kinds(child)
         # Ends of another class than their siblings need no rank.
         keys = owners.astype(np.int64) * 16 + classes

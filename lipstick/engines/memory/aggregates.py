@@ -80,6 +80,7 @@ class TouchedMembers:
         return known_values(scalar, self.resolve, len(self.groups))
 
 
+@dataclass(frozen=True, eq=False)
 class Touched:
     """Groups with changed members; one and the same may be there once per scenario.
 
@@ -103,28 +104,18 @@ class Touched:
         there for, and the number of each group among these.
     """
 
-    def __init__(
-        self,
-        count: int,
-        lost: TouchedMembers,
-        gained: TouchedMembers,
-        stored: Callable[[str], pa.Array | None],
-        survivors: Callable[[Array], TouchedMembers],
-        sums: Callable[[str, Array], tuple[Array, Array]],
-        whole: Callable[[], tuple[TouchedMembers, Array]],
-    ) -> None:
-        self.count = count
-        self._lost = lost
-        self._gained = gained
-        self._stored = stored
-        self._survivors = survivors
-        self._sums = sums
-        self._whole = whole
+    count: int
+    lost: TouchedMembers
+    gained: TouchedMembers
+    stored: Callable[[str], pa.Array | None]
+    survivors: Callable[[Array], TouchedMembers]
+    sums: Callable[[str, Array], tuple[Array, Array]]
+    whole: Callable[[], tuple[TouchedMembers, Array]]
 
     @cached_property
     def members(self) -> Array:
         """The number of members that each group has left."""
-        stored = self._stored(MEMBERS)
+        stored = self.stored(MEMBERS)
         assert stored is not None
         return self._less(stored, *self._ones())
 
@@ -136,14 +127,14 @@ class Touched:
         CaptureError
             When only Spark can compute it, or its values are not in the capture.
         """
-        stored = self._stored(name)
+        stored = self.stored(name)
         assert stored is not None
         if call.function is None:
             return self._anew(call, stored)
         if call.function == "COUNT" and not call.arguments:
             return pa.array(self._less(stored, *self._ones()), pa.int64())
-        lost = [self._lost.values(argument) for argument in call.arguments]
-        gained = [self._gained.values(argument) for argument in call.arguments]
+        lost = [self.lost.values(argument) for argument in call.arguments]
+        gained = [self.gained.values(argument) for argument in call.arguments]
         try:
             return self._from_values(name, call, stored, lost, gained)
         except FailedError as error:
@@ -151,7 +142,7 @@ class Touched:
 
     def _anew(self, call: AggregateCall, stored: pa.Array) -> pa.Array:
         """An aggregate without a tensor, of every group that loses or gains members."""
-        touched = [np.ones(len(part.groups), dtype=np.bool_) for part in (self._lost, self._gained)]
+        touched = [np.ones(len(part.groups), dtype=np.bool_) for part in (self.lost, self.gained)]
         places = self._involved(*touched)
         try:
             if call.anew is None:
@@ -175,7 +166,7 @@ class Touched:
         compute = spark_scalar.get()
         if compute is None:
             raise needs_spark(call.text) from cause
-        part = self._survivors(places)
+        part = self.survivors(places)
         if len(part.groups) > _BY_SPARK:
             raise CapabilityError(
                 f"Spark alone computes {call.text}, here over {len(part.groups):,} rows in "
@@ -191,7 +182,7 @@ class Touched:
             raise needs_spark(call.text) from error
 
     def _ones(self) -> tuple[Array, Array]:
-        lost, gained = len(self._lost.groups), len(self._gained.groups)
+        lost, gained = len(self.lost.groups), len(self.gained.groups)
         return np.ones(lost, dtype=np.int64), np.ones(gained, dtype=np.int64)
 
     def _from_values(
@@ -215,19 +206,19 @@ class Touched:
             less = self._less(stored, *(mask.astype(np.int64) for mask in counted))
             return pa.array(less, pa.int64())
         if call.function in ("MIN", "MAX"):
-            extreme = same(lost[0], stored.take(pa.array(self._lost.groups)))
+            extreme = same(lost[0], stored.take(pa.array(self.lost.groups)))
             return self._again(call, stored, self._involved(counted[0] & extreme, counted[1]))
-        counts = self._stored(name + COUNT_SUFFIX)
+        counts = self.stored(name + COUNT_SUFFIX)
         if not is_exact(lost[0].type):
             involved = self._involved(*counted)
             if counts is None:
                 return self._again(call, stored, involved)
-            chosen, rest = self._sums(name, involved)
+            chosen, rest = self.sums(name, involved)
             if len(chosen):
                 numbers = self._less(counts, *(mask.astype(np.int64) for mask in counted))
                 stored = self._floats(call, stored, chosen, rest, numbers, gained[0])
             return self._again(call, stored, np.setdiff1d(involved, chosen, assume_unique=True))
-        sums = stored if call.function == "SUM" else self._stored(name + SUM_SUFFIX)
+        sums = stored if call.function == "SUM" else self.stored(name + SUM_SUFFIX)
         if counts is None or sums is None:
             return self._again(call, stored, self._involved(*counted))
         left = self._less(counts, *(mask.astype(np.int64) for mask in counted))
@@ -241,7 +232,7 @@ class Touched:
 
     def _size(self, places: Array) -> int:
         """The number of members that groups have without deletion."""
-        sizes = self._stored(MEMBERS)
+        sizes = self.stored(MEMBERS)
         return 0 if sizes is None else pc.sum(sizes.take(pa.array(places))).as_py() or 0
 
     def _distinct_counts(
@@ -253,7 +244,7 @@ class Touched:
         counted: tuple[Array, Array],
     ) -> pa.Array:
         """COUNT(DISTINCT): less the values that groups lose altogether, and those they gain."""
-        whole, of_groups = self._whole()
+        whole, of_groups = self.whole()
         every = [whole.values(argument) for argument in call.arguments]
         columns = [
             normal(decoded(pa.concat_arrays([a, as_type(b, a.type), as_type(c, a.type)])))
@@ -271,9 +262,9 @@ class Touched:
             index = np.minimum(np.searchsorted(cells, wanted), max(len(cells) - 1, 0))
             return np.where(cells[index] == wanted, numbers[index], 0) if len(cells) else wanted * 0
 
-        lost_keys = self._lost.groups[counted[0]] * len(first) + gone[counted[0]]
+        lost_keys = self.lost.groups[counted[0]] * len(first) + gone[counted[0]]
         lost_cells, lost_counts = np.unique(lost_keys, return_counts=True)
-        new_cells = np.unique(self._gained.groups[counted[1]] * len(first) + new[counted[1]])
+        new_cells = np.unique(self.gained.groups[counted[1]] * len(first) + new[counted[1]])
         emptied = lost_cells[had(*np.divmod(lost_cells, len(first))) == lost_counts]
         begun = new_cells[had(*np.divmod(new_cells, len(first))) == 0]
         emptied = np.setdiff1d(emptied, new_cells, assume_unique=True)
@@ -309,7 +300,7 @@ class Touched:
         sums = np.zeros(self.count)
         sums[places] = left
         arrived = gained.fill_null(0.0).to_numpy(zero_copy_only=False)
-        np.add.at(sums, self._gained.groups, arrived)
+        np.add.at(sums, self.gained.groups, arrived)
         null = counts == 0
         if call.function == "AVG":
             sums = sums / np.where(null, 1, counts)
@@ -320,22 +311,22 @@ class Touched:
         """Exact stored totals, unscaled, without the lost members and with the gained ones."""
         totals: Array = from_arrow(stored).values
         if len(lost):
-            totals = subtract_members(totals, self._lost.groups, lost)
+            totals = subtract_members(totals, self.lost.groups, lost)
         if len(gained):
-            totals = subtract_members(totals, self._gained.groups, -gained)
+            totals = subtract_members(totals, self.gained.groups, -gained)
         return totals
 
     def _involved(self, lost: Array, gained: Array) -> Array:
         """The places of the groups of some lost and gained members, given by Boolean arrays."""
-        groups = mask_of(self._lost.groups[lost], self.count)
-        groups[self._gained.groups[gained]] = True
+        groups = mask_of(self.lost.groups[lost], self.count)
+        groups[self.gained.groups[gained]] = True
         return np.flatnonzero(groups)
 
     def _again(self, call: AggregateCall, stored: pa.Array, places: Array) -> pa.Array:
         """Compute an aggregate anew in some groups, keeping the stored values of the others."""
         if not len(places):
             return stored
-        sizes = self._stored(MEMBERS)
+        sizes = self.stored(MEMBERS)
         assert sizes is not None
         numbers = sizes.fill_null(0).to_numpy(zero_copy_only=False)[places]
         parts = [self._computed(call, part, stored.type) for part in cut(places, numbers)]
@@ -343,7 +334,7 @@ class Touched:
 
     def _computed(self, call: AggregateCall, places: Array, kind: pa.DataType) -> pa.Array:
         """An aggregate from the members left in some groups."""
-        part = self._survivors(places)
+        part = self.survivors(places)
         offsets = bounds(np.bincount(part.groups, minlength=len(places)))
         columns = [part.values(argument) for argument in call.arguments]
         array = reaggregate(call, columns, offsets)

@@ -66,8 +66,7 @@ class AggregatePlace:
 
 def values_without(
     engine: Engine,
-    output: str,
-    position: int,
+    value: AskedValue,
     deleted: Mapping[str, Deleted],
     count: int,
     go_on: Callable[[int], bool],
@@ -81,8 +80,8 @@ def values_without(
 
     Parameters
     ----------
-    output
-        The column, by its name in the last block.
+    value
+        The position of the row, and the column by its name in the last block.
     deleted
         Per relation the deleted tuples, by sorted scenarios.
     go_on
@@ -94,7 +93,7 @@ def values_without(
     Cost: what the scenarios touch in the blocks below; of the last block only the row itself where
     its rows are there one for one. O(log n) evaluations for each of n scenarios that fails.
     """
-    column = _AskedColumn(engine, AskedValue(position, output), aggregate)
+    column = _AskedColumn(engine, value, aggregate)
     pieces: list[_Piece] = []
     waiting, step, failed, done, reason = [(0, count)], FIRST, 0, 0, ""
     while waiting:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -107,17 +107,17 @@ def computed(
     return computed_values.take(pa.array(placement.place))
 
 
+@dataclass(frozen=True, eq=False)
 class _Rows:
     """The rows that a window function is computed over."""
 
-    def __init__(self, call: WindowCall, resolve: Resolve, length: int) -> None:
-        self.call = call
-        self.length = length
-        self._resolve = resolve
+    call: WindowCall
+    resolve: Resolve
+    length: int
 
     def values(self, scalar: Interpreted) -> pa.Array:
         """The values of a scalar, row by row."""
-        return known_values(scalar, self._resolve, self.length)
+        return known_values(scalar, self.resolve, self.length)
 
     def argument(self, number: int) -> pa.Array:
         """The values of an argument, row by row."""
@@ -130,7 +130,7 @@ class _Rows:
         argument = self.call.arguments[number]
         if argument.columns or argument.run is None:
             raise needs_spark(self.call.text)
-        value = argument.evaluate(self._resolve).to_arrow(1)[0].as_py()
+        value = argument.evaluate(self.resolve).to_arrow(1)[0].as_py()
         if not isinstance(value, int):
             raise needs_spark(self.call.text)
         return value

@@ -10,14 +10,13 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import NumericType
 
 from lipstick.capture.manifest import Manifest
+from lipstick.engines.spark.engine import SparkEngine
 from lipstick.errors import CaptureError
 from lipstick.stages.reading import own_sql
-from rewriter.emit.statements import ViewOf
 from rewriter.emit.statements.leave_one_out import AFTER, BEFORE, leave_one_out_sql
 from semiring.errors import CapabilityError
 
@@ -25,10 +24,8 @@ _IN_MEMORY = "Ask the capture in memory: cluster=False."
 
 
 def top_on_cluster(
-    spark: SparkSession,
+    engine: SparkEngine,
     manifest: Manifest,
-    rows: DataFrame,
-    members: ViewOf,
     output: str,
     relation: str,
     where: Mapping[str, Any],
@@ -38,8 +35,6 @@ def top_on_cluster(
 
     Parameters
     ----------
-    rows, members
-        The rows of the answer with the identity of each, and the views of members.
     output
         The output of the root block.
     where
@@ -53,9 +48,10 @@ def top_on_cluster(
     CaptureError
         When no row, or several, have the values of `where`.
     """
+    rows, spark = engine.present(), engine.spark
     view = f"_lipstick_chosen_{uuid.uuid4().hex[:8]}"
     is_number = isinstance(rows.schema[output].dataType, NumericType)
-    statement = leave_one_out_sql(manifest.root, output, relation, members, view, limit)
+    statement = leave_one_out_sql(manifest.root, output, relation, engine.members_view, view, limit)
     if statement is None or not is_number or manifest.values == "reference":
         raise CapabilityError(
             "The cluster leaves out tuples one by one of numbers alone: arithmetic of SUM, COUNT, "

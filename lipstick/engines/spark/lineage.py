@@ -6,6 +6,7 @@ It includes the rows that the values of window functions were computed from.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import and_
 
@@ -85,18 +86,18 @@ def lineage_tokens(
     the rows that the value of a window function comes from or is decided by.
     """
     root = manifest.root
-    wanted: dict[str, list[DataFrame]] = {root.name: [_identified(rows, root.identity)]}
-    tokens: dict[str, list[DataFrame]] = {}
-    whole: set[str] = set()
+    walk = _TokenWalk(spark, members_view, rows_views)
+    walk.wanted[root.name] = [_identified(rows, root.identity)]
     for block in reversed(topological(root)):
-        if block.name in whole:
-            _block(spark, block, members_view, rows_views, None, wanted, tokens, whole)
-        elif block.name in wanted:
-            selected = reduce(DataFrame.union, wanted[block.name]).distinct()
+        if block.name in walk.whole:
+            walk.collect(block, None)
+        elif block.name in walk.wanted:
+            selected = reduce(DataFrame.union, walk.wanted[block.name]).distinct()
             if block.windowed:
                 selected = with_window_rows(spark, block, members_view, rows_views, selected)
-            _block(spark, block, members_view, rows_views, selected, wanted, tokens, whole)
-    return {name: reduce(DataFrame.union, frames).distinct() for name, frames in tokens.items()}
+            walk.collect(block, selected)
+    found = walk.tokens.items()
+    return {name: reduce(DataFrame.union, frames).distinct() for name, frames in found}
 
 
 def select_rows(rows: DataFrame, manifest: Manifest, where: str | Column) -> DataFrame:
@@ -128,45 +129,57 @@ def select_rows(rows: DataFrame, manifest: Manifest, where: str | Column) -> Dat
     )
 
 
-def _block(
-    spark: SparkSession,
-    block: Block,
-    members_view: Callable[[Block], str],
-    rows_views: Mapping[str, str],
-    selected: DataFrame | None,
-    wanted: dict[str, list[DataFrame]],
-    tokens: dict[str, list[DataFrame]],
-    whole: set[str],
-) -> None:
-    """Collect the tokens of a block's selected tuples (None: all) and what they refer to."""
-    whole.update(lookup.block.name for lookup in block.subqueries)
-    if block.kind is Kind.UNION:
-        if selected is None:
-            whole.update(branch.name for branch in block.branches)
+@dataclass(frozen=True, slots=True)
+class _TokenWalk:
+    """A walk down the blocks of an answer, to the tokens in the lineage of its rows.
+
+    Attributes
+    ----------
+    wanted
+        The identities of the tuples of blocks that those above refer to.
+    whole
+        The blocks that are referred to with all of their tuples.
+    """
+
+    spark: SparkSession
+    members_view: Callable[[Block], str]
+    rows_views: Mapping[str, str]
+    wanted: dict[str, list[DataFrame]] = field(default_factory=dict)
+    tokens: dict[str, list[DataFrame]] = field(default_factory=dict)
+    whole: set[str] = field(default_factory=set)
+
+    def collect(self, block: Block, selected: DataFrame | None) -> None:
+        """Collect the tokens of a block's selected tuples (None: all) and what they refer to."""
+        self.whole.update(lookup.block.name for lookup in block.subqueries)
+        if block.kind is Kind.UNION:
+            if selected is None:
+                self.whole.update(branch.name for branch in block.branches)
+                return
+            for number, branch in enumerate(block.branches):
+                of_branch = selected.where(F.col("_branch") == number)
+                columns = [F.col(f"`_{number}_{name}`").alias(name) for name in branch.identity]
+                self.wanted.setdefault(branch.name, []).append(
+                    _identified(
+                        of_branch.select(*columns) if columns else of_branch, branch.identity
+                    )
+                )
             return
-        for number, branch in enumerate(block.branches):
-            of_branch = selected.where(F.col("_branch") == number)
-            columns = [F.col(f"`_{number}_{name}`").alias(name) for name in branch.identity]
-            wanted.setdefault(branch.name, []).append(
-                _identified(of_branch.select(*columns) if columns else of_branch, branch.identity)
-            )
-        return
-    sql, contributions = contributions_sql(block, members_view, rows=rows_views)
-    members = own_sql(spark, sql)
-    if block.difference is not None and not block.difference.common:
-        # A row of EXCEPT ALL was made from the left side alone.
-        members = members.where(F.col(SIDE) == 0)
-    if selected is not None:
-        members = _matching(members, selected, block.identity)
-    for relation, names in contributions.tokens:
-        taken = members.select(*_columns(names))
-        absent = reduce(and_, (F.col(name).isNull() for name in names))
-        tokens.setdefault(relation, []).append(taken.where(~absent))
-    for reference in contributions.references:
-        inner = next(b for b in block.derived if b.name == reference.block)
-        pairs = list(zip(reference.columns, inner.identity, strict=True))
-        referred = members.select(*(F.col(c).alias(i) for c, i in pairs)) if pairs else members
-        wanted.setdefault(inner.name, []).append(_identified(referred, inner.identity))
+        sql, contributions = contributions_sql(block, self.members_view, rows=self.rows_views)
+        members = own_sql(self.spark, sql)
+        if block.difference is not None and not block.difference.common:
+            # A row of EXCEPT ALL was made from the left side alone.
+            members = members.where(F.col(SIDE) == 0)
+        if selected is not None:
+            members = _matching(members, selected, block.identity)
+        for relation, names in contributions.tokens:
+            taken = members.select(*_columns(names))
+            absent = reduce(and_, (F.col(name).isNull() for name in names))
+            self.tokens.setdefault(relation, []).append(taken.where(~absent))
+        for reference in contributions.references:
+            inner = next(b for b in block.derived if b.name == reference.block)
+            pairs = list(zip(reference.columns, inner.identity, strict=True))
+            referred = members.select(*(F.col(c).alias(i) for c, i in pairs)) if pairs else members
+            self.wanted.setdefault(inner.name, []).append(_identified(referred, inner.identity))
 
 
 def _matching(members: DataFrame, selected: DataFrame, identity: Sequence[str]) -> DataFrame:

@@ -182,6 +182,7 @@ class DataCheck:
 
 
 @checked
+@dataclass(frozen=True, eq=False)
 class CheckResult:
     """A check that was run.
 
@@ -193,9 +194,8 @@ class CheckResult:
         Its annotated answer: the failures, or the value.
     """
 
-    def __init__(self, check: DataCheck, frame: AnnotatedFrame | Capture) -> None:
-        self.check = check
-        self.frame = frame
+    check: DataCheck
+    frame: AnnotatedFrame | Capture
 
     @cached_property
     def _answer(self) -> pa.Table:

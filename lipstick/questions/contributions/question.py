@@ -24,6 +24,7 @@ from lipstick.engines.memory.memory import Memory
 from lipstick.engines.memory.places import NOTHING
 from lipstick.engines.memory.reach import token_types
 from lipstick.engines.memory.scenarios import Deleted
+from lipstick.engines.memory.state import AskedValue
 from lipstick.errors import CaptureError
 from lipstick.questions.contributions.axes import Axes, Axis, InputGroups
 from lipstick.questions.why.measure import (
@@ -39,7 +40,7 @@ from rewriter.interpret import AggregateCall, UninterpretableError, interpret
 from semiring.base import Array
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from lipstick.engines.protocol import AskedCapture
 
 _SILENT = 2.0
 """Seconds after which progress is reported."""
@@ -314,8 +315,7 @@ def contributions_of(
     deleted = {axis.relation: Deleted(tokens, scenarios)}
     found = values_without(
         memory.engine,
-        inputs.output,
-        inputs.position,
+        AskedValue(inputs.position, inputs.output),
         deleted,
         groups.count,
         go_on,
@@ -327,8 +327,7 @@ def contributions_of(
 
 
 def contributions(
-    memory: Memory,
-    spark: SparkSession | None,
+    capture: AskedCapture,
     column: str,
     row: int | Mapping[str, Any] | None,
     by: str | None,
@@ -336,7 +335,8 @@ def contributions(
     progress: Callable[[str], None] | None,
 ) -> pa.Table:
     """Return the value without each group of inputs; see :meth:`lipstick.Capture.contributions`."""
-    axes = Axes(memory, spark)
+    memory = capture.memory
+    axes = Axes(memory, capture.engine.spark)
     inputs = inputs_of(memory, axes, _place(memory, row), column)
     groups = inputs.grouped(*grouping(by, inputs.axes))
     found = contributions_of(memory, inputs, groups, seconds, progress)

@@ -145,12 +145,12 @@ class NumberedTuples:
         return ascending(np.concatenate(found))
 
 
+@dataclass(frozen=True, eq=False)
 class DifferingWorlds:
     """Two queries in worlds without some of their tuples."""
 
-    def __init__(self, memories: Sequence[Memory], tuples: NumberedTuples) -> None:
-        self._memories = memories
-        self.tuples = tuples
+    memories: Sequence[Memory]
+    tuples: NumberedTuples
 
     def differ(self, gone: Array) -> Array:
         """Return a Boolean per world: the answers differ.
@@ -167,7 +167,7 @@ class DifferingWorlds:
         """
         worlds, numbers = np.nonzero(gone)
         answers = []
-        for memory in self._memories:
+        for memory in self.memories:
             deleted, start = {}, 0
             for name, table in self.tuples.tokens.items():
                 chosen = (numbers >= start) & (numbers < start + table.num_rows)

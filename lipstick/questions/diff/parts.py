@@ -53,6 +53,7 @@ class ChangePredicate:
 
 
 @checked
+@dataclass(frozen=True, eq=False)
 class DifferenceParts:
     """The parts of the difference of one number of an answer; they add up to it exactly.
 
@@ -77,28 +78,21 @@ class DifferenceParts:
         version, also the constants in its number.
     """
 
-    def __init__(
-        self,
-        subject: str,
-        values: Sequence[Any],
-        code: Fraction,
-        divided: Sequence[tuple[Fraction, DividedChange]],
-        rest: Fraction,
-        changes: Mapping[str, ChangedRows],
-        engine: Engine,
-        kinds: Mapping[str, tuple[int, Fraction]] | None = None,
-        edits: Sequence[EditPart] = (),
-    ) -> None:
-        self.subject = subject
-        self.before, self.after = values
-        self.code = code
-        self.rest = rest
-        self.unchanged = sum((slope * each.unchanged for slope, each in divided), Fraction(0))
-        self.edits = tuple(edits)
-        self._kinds = dict(kinds or {})
-        self._divided = tuple(divided)
-        self._changes = changes
-        self._engine = engine
+    subject: str
+    before: Any
+    after: Any
+    code: Fraction
+    rest: Fraction
+    edits: Sequence[EditPart]
+    divided: Sequence[tuple[Fraction, DividedChange]]
+    kinds: Mapping[str, tuple[int, Fraction]]
+    changes: Mapping[str, ChangedRows]
+    engine: Engine
+
+    @property
+    def unchanged(self) -> Fraction:
+        """The part of rows that are the same in both versions."""
+        return sum((slope * each.unchanged for slope, each in self.divided), Fraction(0))
 
     @property
     def difference(self) -> Fraction:
@@ -113,9 +107,9 @@ class DifferenceParts:
     @cached_property
     def _by_row(self) -> dict[str, Array]:
         parts = {}
-        for name, changed in self._changes.items():
+        for name, changed in self.changes.items():
             total = np.zeros(len(changed))
-            for slope, each in self._divided:
+            for slope, each in self.divided:
                 total += float(slope * each.unit) * each.shares[name]
             parts[name] = total
         return parts
@@ -123,7 +117,7 @@ class DifferenceParts:
     def exact(self, relation: str, numbers: Array | None = None) -> Fraction:
         """Return the sum of the parts of changed rows of a relation, by number; None: of all."""
         total = Fraction(0)
-        for slope, each in self._divided:
+        for slope, each in self.divided:
             shares = each.shares[relation]
             chosen = shares if numbers is None else shares[numbers]
             total += slope * each.unit * Fraction(float(chosen.sum()))
@@ -132,7 +126,7 @@ class DifferenceParts:
     def exact_rows(self) -> dict[str, dict[tuple[Any, ...], Fraction]]:
         """Return the exact part of each changed row, by relation and key: an object per row."""
         rows: dict[str, dict[tuple[Any, ...], Fraction]] = {}
-        for name, changed in self._changes.items():
+        for name, changed in self.changes.items():
             numbers = np.flatnonzero(self._taking_part(name))
             table = changed.take(numbers).select(list(changed.new.record.token))
             keys = zip(*(column.to_pylist() for column in table.columns), strict=True)
@@ -150,7 +144,7 @@ class DifferenceParts:
             rows.append({"part": "code", "value": float(self.code)})
         for each in self.edits:
             rows.append({"part": "code", "change": each.sentence, "value": float(each.part)})
-        for name, changed in self._changes.items():
+        for name, changed in self.changes.items():
             by_row = self._by_row[name]
             for kind, word in enumerate(KINDS):
                 numbers = np.flatnonzero((changed.kinds == kind) & self._taking_part(name))
@@ -164,10 +158,10 @@ class DifferenceParts:
                             "value": float(by_row[numbers].sum()),
                         }
                     )
-        for word, (number, part) in self._kinds.items():
+        for word, (number, part) in self.kinds.items():
             rows.append({"part": "rows", "change": word, "rows": number, "value": float(part)})
         if self.unchanged:
-            unread = [f"{name}.{u}" for name, each in self._changes.items() for u in each.unread]
+            unread = [f"{name}.{u}" for name, each in self.changes.items() for u in each.unread]
             word = f"rows in both, whose values of {', '.join(unread)} are not known here"
             word = word if unread else "unchanged rows"
             rows.append({"part": word, "value": float(self.unchanged)})
@@ -183,8 +177,8 @@ class DifferenceParts:
 
     def _taking_part(self, relation: str) -> Array:
         """Return a Boolean per changed row: it has a share of some aggregate."""
-        taking = np.zeros(len(self._changes[relation]), dtype=np.bool_)
-        for _, each in self._divided:
+        taking = np.zeros(len(self.changes[relation]), dtype=np.bool_)
+        for _, each in self.divided:
             taking |= each.shares[relation] != 0
         return taking
 
@@ -209,13 +203,13 @@ class DifferenceParts:
         """
         name = self._relation(relation)
         chosen = self._largest(name, limit)
-        table = self._changes[name].take(chosen)
+        table = self.changes[name].take(chosen)
         return table.append_column("_part", pa.array(self._by_row[name][chosen]))
 
     def inputs(self, limit: int | None = 5) -> list[tuple[ChangedInput, Fraction]]:
         """Return the changed rows with the largest parts, each with its part."""
         found: list[tuple[ChangedInput, Fraction]] = []
-        for name, changed in self._changes.items():
+        for name, changed in self.changes.items():
             numbers = self._largest(name, limit)
             parts = [self.exact(name, numbers[[at]]) for at in range(len(numbers))]
             found += zip(changed.inputs(numbers), parts, strict=True)
@@ -229,14 +223,12 @@ class DifferenceParts:
         return numbers[order][:limit]
 
     def _relation(self, relation: str | None) -> str:
-        if self._kinds:
+        if self.kinds:
             raise no_rule(self.subject, "this query's values")
-        known = [name for name in self._changes if self._taking_part(name).any()]
+        known = [name for name in self.changes if self._taking_part(name).any()]
         if relation is None and len(known) == 1:
             return known[0]
-        chosen = [
-            n for n in self._changes if relation is not None and n.lower() == relation.lower()
-        ]
+        chosen = [n for n in self.changes if relation is not None and n.lower() == relation.lower()]
         if not chosen:
             problem = "Not one relation has" if relation is None else f"No {relation!r} has"
             raise CaptureError(
@@ -258,9 +250,9 @@ class DifferenceParts:
         conditions
             The number of conditions in a predicate at most.
         """
-        decided = decided_columns(self._engine, keys=True)
+        decided = decided_columns(self.engine, keys=True)
         found: list[ChangePredicate] = []
-        for name, changed in self._changes.items():
+        for name, changed in self.changes.items():
             numbers = np.flatnonzero(self._taking_part(name))
             if len(numbers):
                 of_question = decided.get(name, set()).union(changed.new.record.token)
@@ -284,7 +276,7 @@ class DifferenceParts:
         found = []
         for sign, (_, effects) in samples.items():
             measure = PartMeasure(
-                self._engine, "", None, None, "high", total=float(parts.sum()) * sign
+                self.engine, "", None, None, "high", total=float(parts.sum()) * sign
             )
             search = PredicateSearch(measure, columns, effects, conditions, lambda _: None)
             for candidate in choose(search.run(), {name: search}, limit):
@@ -309,7 +301,7 @@ class DifferenceParts:
             if row["part"] == "rows":
                 number = "1 row" if row["rows"] == 1 else f"{row['rows']:,} rows"
                 name, change = row["relation"], row["change"]
-                if name and not self._changes[name].whole and change in PARTIAL:
+                if name and not self.changes[name].whole and change in PARTIAL:
                     change = f"taking part {PARTIAL[change]}"
                 lines.append(f"{number}{f' of {name}' if name else ''} {change}: {part}")
             else:

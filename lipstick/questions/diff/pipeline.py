@@ -293,65 +293,57 @@ def small_difference(before: Version, after: Version, runs: Runs) -> Counterexam
     return prove(tables, minimal, runs)
 
 
+@dataclass(frozen=True, eq=False)
 class _Runs:
     """Three runs, whose cells are divided when they are asked for."""
 
-    def __init__(
-        self,
-        before: Version,
-        after: Version,
-        bridge: Version,
-        key: Sequence[str] | None,
-        answers: Sequence[pa.Table],
-        run_text: RunText | None = None,
-    ) -> None:
-        self._run_text = run_text
-        self._before = before
-        self._after = after
-        self._bridge = bridge
-        self._key = key
-        self._answers = answers
+    before: Version
+    after: Version
+    bridge: Version
+    key: Sequence[str] | None
+    answers: Sequence[pa.Table]
+    run_text: RunText | None = None
 
     @property
     def notes(self) -> list[str]:
         """The columns that are not compared, in sentences."""
-        names = [list(answer.column_names) for answer in self._answers[:2]]
+        names = [list(answer.column_names) for answer in self.answers[:2]]
         lower = [{name.lower() for name in its} for its in names]
         notes = []
         for own, other, word in ((0, 1, "before"), (1, 0, "after")):
             alone = [name for name in names[own] if name.lower() not in lower[other]]
-            if alone and self._key is not None:
+            if alone and self.key is not None:
                 notes.append(f"Only the answer {word} has the columns {', '.join(alone)}.")
         return notes
 
     @cached_property
     def _bridge_rows(self) -> pa.Array:
         """The row of the bridge by row of the answer after; -1: there is none."""
-        pairs = pair_answers(self._answers[2], self._answers[1], self._key)
-        rows = np.full(self._answers[1].num_rows, -1, dtype=np.int64)
+        pairs = pair_answers(self.answers[2], self.answers[1], self.key)
+        rows = np.full(self.answers[1].num_rows, -1, dtype=np.int64)
         rows[pairs.after[pairs.both]] = pairs.before[pairs.both]
         return rows
 
     @cached_property
     def _bridge_rows_of_before(self) -> pa.Array:
-        pairs = pair_answers(self._answers[0], self._answers[2], self._key)
-        rows = np.full(self._answers[0].num_rows, -1, dtype=np.int64)
+        pairs = pair_answers(self.answers[0], self.answers[2], self.key)
+        rows = np.full(self.answers[0].num_rows, -1, dtype=np.int64)
         rows[pairs.before[pairs.both]] = pairs.after[pairs.both]
         return rows
 
     @cached_property
     def changes(self) -> dict[str, ChangedRows]:
         """The changed rows of the relations."""
-        if self._bridge is self._before:
+        if self.bridge is self.before:
             return {}
         old, new = (
             {
                 name: held_rows(run.engine, source)
                 for name, source in read_sources(run.engine, run.spark, run.sources or {}).items()
             }
-            for run in (self._before, self._bridge)
+            for run in (self.before, self.bridge)
         )
-        read = read_columns(self._before.engine.manifest.root)
+        read = read_columns(self.before.engine.manifest.root)
         return {
             name: changed_rows(old[name], new[name], read.get(name)) for name in new if name in old
         }
@@ -360,13 +352,13 @@ class _Runs:
         self, place: int, before: int | None, after: int | None, subject: str
     ) -> DifferenceParts:
         """Return the parts of a cell, by its column and its rows in both answers."""
-        with evaluating(self._after.engine.manifest, self._after.spark):
+        with evaluating(self.after.engine.manifest, self.after.spark):
             return self._parts(place, before, after, subject)
 
     def _parts(
         self, place: int, before: int | None, after: int | None, subject: str
     ) -> DifferenceParts:
-        name = self._answers[1].column_names[place]
+        name = self.answers[1].column_names[place]
         middle = None
         if after is not None:
             middle = int(self._bridge_rows[after])
@@ -378,35 +370,36 @@ class _Runs:
             None
             if row is None
             else answer.column(column_of(answer.column_names, name))[row].as_py()
-            for answer, row in zip(self._answers, rows, strict=True)
+            for answer, row in zip(self.answers, rows, strict=True)
         ]
         was, now, between = values
         code = rational(now) - rational(between)
         divided: list[tuple[Fraction, DividedChange]] = []
-        rest, kinds = Fraction(0), None
-        if self._bridge is not self._before:
-            engines = [self._before.engine, self._bridge.engine]
+        rest, kinds = Fraction(0), dict[str, tuple[int, Fraction]]()
+        if self.bridge is not self.before:
+            engines = [self.before.engine, self.bridge.engine]
             positions = [
                 None if row is None else int(engine.base(engine.root.name).ordered[row])
                 for engine, row in zip(engines, (before, middle), strict=True)
             ]
-            output = column_of(self._answers[0].column_names, name)
+            output = column_of(self.answers[0].column_names, name)
             try:
                 divided, rest = data_parts(engines, positions, output, (was, between), self.changes)
             except CapabilityError as error:
                 kinds = self._kinds(name, rows, (was, between), error)
         edits = self._edits(name, rows, (rational(between), rational(now)))
+        engine = self.after.engine
         return DifferenceParts(
-            subject, (was, now), code, divided, rest, self.changes, self._after.engine, kinds, edits
+            subject, was, now, code, rest, edits, divided, kinds, self.changes, engine
         )
 
     def _edits(
         self, column: str, rows: Sequence[int | None], ends: tuple[Fraction, Fraction]
     ) -> list[EditPart]:
         """Return the parts of the edits of the text, where texts in between can be run."""
-        run = self._run_text
-        texts = [version.engine.manifest.query for version in (self._before, self._after)]
-        if run is None or self._bridge is self._after or texts[0] == texts[1]:
+        run = self.run_text
+        texts = [version.engine.manifest.query for version in (self.before, self.after)]
+        if run is None or self.bridge is self.after or texts[0] == texts[1]:
             return []
         where = self._key_values(rows)
         edits = text_edits(*texts)
@@ -415,11 +408,11 @@ class _Runs:
     def _key_values(self, rows: Sequence[int | None]) -> dict[str, Any]:
         """Return the key of a cell's row, in one of the answers that have it."""
         place = next(number for number, row in enumerate(rows) if row is not None)
-        table = self._answers[place]
+        table = self.answers[place]
         row = rows[place]
         return {
             name: table.column(column_of(table.column_names, name))[row].as_py()
-            for name in self._key or ()
+            for name in self.key or ()
         }
 
     def _kinds(
@@ -451,7 +444,7 @@ class _Runs:
         try:
             kept, without = (
                 _cell(version.memory.what_if(gone).df, where, column)
-                for version, gone in zip((self._before, self._bridge), deleted, strict=True)
+                for version, gone in zip((self.before, self.bridge), deleted, strict=True)
             )
         except CaptureError:
             raise error from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -19,6 +20,7 @@ from semiring.support.door import checked
 
 
 @checked
+@dataclass(frozen=True, eq=False)
 class DroppedRows:
     """The rows that the operators of a query lose.
 
@@ -30,19 +32,11 @@ class DroppedRows:
         that the conjuncts before it keep. A row that no partner matches counts once.
     """
 
-    def __init__(
-        self,
-        table: pa.Table,
-        losses: Sequence[OperatorLoss],
-        queries: OperatorQueries,
-        texts: ScalarTexts,
-        run: Run,
-    ) -> None:
-        self.table = table
-        self._losses = losses
-        self._queries = queries
-        self._texts = texts
-        self._run = run
+    table: pa.Table
+    losses: Sequence[OperatorLoss]
+    queries: OperatorQueries
+    texts: ScalarTexts
+    run: Run
 
     def examples(self, place: int, limit: int = 5) -> pa.Table:
         """Return some of the rows behind a number of lost rows of `table`.
@@ -57,14 +51,14 @@ class DroppedRows:
         ArgumentError
             When the table has no such row.
         """
-        if not 0 <= place < len(self._losses):
+        if not 0 <= place < len(self.losses):
             raise ArgumentError(
                 f"DroppedRows.examples: place is {place}.\n"
-                f"It should be: the number of a row of the table, 0 to {len(self._losses) - 1}."
+                f"It should be: the number of a row of the table, 0 to {len(self.losses) - 1}."
             )
-        loss = self._losses[place]
-        rows = self._run(text(lost_examples(loss, self._queries, limit)))
-        return rows.rename_columns([self._texts.column(name) for name in loss.rows.ids])
+        loss = self.losses[place]
+        rows = self.run(text(lost_examples(loss, self.queries, limit)))
+        return rows.rename_columns([self.texts.column(name) for name in loss.rows.ids])
 
     def __str__(self) -> str:
         lines = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import islice, product
 from typing import Any
@@ -64,6 +65,7 @@ _FITTING = 2
 """The number of values that are tried in a cell."""
 
 
+@dataclass(frozen=True, eq=False)
 class Proposals:
     """Edits for the reasons of a missing row.
 
@@ -73,9 +75,8 @@ class Proposals:
         The plan of the query.
     """
 
-    def __init__(self, tracer: Tracer, root: Relation) -> None:
-        self._tracer = tracer
-        self._root = root
+    tracer: Tracer
+    root: Relation
 
     def of(self, reason: LostRows) -> Iterator[Edits]:
         """Yield edits by which the rows of a reason may get further."""
@@ -107,7 +108,7 @@ class Proposals:
     def _failed(self, origin: LossOrigin, step: FlowStep) -> Iterator[Edits]:
         """Yield edits for conditions of WHERE and of the pattern."""
         failing = [c.scalar for c in step.conditions if origin.values.get(c.holds) is not True]
-        if (join := padding(self._tracer, origin, failing)) is not None:
+        if (join := padding(self.tracer, origin, failing)) is not None:
             over = self._over(join.step.partner, origin, failing)
             yield from self._partners(origin, join.step, [], over)
             return
@@ -116,7 +117,7 @@ class Proposals:
                 over = self._over(join.step.partner, origin, failing)
                 yield from self._partners(origin, join.step, over, pattern=True)
         for condition in failing:
-            if (window := window_of(self._root, condition, self._tracer.texts)) is not None:
+            if (window := window_of(self.root, condition, self.tracer.texts)) is not None:
                 yield from self._windowed(origin, *window, condition)
                 return
         for edits in self._set(origin, failing, [c.scalar for c in step.conditions]):
@@ -131,7 +132,7 @@ class Proposals:
         assert relation is not None
         known = {attribute.id for attribute in relation.attributes}
         expanded = [
-            self._tracer.texts.expanded(each, known, origin.flow.renamed) for each in conditions
+            self.tracer.texts.expanded(each, known, origin.flow.renamed) for each in conditions
         ]
         return [each for each in expanded if set(references(each)) <= known]
 
@@ -139,7 +140,7 @@ class Proposals:
         self, origin: LossOrigin, failing: Sequence[Condition], all_of: Sequence[Condition]
     ) -> Iterator[Edits]:
         """Yield values of the cells of a candidate with which its failing conditions hold."""
-        candidate = CandidateCells(self._tracer, origin)
+        candidate = CandidateCells(self.tracer, origin)
         over = [candidate.over_cells(each) for each in failing]
         rest = [candidate.over_cells(each) for each in (*all_of, *origin.flow.candidates)]
         chosen = [[n for n in references(each) if n in candidate.cells] for each in over]
@@ -149,40 +150,40 @@ class Proposals:
                 its = [each for each in rest if name in set(references(each))]
                 cell = candidate.cells[name]
                 also = self._free_keys(cell)
-                found = fitting(self._tracer, cell.scan, name, its, candidate.values, also)
+                found = fitting(self.tracer, cell.scan, name, its, candidate.values, also)
                 values[name] = self._allowed(cell, found)[:_FITTING]
             for each in islice(product(*values.values()), _FITTING):
                 yield _sets((candidate.cells[n], v) for n, v in zip(values, each, strict=True))
 
     def _allowed(self, cell: DataCell, values: Sequence[Any]) -> list[Any]:
         """Return the values that a cell may get: a key is not NULL, nor that of another row."""
-        if cell.column not in self._tracer.tokens[cell.scan.relation].columns:
+        if cell.column not in self.tracer.tokens[cell.scan.relation].columns:
             return list(values)
         keys = [{**cell.key, cell.column: value} for value in values if value is not None]
         return [key[cell.column] for key in keys if not self._is_there(cell.scan, key)]
 
     def _free_keys(self, cell: DataCell) -> list[Any]:
         """Return values of a column of the key that no row has: the ones beside all others."""
-        source = self._tracer.tokens[cell.scan.relation]
+        source = self.tracer.tokens[cell.scan.relation]
         if cell.column not in source.columns:
             return []
-        ends = self._tracer.run(text(extremes(source.view, cell.column))).to_pylist()[0]
+        ends = self.tracer.run(text(extremes(source.view, cell.column))).to_pylist()[0]
         free = [beyond(ends["least"], upwards=False), beyond(ends["most"], upwards=True)]
         return [value for value in free if value is not None]
 
     def _is_there(self, scan: Scan, key: Mapping[str, Any]) -> bool:
-        view = self._tracer.tokens[scan.relation].view
-        return bool(self._tracer.run(text(row_with_key(view, list(key), key))).num_rows)
+        view = self.tracer.tokens[scan.relation].view
+        return bool(self.tracer.run(text(row_with_key(view, list(key), key))).num_rows)
 
     def _is_shared(self, origin: LossOrigin, edits: Edits) -> bool:
         """Return True if edits change a row that is the partner of other rows, too."""
         for join in origin.flow.joins:
             for scan, _ in join.scans:
                 for edit in edits:
-                    queries = OperatorQueries(self._tracer.tokens, self._tracer.sql)
+                    queries = OperatorQueries(self.tracer.tokens, self.tracer.sql)
                     if edit.relation == scan.relation and edit.key != origin.key:
                         query = pairs_of(join.step.operator, scan, edit.key, queries)
-                        if self._tracer.run(text(query)).num_rows > 1:
+                        if self.tracer.run(text(query)).num_rows > 1:
                             return True
         return False
 
@@ -218,14 +219,14 @@ class Proposals:
             True if partners are there, but others than the wanted ones.
         """
         assert step.partner is not None
-        parts = self._tracer.partner_pattern(step, origin.values)
+        parts = self.tracer.partner_pattern(step, origin.values)
         yield from self._linked(origin, step, [*wanted, *filters])
         if not parts:
             return
-        queries = OperatorQueries(self._tracer.tokens, self._tracer.sql)
+        queries = OperatorQueries(self.tracer.tokens, self.tracer.sql)
         for path in paths(step.partner):
             scan = path.scan
-            if not self._tracer.tokens[scan.relation].columns:
+            if not self.tracer.tokens[scan.relation].columns:
                 continue
             own = {attribute.id for attribute in step.partner.attributes}
             links = [set(references(each)) - own for each in _parts_of(step)]
@@ -261,8 +262,8 @@ class Proposals:
         if step.condition is None:
             return
         known = {attribute.id for attribute in step.partner.attributes}
-        candidate = CandidateCells(self._tracer, origin)
-        expanded = self._tracer.texts.expanded(step.condition, known, origin.flow.renamed)
+        candidate = CandidateCells(self.tracer, origin)
+        expanded = self.tracer.texts.expanded(step.condition, known, origin.flow.renamed)
         candidate.over_cells(step.condition)
         own = [n for n in dict.fromkeys(references(expanded)) if n not in known]
         for name in own:
@@ -274,11 +275,11 @@ class Proposals:
             values = {n: v for n, v in candidate.values.items() if n != name and n not in known}
             try:
                 conditions = [with_literals(each, values) for each in (expanded, *its)]
-                queries = OperatorQueries(self._tracer.tokens, self._tracer.sql)
+                queries = OperatorQueries(self.tracer.tokens, self.tracer.sql)
                 old = candidate.values.get(name)
                 found: list[Any] = []
                 for query in linked_values(step.partner, name, conditions, wanted, old, queries):
-                    found += self._tracer.run(text(query)).column(0).to_pylist()
+                    found += self.tracer.run(text(query)).column(0).to_pylist()
             except TypeError:
                 continue
             unequal = [v for n, v in enumerate(found) if v != old and v not in found[:n]]
@@ -298,16 +299,16 @@ class Proposals:
         for name in dict.fromkeys(references(failing)):
             if name in cells:
                 its = [each for each in conditions if name in set(references(each))]
-                fits = fitting(self._tracer, scan, name, its, values)
+                fits = fitting(self.tracer, scan, name, its, values)
                 for value in self._allowed(cells[name], fits)[:1]:
                     yield _sets([(cells[name], value)])
 
     def _row(self, scan: Scan, query: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """Return the key and the values of the first row of a query over a relation's rows."""
-        rows = self._tracer.run(text(query)).to_pylist()
+        rows = self.tracer.run(text(query)).to_pylist()
         if not rows:
             return None
-        names = self._tracer.tokens[scan.relation].columns
+        names = self.tracer.tokens[scan.relation].columns
         identity = list(rows[0])[len(scan.output) :]
         key = {name: rows[0][own] for name, own in zip(names, identity, strict=True)}
         return key, {each.id: rows[0][each.id] for each in scan.output}
@@ -322,7 +323,7 @@ class Proposals:
         changing
             Whether this row may itself be changed.
         """
-        queries = OperatorQueries(self._tracer.tokens, self._tracer.sql)
+        queries = OperatorQueries(self.tracer.tokens, self.tracer.sql)
         found = self._row(scan, most_alike(scan, conditions, queries))
         if found is None:
             return
@@ -334,7 +335,7 @@ class Proposals:
                 if name not in cells or cells[name].column in new or self._holds(condition, values):
                     continue
                 its = [each for each in conditions if name in set(references(each))]
-                fits = fitting(self._tracer, scan, name, its, values)
+                fits = fitting(self.tracer, scan, name, its, values)
                 if fits and fits[0] is not None:
                     values[name] = new[cells[name].column] = fits[0]
         if changing and new and not set(new) & set(key):
@@ -347,7 +348,7 @@ class Proposals:
             query = constants([with_literals(condition, values)])
         except TypeError:
             return False
-        return bool(self._tracer.run(text(query)).column(0)[0].as_py())
+        return bool(self.tracer.run(text(query)).column(0)[0].as_py())
 
     def _unjoined(self, origin: LossOrigin, failing: Sequence[Condition]) -> Iterator[Edits]:
         """Yield the deletion of partners that are there where conditions ask for none."""
@@ -357,8 +358,8 @@ class Proposals:
                 join.step.partner, origin, failing
             ):
                 continue
-            parts = self._tracer.partner_pattern(join.step, origin.values)
-            found = self._tracer.lost(join.step.partner, parts, 3) if parts else []
+            parts = self.tracer.partner_pattern(join.step, origin.values)
+            found = self.tracer.lost(join.step.partner, parts, 3) if parts else []
             yield from self._deleted([each for each in found if each.operator == "answer"])
 
     @staticmethod
@@ -375,12 +376,12 @@ class Proposals:
     ) -> Iterator[Edits]:
         """Yield values with which a row comes before the last one that a condition admits."""
         known = {attribute.id for attribute in windows.attributes}
-        over = self._tracer.texts.expanded(condition, known, origin.flow.renamed)
-        queries = OperatorQueries(self._tracer.tokens, self._tracer.sql)
+        over = self.tracer.texts.expanded(condition, known, origin.flow.renamed)
+        queries = OperatorQueries(self.tracer.tokens, self.tracer.sql)
         if call.args.get("order") is None:
             return
         keys = [(key.this, bool(key.args.get("desc"))) for key in call.args["order"].expressions]
-        candidate = CandidateCells(self._tracer, origin)
+        candidate = CandidateCells(self.tracer, origin)
         try:
             query = last_admitted(windows, call, over, candidate.values, queries)
         except TypeError:
@@ -396,8 +397,8 @@ class Proposals:
         place = origin.values[step.counts[0]]
         is_before = place > limit.offset
         last = limit.offset + (limit.count or 0) if is_before else limit.offset + 1
-        queries = OperatorQueries(self._tracer.tokens, self._tracer.sql)
-        candidate = CandidateCells(self._tracer, origin)
+        queries = OperatorQueries(self.tracer.tokens, self.tracer.sql)
+        candidate = CandidateCells(self.tracer, origin)
         try:
             query = row_at_place(limit, last, candidate.values, queries)
         except TypeError:
@@ -413,7 +414,7 @@ class Proposals:
         is_before: bool,
     ) -> Iterator[Edits]:
         """Yield values of order keys with which a row comes before another one, or after it."""
-        rows = self._tracer.run(text(query)).to_pylist() if keys else []
+        rows = self.tracer.run(text(query)).to_pylist() if keys else []
         if not rows:
             return
         row = rows[0]
@@ -449,7 +450,7 @@ class Proposals:
                 yield (Edit(scan.relation, "add", origin.key, {}, missing),)
                 for name, key in self._joined_rows(origin):
                     yield (Edit(name, "add", key, {}, missing),)
-        candidate = CandidateCells(self._tracer, origin)
+        candidate = CandidateCells(self.tracer, origin)
         over = candidate.over_cells(condition)
         for call, argument, other in aggregates_of(over):
             if argument not in candidate.cells:
@@ -460,7 +461,7 @@ class Proposals:
             if len(have) != 1 or have[0] is None or isinstance(have[0], str):
                 continue
             kind = pa.chunked_array([pa.array([have[0]])])
-            for now in fitting_values(self._tracer, "_aggregate", [other], have[0], kind)[:1]:
+            for now in fitting_values(self.tracer, "_aggregate", [other], have[0], kind)[:1]:
                 value = now
                 if call in ("SUM", "AVG") and old is not None:
                     more = Decimal(str(now)) - Decimal(str(have[0]))
@@ -473,21 +474,21 @@ class Proposals:
 
     def _size(self, origin: LossOrigin, counted: str) -> int:
         """Return the number of values of a column in the group of a candidate."""
-        for aggregate in walk(self._root):
+        for aggregate in walk(self.root):
             if not isinstance(aggregate, Aggregate) or not aggregate.aggregate_output:
                 continue
             below = {attribute.id for attribute in aggregate.input.attributes}
             if counted in below and aggregate.aggregate_output[0].id in origin.values:
-                queries = OperatorQueries(self._tracer.tokens, self._tracer.sql)
+                queries = OperatorQueries(self.tracer.tokens, self.tracer.sql)
                 query = group_count(
                     aggregate.input, aggregate.keys, column(counted), origin.values, queries
                 )
-                return int(self._tracer.run(text(query)).column(0)[0].as_py())
+                return int(self.tracer.run(text(query)).column(0)[0].as_py())
         return 1
 
     def _joined_rows(self, origin: LossOrigin) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Yield the relation and key of rows that the candidate was joined with."""
-        for cell in CandidateCells(self._tracer, origin).cells.values():
+        for cell in CandidateCells(self.tracer, origin).cells.values():
             if cell.scan is not origin.flow.scan:
                 yield cell.scan.relation, cell.key
 

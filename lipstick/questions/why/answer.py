@@ -16,17 +16,15 @@ from lipstick.display.markup import never_raises, page, table_html
 from lipstick.display.number_text import spelled
 from lipstick.errors import CaptureError
 from lipstick.questions.asking import evaluating
-from lipstick.questions.why.columns import Predicate, shown
-from lipstick.questions.why.measure import Measure, rows_with
+from lipstick.questions.why.columns import shown
+from lipstick.questions.why.fan_out import fan_out
+from lipstick.questions.why.measure import Measure, WhyQuestion, rows_with
 from lipstick.questions.why.sources import SourceRows, chosen_relation
 from semiring.support.door import checked
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from lipstick.questions.what_if import WhatIf
     from lipstick.questions.why.corrections import Correction, UpdateOf
-    from lipstick.questions.why.fan_out import FanOut
     from lipstick.questions.why.lost import LostCondition
     from lipstick.questions.why.smallest import SmallestSets
 
@@ -134,32 +132,27 @@ class Explanation:
 
     def __init__(
         self,
-        measure: Measure,
-        sources: dict[str, SourceRows],
-        question: str,
+        asked: WhyQuestion,
         causes: Sequence[Cause],
         together: Sequence[float],
-        what_if: WhatIfOf,
-        update: UpdateOf,
-        complete: bool,
-        notes: Sequence[str],
-        fan_out: FanOut | None,
         lost: Sequence[LostCondition],
-        spark: SparkSession | None,
+        *,
+        complete: bool,
     ) -> None:
-        self._spark = spark
-        self.fan_out = fan_out
-        self.lost = tuple(lost)
-        self._measure = measure
-        self._sources = sources
-        self._what_if = what_if
-        self._update = update
-        self.question = question
-        self.before = measure.before
+        self._asked = asked
+        self._update: UpdateOf = asked.capture.what_if_updated
+        self.question = _text(asked.measure, asked.subject)
+        self.before = asked.measure.before
         self.causes = tuple(causes)
         self.together = tuple(together)
+        self.fan_out = fan_out(asked.measure, asked.subject)
+        self.lost = tuple(lost)
         self.complete = complete
-        self.notes = tuple(notes)
+        self.notes = tuple(
+            f"The rows of {name} were not read: conditions on it are on its key alone."
+            for name, each in asked.read.items()
+            if not each.whole
+        )
 
     @property
     def table(self) -> pa.Table:
@@ -205,7 +198,7 @@ class Explanation:
         from lipstick.questions.why.rows import top_rows
 
         with self._evaluating():
-            return top_rows(self._measure, self._source(relation), limit)
+            return top_rows(self._asked.measure, self._source(relation), limit)
 
     def quarantine(self, relation: str | None = None) -> pa.Table:
         """Return the tuples to set aside: for a check, the sources of its rows.
@@ -227,7 +220,7 @@ class Explanation:
         chosen = [cause for cause in self.causes if cause.relation == source.name]
         reasons = [(cause.text, cause.keys) for cause in chosen]
         with self._evaluating():
-            return quarantined_rows(self._measure, source, reasons)
+            return quarantined_rows(self._asked.measure, source, reasons)
 
     def repairs(self, limit: int = 10, relation: str | None = None) -> SmallestSets:
         """Return the smallest sets of tuples without which nothing is wrong any more.
@@ -250,7 +243,7 @@ class Explanation:
         from lipstick.questions.why.smallest import smallest_sets
 
         with self._evaluating():
-            return smallest_sets(self._measure, self._source(relation), limit)
+            return smallest_sets(self._asked.measure, self._source(relation), limit)
 
     def corrections(self) -> list[Correction]:
         """Return other values in rows of `causes` and `lost` by which the measure is more right.
@@ -270,16 +263,16 @@ class Explanation:
 
         with self._evaluating():
             return corrections(
-                self._measure, self._sources, self.causes, self._update, lost=self.lost
+                self._asked.measure, self._asked.read, self.causes, self._update, lost=self.lost
             )
 
     def _evaluating(self) -> AbstractContextManager[None]:
-        return evaluating(self._measure.engine.manifest, self._spark)
+        return evaluating(self._asked.measure.engine.manifest, self._asked.capture.engine.spark)
 
     def _source(self, relation: str | None) -> SourceRows:
         if relation is None and self.causes:
             relation = self.causes[0].relation
-        return self._sources[chosen_relation(self._sources, relation)]
+        return self._asked.read[chosen_relation(self._asked.read, relation)]
 
     @property
     def sentences(self) -> list[str]:
@@ -290,7 +283,7 @@ class Explanation:
         lines = [self.question]
         lines += [] if self.fan_out is None else [self.fan_out.sentence]
         lines += [f"{i}. {text}" for i, text in enumerate(self.sentences, start=1)]
-        enough = self._measure.reached(np.array([*self.together]))
+        enough = self._asked.measure.reached(np.array([*self.together]))
         if enough.any():
             number = int(enough.argmax()) + 2
             first = "1 and 2" if number == 2 else f"1 to {number}"
@@ -301,7 +294,7 @@ class Explanation:
                 "No rows that have a condition in common explain it by being left out; top() lists "
                 "the single rows that move it most."
             )
-            if self._measure.is_low:
+            if self._asked.measure.is_low:
                 lines.append(
                     "Rows that the query loses may: dropped() counts them by operator, and "
                     "why_not() explains one that is not there."
@@ -341,33 +334,6 @@ def explanation_html(explanation: Explanation) -> str:
     return page(body + "".join(f'<div class="m">{escape(line)}</div>' for line in rest))
 
 
-def cause(
-    measure: Measure,
-    source: SourceRows,
-    predicate: Predicate,
-    rows: Any,
-    after: float,
-    score: float,
-    subject: str,
-    what_if: WhatIfOf,
-) -> Cause:
-    """Return a predicate with its exact effect as it is shown."""
-    return Cause(
-        predicate.relation,
-        predicate.text,
-        predicate.sql,
-        len(predicate.conditions),
-        len(rows),
-        measure.before,
-        after,
-        score,
-        source.tokens.take(pa.array(rows)),
-        subject,
-        measure.is_condition,
-        what_if,
-    )
-
-
 def only_row(answer: pa.Table, values: Mapping[str, Any]) -> int:
     """Return the place of the one row of an answer that has some values.
 
@@ -389,3 +355,17 @@ def only_row(answer: pa.Table, values: Mapping[str, Any]) -> int:
 def described(values: dict[str, Any]) -> str:
     """Return the conditions that name a row."""
     return ", ".join(f"{name} = {shown(value)}" for name, value in values.items())
+
+
+def _text(measure: Measure, subject: str) -> str:
+    number = shown_number(measure.before)
+    if measure.is_condition:
+        return f"Why is {subject} not true?"
+    if measure.is_check:
+        return f"Why is {subject} {number}, and not 0?"
+    if measure.expected is not None:
+        bound = {"high": "at most ", "low": "at least ", None: ""}[measure.direction]
+        return f"Why is {subject} {number}, and not {bound}{shown(measure.expected)}?"
+    if measure.direction is not None:
+        return f"Why is {subject} {number}, which is too {measure.direction}?"
+    return f"Why is {subject} {number}?"

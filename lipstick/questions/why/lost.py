@@ -7,7 +7,7 @@ that decides where one of its values, or NULL, occurs there alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,7 +16,7 @@ import pyarrow as pa
 from lipstick.engines.memory.reach import tokens
 from lipstick.questions.why.columns import Predicate, RelationColumns, ValueColumn
 from lipstick.questions.why.deletions import PartEffects, PartMeasure
-from lipstick.questions.why.measure import Measure
+from lipstick.questions.why.measure import Measure, WhyQuestion
 from lipstick.questions.why.search import PredicateSearch, choose
 from lipstick.questions.why.sources import SourceRows, read_columns
 from semiring.arrays.segments import mask_of
@@ -79,17 +79,12 @@ class LostCondition:
 
 
 def lost_rows(
-    measure: Measure,
-    subject: str,
-    read: Mapping[str, SourceRows],
-    wanted: Mapping[str, Collection[str]],
-    conditions: int,
-    limit: int,
-    progress: Callable[[str], None],
+    asked: WhyQuestion, conditions: int, limit: int, progress: Callable[[str], None]
 ) -> list[LostCondition]:
     """Return conditions on the rows that a query loses, the plainest first."""
+    measure = asked.measure
     found: list[tuple[float, LostCondition]] = []
-    for name, source in read.items():
+    for name, source in asked.read.items():
         if not source.whole:
             continue
         there = source.find(tokens(measure.engine, name))
@@ -101,7 +96,7 @@ def lost_rows(
         chosen, effects = PartEffects(lost.astype(float)).sampled(_SAMPLE)
         # A key whose partner is lost says no more than that: the partner's relation does.
         decide = {n for r, n, role in read_columns(measure.engine) if r == name and role != "key"}
-        names = [each for each in wanted[name] if each not in decide]
+        names = [each for each in asked.wanted[name] if each not in decide]
         few = source.subset(chosen, {*names, *(decide & {*source.schema.names})})
         columns = RelationColumns(few, [], names)
         columns.equalities += [
@@ -112,7 +107,7 @@ def lost_rows(
         search = PredicateSearch(total, columns, effects, conditions, progress)
         for each in choose(search.run(), {name: search}, limit, strict=True):
             predicate = _decided(measure, source, each.predicate, lost)
-            shown = _shown(measure, subject, source, predicate, lost)
+            shown = _shown(measure, asked.subject, source, predicate, lost)
             if all(shown.sql != other.sql for _, other in found):
                 found.append((each.rank, shown))
     found.sort(key=lambda pair: -pair[0])

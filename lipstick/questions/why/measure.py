@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, localcontext
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.places import pack, positions_of, scenarios_of
 from lipstick.engines.memory.scenarios import Deleted
-from lipstick.engines.memory.state import State, known_values
+from lipstick.engines.memory.state import AskedValue, State, known_values
 from lipstick.errors import CaptureError
 from rewriter.algebra import Scalar
 from rewriter.blocks import GROUP
@@ -31,6 +31,10 @@ from rewriter.interpret import (
     moment,
 )
 from semiring.base import Array
+
+if TYPE_CHECKING:
+    from lipstick.engines.protocol import AskedCapture
+    from lipstick.questions.why.sources import SourceRows
 
 Direction: TypeAlias = Literal["high", "low"]
 """The side on which a value is wrong."""
@@ -212,8 +216,8 @@ class Measure:
             effect = pa.array(after - self.before, pa.float64(), mask=gone)
             return pa.array(after, pa.float64(), mask=gone), effect
         assert self.positions is not None
-        position = int(self.positions[0])
-        found = values_without(self.engine, self.column, position, deleted, count, lambda _: True)
+        value = AskedValue(int(self.positions[0]), self.column)
+        found = values_without(self.engine, value, deleted, count, lambda _: True)
         base = self.engine.base(self.engine.root.name)
         (now,) = base.take(self.column, self.positions).to_pylist()
         return found.values, differences(found.values, now)
@@ -405,3 +409,24 @@ def column_of(names: Sequence[str], name: str) -> int:
             + ("" if name.isidentifier() else " Rows are selected by filter().")
         )
     return places[0]
+
+
+@dataclass(frozen=True, slots=True)
+class WhyQuestion:
+    """A question about a measure of a capture.
+
+    Attributes
+    ----------
+    subject
+        The name of the measure in sentences.
+    read
+        The rows of the relations.
+    wanted
+        By relation, the columns that conditions may be on.
+    """
+
+    capture: AskedCapture
+    measure: Measure
+    subject: str
+    read: Mapping[str, SourceRows]
+    wanted: Mapping[str, frozenset[str]]

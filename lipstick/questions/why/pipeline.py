@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,21 +17,17 @@ from lipstick.errors import CapabilityError, CaptureError, TrackingError
 from lipstick.questions.why.answer import (
     Cause,
     Explanation,
-    WhatIfOf,
-    cause,
     described,
     only_row,
-    shown_number,
 )
-from lipstick.questions.why.columns import RelationColumns, row_predicate, shown
-from lipstick.questions.why.corrections import UpdateOf
+from lipstick.questions.why.columns import RelationColumns, row_predicate
 from lipstick.questions.why.deletions import SearchEffects
 from lipstick.questions.why.effects import effects_on
-from lipstick.questions.why.fan_out import fan_out
 from lipstick.questions.why.lost import lost_rows
 from lipstick.questions.why.measure import (
     Direction,
     Measure,
+    WhyQuestion,
     column_of,
     is_measurable,
     rows_with,
@@ -49,7 +45,7 @@ from semiring.errors import ArgumentError
 from semiring.support.budget import free_memory, spent, within
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from lipstick.engines.protocol import AskedCapture
 
 _NO_ROWS = np.zeros(0, dtype=np.int64)
 
@@ -69,59 +65,38 @@ class FoundPredicate:
 
 
 def explain(
-    memory: Memory,
-    spark: SparkSession | None,
-    what_if: WhatIfOf,
-    update: UpdateOf,
-    column: str | None,
-    where: Mapping[str, Any] | None,
-    *,
-    than: Mapping[str, Any] | float | None,
-    too: Direction | None,
+    asked: WhyQuestion,
     limit: int,
     conditions: int,
-    columns: Mapping[str, Sequence[str]] | None,
-    sources: Mapping[str, pa.Table] | None,
     budget: float | None,
     progress: Callable[[str], None] | None,
 ) -> Explanation:
     """Return an explanation; see :meth:`lipstick.Capture.why`."""
     if limit < 1 or conditions < 1:
         raise ArgumentError("limit and conditions are 1 or more.")
-    _check_memory(memory.engine.manifest.row_count)
-    measure, subject = measured(memory, column, where or {}, than, too)
-    read = read_sources(memory.engine, spark, sources or {})
-    wanted = _wanted(measure, read, columns or {})
+    signed = replace(asked, measure=replace(asked.measure, signed=True))
     with progress_line(after=2.0) as line, within(budget):
-        searched = replace(measure, signed=True)
-        low = measure.is_low
-        chosen = _searched(searched, read, wanted, conditions, limit, progress or line)
         say = progress or line
-        lost = lost_rows(measure, subject, read, wanted, conditions, limit, say) if low else []
+        chosen = _searched(signed, conditions, limit, say)
+        lost = lost_rows(asked, conditions, limit, say) if asked.measure.is_low else []
         complete = not spent()
-    causes, together = _shown(measure, read, chosen, wanted, subject, what_if)
-    notes = [
-        f"The rows of {name} were not read: conditions on it are on its key alone."
-        for name, each in read.items()
-        if not each.whole
-    ]
-    return Explanation(
-        measure,
-        read,
-        _question(measure, subject),
-        causes,
-        together,
-        what_if,
-        update,
-        complete,
-        notes,
-        fan_out(measure, subject),
-        lost,
-        spark,
-    )
+    causes, together = _shown(asked, chosen)
+    return Explanation(asked, causes, together, lost, complete=complete)
 
 
-def _check_memory(rows: int) -> None:
+def question_of(
+    capture: AskedCapture,
+    measured: tuple[Measure, str],
+    columns: Mapping[str, Sequence[str]],
+    sources: Mapping[str, pa.Table],
+) -> WhyQuestion:
+    """Return the question about a measure, with the rows of its relations."""
+    measure, subject = measured
+    read = read_sources(measure.engine, capture.engine.spark, sources)
+    return WhyQuestion(capture, measure, subject, read, _wanted(measure, read, columns))
+
+
+def check_memory(rows: int) -> None:
     """Refuse captures that do not fit in memory, before they are read.
 
     Raises
@@ -138,13 +113,9 @@ def _check_memory(rows: int) -> None:
 
 
 def _searched(
-    measure: Measure,
-    read: Mapping[str, SourceRows],
-    wanted: Mapping[str, Collection[str]],
-    conditions: int,
-    limit: int,
-    progress: Callable[[str], None],
+    asked: WhyQuestion, conditions: int, limit: int, progress: Callable[[str], None]
 ) -> list[FoundPredicate]:
+    measure, read, wanted = asked.measure, asked.read, asked.wanted
     searches: dict[str, PredicateSearch] = {}
     every: dict[str, SearchEffects] = {}
     candidates: list[CandidatePredicate] = []
@@ -168,12 +139,7 @@ def _searched(
 
 
 def _shown(
-    measure: Measure,
-    read: Mapping[str, SourceRows],
-    chosen: Sequence[FoundPredicate],
-    wanted: Mapping[str, Collection[str]],
-    subject: str,
-    what_if: WhatIfOf,
+    asked: WhyQuestion, chosen: Sequence[FoundPredicate]
 ) -> tuple[list[Cause], tuple[float, ...]]:
     """Return predicates as they are shown: with numbers over all rows, never over a sample.
 
@@ -183,6 +149,7 @@ def _shown(
         The causes, first each that alone brings the measure where it is wanted; and where none
         does, the measure without the rows of the first two causes, the first three, and so on.
     """
+    measure, read = asked.measure, asked.read
     satisfying: list[Array] = []
     for found in chosen:
         source = read[found.candidate.predicate.relation]
@@ -197,9 +164,22 @@ def _shown(
         score = found.scores.of_rows(rows, float(exact))
         source = read[predicate.relation]
         key = source.record.token
-        if len(rows) == 1 and len(key) == 1 and key[0] in wanted[predicate.relation]:
+        if len(rows) == 1 and len(key) == 1 and key[0] in asked.wanted[predicate.relation]:
             predicate = row_predicate(source, int(rows[0]))
-        shown = cause(measure, source, predicate, rows, float(exact), score, subject, what_if)
+        shown = Cause(
+            predicate.relation,
+            predicate.text,
+            predicate.sql,
+            len(predicate.conditions),
+            len(rows),
+            measure.before,
+            float(exact),
+            score,
+            source.tokens.take(pa.array(rows)),
+            asked.subject,
+            measure.is_condition,
+            asked.capture.what_if,
+        )
         causes.append((shown, rows))
     # What gains in a sample alone is chance; what is shown gains over all rows.
     causes = [(each, rows) for each, rows in causes if each.score > 0]
@@ -350,17 +330,3 @@ def _measured_value(
     if measure.is_condition and measure.before == 0:
         raise CaptureError(f"{column} is true: there is nothing to explain.")
     return measure, subject
-
-
-def _question(measure: Measure, subject: str) -> str:
-    number = shown_number(measure.before)
-    if measure.is_condition:
-        return f"Why is {subject} not true?"
-    if measure.is_check:
-        return f"Why is {subject} {number}, and not 0?"
-    if measure.expected is not None:
-        bound = {"high": "at most ", "low": "at least ", None: ""}[measure.direction]
-        return f"Why is {subject} {number}, and not {bound}{shown(measure.expected)}?"
-    if measure.direction is not None:
-        return f"Why is {subject} {number}, which is too {measure.direction}?"
-    return f"Why is {subject} {number}?"

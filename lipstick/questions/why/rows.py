@@ -117,17 +117,7 @@ def top_tuples(
     outputs = [output.name for output in manifest.root.outputs]
     place = column_of(list(manifest.names), column)
     values = {outputs[column_of(list(manifest.names), n)]: value for n, value in where.items()}
-    engine = capture.cluster
-    return top_on_cluster(
-        engine.spark,
-        manifest,
-        engine.present(),
-        engine.members_view,
-        outputs[place],
-        chosen,
-        values,
-        limit,
-    )
+    return top_on_cluster(capture.cluster, manifest, outputs[place], chosen, values, limit)
 
 
 _NO_ROWS = np.zeros(0, dtype=np.int64)

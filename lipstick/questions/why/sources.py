@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -39,6 +40,7 @@ Paths: TypeAlias = Mapping[str, tuple[str, ...]]
 """The ways to the fields of structs, by the names of the columns that have them."""
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
 class SourceRows:
     """The rows of one relation by position, in columns that are read when they are asked for.
 
@@ -59,25 +61,14 @@ class SourceRows:
         True if these are all rows of the source; False: only the keys that the capture has.
     """
 
-    def __init__(
-        self,
-        record: RelationRecord,
-        schema: pa.Schema,
-        count: int,
-        read: Read,
-        *,
-        whole: bool,
-        paths: Paths | None = None,
-        zone: str | None = None,
-    ) -> None:
-        self.record = record
-        self.schema = schema
-        self.whole = whole
-        self.paths = paths or {}
-        self.zone = zone
-        self._count = count
-        self._read = read
-        self._columns: dict[str, pa.Array] = {}
+    record: RelationRecord
+    schema: pa.Schema
+    count: int
+    read: Read
+    whole: bool
+    paths: Paths = dataclasses.field(default_factory=dict)
+    zone: str | None = None
+    _columns: dict[str, pa.Array] = dataclasses.field(default_factory=dict, init=False)
 
     @staticmethod
     def of_table(
@@ -95,7 +86,7 @@ class SourceRows:
             return chosen if rows is None else chosen.take(pa.array(rows))
 
         return SourceRows(
-            record, table.schema, table.num_rows, read, whole=whole, paths=paths, zone=zone
+            record, table.schema, table.num_rows, read, whole=whole, paths=paths or {}, zone=zone
         )
 
     @property
@@ -104,7 +95,7 @@ class SourceRows:
         return self.record.name
 
     def __len__(self) -> int:
-        return self._count
+        return self.count
 
     @property
     def own(self) -> list[str]:
@@ -116,7 +107,7 @@ class SourceRows:
         """Read columns at once that are going to be asked for."""
         missing = [name for name in dict.fromkeys(names) if name not in self._columns]
         if missing:
-            self._keep(self._read(missing, None))
+            self._keep(self.read(missing, None))
 
     def column(self, name: str) -> pa.Array:
         """Return a column; texts may be dictionary-coded."""
@@ -133,7 +124,7 @@ class SourceRows:
         chosen = {*names}  # In the order of the source: of equal conditions the first is shown.
         others = [name for name in self.schema.names if name in chosen]
         wanted = dict.fromkeys([*self.record.token, *others])
-        table = self._read(list(wanted), rows)
+        table = self.read(list(wanted), rows)
         return SourceRows.of_table(
             self.record, table, whole=self.whole, paths=self.paths, zone=self.zone
         )
@@ -147,7 +138,7 @@ class SourceRows:
             Of columns, nested ones too where the source is read here; None: all that are not.
         """
         ordered = ascending(rows)
-        table = self._read(self.schema.names if names is None else names, ordered)
+        table = self.read(self.schema.names if names is None else names, ordered)
         plain = pa.table([decoded(c.combine_chunks()) for c in table.columns], table.column_names)
         return plain.take(pa.array(np.searchsorted(ordered, rows)))
 

@@ -368,9 +368,8 @@ def columns_of(
         scalar = interpret(output.scalar)
         name = target.columns.get(output.name, output.name)
         if isinstance(rows, WindowRows) and output.name in rows.windowed:
-            nodes_by_column[name] = _windowed(
-                trace, rows, output.name, reading, nodes, name, target
-            )
+            over = Over(rows, reading, nodes, target.ranks)
+            nodes_by_column[name] = window_nodes(trace, f"{target.name}.{name}", over, output.name)
             continue
         column = plain_source(rows.block, scalar)
         known = None
@@ -393,20 +392,6 @@ def columns_of(
     return nodes_by_column
 
 
-def _windowed(
-    trace: InvocationTrace,
-    rows: WindowRows,
-    output: str,
-    reading: MemberReading,
-    nodes: Nodes,
-    column: str,
-    target: TupleTarget,
-) -> Nodes:
-    """Return the v-nodes of a column of window functions, or of an expression over them."""
-    over = Over(rows, reading, nodes, target.ranks)
-    return window_nodes(trace, f"{target.name}.{column}", over, output)
-
-
 def sorted_by(
     trace: InvocationTrace,
     rows: MemberRows,
@@ -419,7 +404,8 @@ def sorted_by(
     for number, key in enumerate(rows.block.order):
         name = f"{SORT}{number}"
         if isinstance(rows, WindowRows) and name in rows.windowed:
-            nodes_read.append(_windowed(trace, rows, name, reading, nodes, name, target))
+            over = Over(rows, reading, nodes, target.ranks)
+            nodes_read.append(window_nodes(trace, f"{target.name}.{name}", over, name))
         else:
             nodes_read += reading.inputs(computed_from(rows.block, interpret(key.scalar)))
     return nodes_read

@@ -74,7 +74,7 @@ def test_groups_that_come_or_go_and_the_group_of_null(tmp_path: Path) -> None:
 
 def test_a_change_of_a_column_that_is_not_read_takes_no_part(tmp_path: Path) -> None:
     found = _diff("SELECT area, sum(amount) AS v FROM t GROUP BY 1", tmp_path)
-    numbers = found.parts("c1", c0="n")._changes["t"]
+    numbers = found.parts("c1", c0="n").changes["t"]
     kinds = {row["id"]: row["_change"] for row in numbers.take(range(len(numbers))).to_pylist()}
     assert kinds == {5: "removed", 6: "added", 1: "changed", 2: "changed", 4: "changed"}
 

@@ -250,7 +250,7 @@ def test_a_wrong_value_that_decides_is_corrected(
     assert (first.change, first.values.num_rows, first.reached) == (usual, 44, True)
     told = f"With {usual} as region in 44 of the 100 rows of sales where "
     assert first.sentence.startswith(told)
-    assert said._measure.of_answer(first.what_if().df) == first.after
+    assert said._asked.measure.of_answer(first.what_if().df) == first.after
 
 
 def test_the_difference_of_two_values_is_explained(tmp_path: Path) -> None:

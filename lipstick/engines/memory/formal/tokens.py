@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -93,31 +94,26 @@ class TokenNumbers:
         return [named[place] for place in back]
 
 
+@dataclass(frozen=True, eq=False)
 class ValuedTokens:
     """The values of tokens in a semiring, by valuations; see
     :class:`semiring.circuit.evaluation.TokenValues`."""
 
-    def __init__(
-        self,
-        tokens: TokenNumbers,
-        semiring: Semiring[Any],
-        valuations: Mapping[str, Valuation[Any]],
-    ) -> None:
-        self._tokens = tokens
-        self._semiring = semiring
-        self._valuations = valuations
+    tokens: TokenNumbers
+    semiring: Semiring[Any]
+    valuations: Mapping[str, Valuation[Any]]
 
     def columns(self, numbers: Array) -> tuple[Columns[Any], Any]:
         """Return the operations of the semiring on columns, and the values of some tokens as
         one.
         """
-        scans = {scan.relation: scan for scan in self._tokens.scans(numbers)}
+        scans = {scan.relation: scan for scan in self.tokens.scans(numbers)}
         sources: dict[Hashable, ValuedScan] = {
             name: ValuedScan(valuation, partial(scans.__getitem__, name))
-            for name, valuation in self._valuations.items()
+            for name, valuation in self.valuations.items()
             if name in scans and not valuation.constant_one
         }
-        columns = columns_of(self._semiring, sources)
+        columns = columns_of(self.semiring, sources)
         parts = [
             columns.tokens(name) if name in sources else columns.ones(scan.length)
             for name, scan in scans.items()
@@ -126,15 +122,15 @@ class ValuedTokens:
 
     def elements(self, numbers: Array) -> Array:
         """Return the values of tokens with ascending numbers, as an array of elements."""
-        parts = [self._semiring.zeros(0)]
-        for scan in self._tokens.scans(numbers):
-            parts.append(self._valuations[scan.relation].lookup(scan.columns, scan.length))
+        parts = [self.semiring.zeros(0)]
+        for scan in self.tokens.scans(numbers):
+            parts.append(self.valuations[scan.relation].lookup(scan.columns, scan.length))
         return np.concatenate(parts)
 
     def of(self, token: Token) -> Any:
         """Return the value of a token."""
-        number = np.array([self._tokens.number(token)])
-        return self._semiring.unpack(self.elements(number))[0]
+        number = np.array([self.tokens.number(token)])
+        return self.semiring.unpack(self.elements(number))[0]
 
 
 class _Keys:

@@ -12,7 +12,7 @@ from lipstick.systems.scripts.reading.arguments import Arguments
 from lipstick.systems.scripts.reading.classes import class_member
 from lipstick.systems.scripts.reading.context import Context
 from lipstick.systems.scripts.reading.invoke import instantiate, invoke
-from lipstick.systems.scripts.reading.known import apply
+from lipstick.systems.scripts.reading.known import KnownCall, apply
 from lipstick.systems.scripts.reading.named_files import MOVED
 from lipstick.systems.scripts.reading.names import read_name
 from lipstick.systems.scripts.reading.opaque import advanced, effects, leave_effects
@@ -259,11 +259,11 @@ def _library(
         owner = arguments.positional.pop(0)
         text = arguments.texts.pop(0) if arguments.texts else node.func
         call = ast.copy_location(ast.Call(ast.Attribute(text, "", ast.Load()), [], []), node)
-        return apply(context, call, fact, callee, arguments, owner)
+        return apply(KnownCall(context, call, fact, arguments, owner), callee)
     if fact is None:
         # A constructor or function that nobody has told of.
         fact = unknown_fact(name, f"nothing is known of {name}")
-    return apply(context, node, fact, callee, arguments, None)
+    return apply(KnownCall(context, node, fact, arguments, None), callee)
 
 
 def _text_run(
@@ -276,7 +276,7 @@ def _text_run(
     known = {k: v for k, v in held.items() if v is not None and not isinstance(v.target, Library)}
     arguments.spread += [context.filled(value) for value in known.values()]
     fact = unknown_fact(name, f"what {name} runs is not followed")
-    called = apply(context, node, fact, callee, arguments, None)
+    called = apply(KnownCall(context, node, fact, arguments, None), callee)
     if name != "eval":
         for key, value in known.items():
             refs = tuple(dict.fromkeys((*called.refs, *value.refs)))
@@ -313,13 +313,15 @@ def _method(
         candidates = [*candidates, *context.escaped.values()]
     if candidates:
         context.not_followed(f"{name} may be any method of that name")
-    return apply(context, node, fact, callee, arguments, owner, [*candidates, *held], why)
+    known = KnownCall(context, node, fact, arguments, owner)
+    return apply(known, callee, [*candidates, *held], why)
 
 
 def _unresolved(context: Context, node: ast.Call, callee: PyValue, arguments: Arguments) -> PyValue:
     name = ast.unparse(node.func)[:40]
     fact = unknown_fact(name, f"what {name} calls is not plain from the text")
-    return apply(context, node, fact, callee, arguments, callee, list(context.escaped.values()))
+    known = KnownCall(context, node, fact, arguments, callee)
+    return apply(known, callee, list(context.escaped.values()))
 
 
 def _super(context: Context, callee: PyValue) -> PyValue:

@@ -46,12 +46,8 @@ _CONTAINERS = ("list", "dict", "tuple", "set")
 
 
 def apply(
-    context: Context,
-    node: ast.Call,
-    fact: Fact,
+    call: KnownCall,
     callee: PyValue,
-    arguments: Arguments,
-    owner: PyValue | None,
     candidates: list[PyFunction] | None = None,
     why: str | None = None,
 ) -> PyValue:
@@ -59,14 +55,12 @@ def apply(
 
     Parameters
     ----------
-    owner
-        What a method is called on.
     candidates
         Functions of the project that the call may run.
     why
         Why the fact is assumed to be about this call.
     """
-    call = _KnownCall(context, node, fact, arguments, owner)
+    context, fact, arguments = call.context, call.fact, call.arguments
     assumed = fact.unknown or why
     if fact.unknown is not None or fact.stores:
         for value in arguments.all():
@@ -93,12 +87,12 @@ def apply(
     result = call.result(process, ran, read)
     if assumed is not None:
         _leave_open(context, fact, assumed, call.held)
-    close_unnamed(context, node, arguments, owner)
+    close_unnamed(context, call.node, arguments, call.owner)
     return result
 
 
 @dataclass(frozen=True, slots=True)
-class _KnownCall:
+class KnownCall:
     """A call, and the fact that describes it; the owner is what a method is called on."""
 
     context: Context
