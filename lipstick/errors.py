@@ -16,6 +16,7 @@ __all__ = [
     "InternalError",
     "InvalidQueryError",
     "LipstickError",
+    "NotHeldError",
     "NotUnderstoodError",
     "QueryError",
     "SourceChangedError",
@@ -74,6 +75,10 @@ class InternalError(UnsupportedError):
 
 class CaptureError(LipstickError):
     """A capture that cannot be written, read, or asked this question."""
+
+
+class NotHeldError(CaptureError, AttributeError):
+    """A question that annotated queries answer, and captures do not."""
 
 
 class ColumnValueError(CaptureError):

@@ -17,7 +17,7 @@ from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.display.explorer import explore, notebook_bundle, notebook_widget
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.engines.protocol import CaptureEngine
-from lipstick.errors import NeedsSparkError
+from lipstick.errors import NeedsSparkError, NotHeldError
 from lipstick.questions.asking import question
 from lipstick.questions.keys import Cascade
 from lipstick.questions.methods import Questions
@@ -101,13 +101,13 @@ class Capture(Questions["DataFrame | pa.Table"]):
         def __getattr__(self, name: str) -> Any:
             """Raise the error for what frames answer and captures do not."""
             if name in ("why_not", "dropped", "filter"):
-                raise AttributeError(
+                raise NotHeldError(
                     f"{name}() reads rows that took no part in the query: no capture holds them."
                     "\nTrack the relations and annotate it again: "
                     f"ls.sql(capture.query).{name}(...)."
                 )
             if name in ("show", "collect", "count", "toArrow", "toPandas", "columns", "schema"):
-                raise AttributeError(
+                raise NotHeldError(
                     f"A capture has no {name}: its answer is capture.df, a data frame if it was "
                     "opened with Spark,\nelse an Arrow table. Write print(capture.df)."
                 )
