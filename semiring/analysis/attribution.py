@@ -21,6 +21,7 @@ from semiring.boolean.circuit import quadrature
 from semiring.boolean.compilation import DECISIONS, compile_annotation
 from semiring.boolean.events import Annotation
 from semiring.support.budget import remaining, within
+from semiring.support.chance import random_numbers
 from semiring.token import Token
 
 _LOOKS = 20
@@ -81,7 +82,7 @@ def sampled_banzhaf(
     """
     presence = Presence(annotation)
     tokens, words = presence.tokens, words_needed(error, confidence, width=4.0)
-    random = np.random.default_rng(seed)
+    random = random_numbers(seed)
     totals, drawn = np.zeros(len(tokens), dtype=np.int64), 0
     for size in batches(words, presence.size):
         there = random.random((len(tokens), size * WORD), dtype=np.float32) < 0.5
@@ -120,7 +121,7 @@ def sampled_shapley(
     credit grows with the logarithm of the number of tuples.
     """
     presence = Presence(annotation)
-    tokens, random = presence.tokens, np.random.default_rng(seed)
+    tokens, random = presence.tokens, random_numbers(seed)
     count, needed = len(tokens), presence.needed
     if not count:
         return {}

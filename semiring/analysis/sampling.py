@@ -18,6 +18,7 @@ from semiring.analysis.presence import WORD, unpacked
 from semiring.base import Array
 from semiring.circuit.possible_worlds import PossibleWorlds
 from semiring.support.budget import remaining
+from semiring.support.chance import random_numbers
 from semiring.token import Token
 
 _HELD = 1 << 24
@@ -124,7 +125,7 @@ def drawn_worlds(chances: Mapping[Token, float], words: int, seed: int) -> Itera
     chances
         The probability of each tuple.
     """
-    random = np.random.default_rng(seed)
+    random = random_numbers(seed)
     written = PossibleWorlds(dict.fromkeys(chances, np.zeros(0, dtype=np.bool_)), 0)
     ordered = np.array([chances[token] for token in written.ordered])
     for size in batches(words, len(ordered)):

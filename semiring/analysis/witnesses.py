@@ -24,6 +24,7 @@ from semiring.polynomial import Polynomial
 from semiring.semirings.posbool import PosBool
 from semiring.semirings.why import Witnesses
 from semiring.support.budget import check_budget, spent
+from semiring.support.chance import random_numbers
 from semiring.token import Token
 from semiring.value import replaced
 
@@ -296,7 +297,7 @@ def found_witnesses(annotation: Annotation) -> MinimalWitnesses:
     presence = _monotone_presence(_at_worst(annotation))
     order = np.argsort(presence.occurrences, kind="stable")
     found: list[Witness] = []
-    random = np.random.default_rng(0)
+    random = random_numbers(0)
 
     def suffices(gone: Array) -> Array:
         return _present(presence, order, ~gone)

@@ -25,6 +25,7 @@ from lipstick.questions.why.sources import SourceRows
 from rewriter.blocks import GROUP
 from rewriter.interpret import Interpreted, UninterpretableError, interpret
 from semiring.base import Array
+from semiring.support.chance import random_numbers
 
 _EVEN = 0.4
 """The part of a sample that is drawn evenly."""
@@ -56,7 +57,7 @@ def drawn(shares: Array, most: int) -> tuple[Array, Array]:
     for certain, and a part is drawn evenly, so that numbers of rows are known too.
     """
     chances = np.maximum(_EVEN * most / len(shares), (1 - _EVEN) * most * shares)
-    numbers = np.random.default_rng(0).random(len(shares), dtype=np.float32)
+    numbers = random_numbers(0).random(len(shares), dtype=np.float32)
     chosen = np.flatnonzero(numbers < chances)
     return chosen, 1.0 / np.minimum(chances[chosen], 1.0)
 

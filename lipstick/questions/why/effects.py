@@ -43,6 +43,7 @@ from rewriter.blocks import GROUP, Block, MatchKind
 from rewriter.interpret import FailedError, Interpreted, UninterpretableError, from_arrow, interpret
 from semiring.arrays.segments import index_of, mask_of
 from semiring.base import Array
+from semiring.support.chance import random_numbers
 
 
 def effects_on(measure: Measure, source: SourceRows) -> SearchEffects | None:
@@ -308,7 +309,7 @@ class _CheckedGroups(_Checked):
         }
 
     def sampled(self, most: int) -> tuple[Array, SearchEffects]:
-        rng = np.random.default_rng(0)
+        rng = random_numbers(0)
         order = rng.permutation(len(self._members))
         groups = int(np.searchsorted(np.cumsum(self._members[order]), most, side="right"))
         if self._length <= most or groups == 0:

@@ -35,6 +35,7 @@ from lipstick.questions.why.measure import Measure
 from semiring.arrays.segments import index_of, mask_of
 from semiring.base import Array
 from semiring.support.budget import spent
+from semiring.support.chance import random_numbers
 
 _PER_COLUMN = 4
 """Conditions of a column that are looked at further."""
@@ -218,7 +219,7 @@ class GainScores:
 
     def _slope_of(self, length: int) -> float:
         """Return how much the measure moves where all rows go, as deletions at random have it."""
-        half = np.random.default_rng(0).integers(0, 2, length)
+        half = random_numbers(0).integers(0, 2, length)
         slope = self._slope_by(self._effects.singles(half, 2))
         if slope is None:
             slope = self._slope_by(self._parts(length, _PARTS)[1])
@@ -233,7 +234,7 @@ class GainScores:
 
     def _parts(self, length: int, count: int) -> tuple[Array, Without]:
         """Return the part of each row, drawn at random, and the measure without each part."""
-        codes = np.random.default_rng(1).permutation(length) % count
+        codes = random_numbers(1).permutation(length) % count
         return codes, self._effects.singles(codes, count)
 
     def _influences(self, length: int) -> Array | None:

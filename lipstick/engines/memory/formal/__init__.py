@@ -45,6 +45,7 @@ from semiring.encodings.valuation import Valuation
 from semiring.monoid import MAX
 from semiring.polynomial import Polynomial
 from semiring.semirings.counting import Counting
+from semiring.support.chance import random_numbers
 from semiring.tensor import Tensor
 from semiring.value import Operand, Value
 
@@ -259,7 +260,7 @@ class Formal:
     def _somewhere(self, gates: Array, wanted: Array) -> Array:
         """Return a mask of the wanted annotations that are not 0 in one of a few sampled worlds."""
         found = np.zeros(len(gates), dtype=np.bool_)
-        random = np.random.default_rng(0)
+        random = random_numbers(0)
         for share in SHARES:
             rest = np.flatnonzero(wanted & ~found & (gates != 0))
             if len(rest) < _FEW and not self._is_large(gates[rest]):

@@ -23,6 +23,7 @@ from semiring.circuit.values import (
 from semiring.errors import ExactnessError
 from semiring.monoid import average, exact_scale, exact_sum
 from semiring.polynomial import Polynomial
+from semiring.support.chance import random_numbers
 from semiring.tensor import Tensor
 from semiring.token import normal_value, order_key
 from semiring.value import Operand, Value, tokens_of
@@ -181,7 +182,7 @@ def is_possible(annotation: Annotation, *, sampled: bool = False) -> bool:
         return bool(PossibleWorlds.every(tokens).holds(annotation).any())
     if not sampled:
         # Most rows are present in one of a few worlds: with all, some or hardly any tuples.
-        random = np.random.default_rng(0)
+        random = random_numbers(0)
         shares = np.repeat(SHARES, _DRAWN)
         there = {token: random.random(len(shares)) <= shares for token in tokens}
         if PossibleWorlds(there, len(shares)).holds(annotation).any():
