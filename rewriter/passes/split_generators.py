@@ -109,7 +109,7 @@ class _Chain:
             Output(_name(column), qualified(*column), not dependent(qualified(*column), bare))
             for column in self._read()
         ]
-        array = Output(ARRAY, _argument(first), not dependent(first.argument, bare))
+        array = Output(ARRAY, known_argument(first), not dependent(first.argument, bare))
         identity = self._identity()
         return RowsBlock(
             name=f"{block.name}{_MARK}0",
@@ -128,7 +128,7 @@ class _Chain:
     ) -> Block:
         """Return rows with the argument of the next generator as a column."""
         lookup = Match(_BELOW, rows)
-        argument = _renamed(_argument(generator), _BELOW, known)
+        argument = _renamed(known_argument(generator), _BELOW, known)
         passed = tuple(
             replace(output, scalar=qualified(_BELOW, output.name)) for output in rows.outputs
         )
@@ -191,7 +191,7 @@ class _Chain:
         return tuple(_name(column) for column in columns if column in read)
 
 
-def _argument(generator: Generator) -> Scalar:
+def known_argument(generator: Generator) -> Scalar:
     """Return the argument of a generator; NULL for time windows of a NULL time."""
     calls = generator.argument.find_all(exp.Anonymous)
     times = [call.expressions[0] for call in calls if call.name.lower() == _WINDOW]

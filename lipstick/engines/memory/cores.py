@@ -47,6 +47,7 @@ from rewriter.blocks import (
 )
 from rewriter.emit.trees import branch_columns
 from rewriter.interpret import cast, from_arrow, interpret, unify
+from rewriter.passes.split_generators import known_argument
 from semiring.arrays.arrow import normal, whole
 
 
@@ -125,7 +126,8 @@ def _selected(core: Core, inputs: CoreInputs) -> pa.Table:
     rows, pending = join(sources, interpreted(core.predicates), inputs.limit)
     for generator in core.generators:
         rows, pending = filtered(_generated(rows, generator, inputs.limit), pending)
-    assert not pending
+    if pending:
+        raise NeedsSparkError("A condition reads more than the sources that are held here.")
     return _columns(rows, core.select)
 
 
@@ -179,7 +181,8 @@ def _generated(rows: JoinedRows, generator: Generator, limit: int) -> JoinedRows
     """Rows once for each element that a generator makes of them."""
     if generator.position is None:
         raise NeedsSparkError("A function makes rows: Spark runs it.")
-    arrays = values(interpret(generator.argument), rows.resolve(), rows.length, None)
+    argument = interpret(known_argument(generator))
+    arrays = values(argument, rows.resolve(), rows.length, None)
     elements = taken_apart(generator, arrays)
     count = len(elements.places)
     check_pairs(count, limit)

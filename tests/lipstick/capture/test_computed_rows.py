@@ -52,6 +52,7 @@ HERE = (
     "SELECT u.k, u.v, r.id FROM (SELECT k, v FROM r UNION ALL SELECT k, max(v) FROM r GROUP BY k) u"
     " JOIN r ON u.k = r.k",
     "SELECT id, e FROM r LATERAL VIEW explode(array(id, 7)) AS e WHERE e > 3",
+    "SELECT window.start AS s, count(*) AS n FROM r GROUP BY window(t, '30 days', '10 days')",
     "SELECT id, p, a, b FROM r LATERAL VIEW OUTER inline(IF(id > 2, array(struct(id AS a, k AS b)),"
     " NULL)) AS a, b LATERAL VIEW posexplode(map(id, v)) AS p, q, w",
 )
