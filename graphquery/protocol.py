@@ -137,7 +137,7 @@ class GraphEngine(Protocol[S_co]):
     Nodes have integer ids, which all graphs derived from one another share, and names
     (``dealer1#3/Cars:C2``). Operations do not change a graph but return a new one. Nodes may be
     passed as ids, names, arrays of ids or selections; an unknown one raises
-    :class:`graphquery.UnknownNameError` or :class:`graphquery.UnknownNameError`.
+    :class:`graphquery.UnknownNameError`.
 
     Attributes
     ----------

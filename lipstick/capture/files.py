@@ -94,16 +94,17 @@ def storable(frame: DataFrame) -> DataFrame:
     It has no values that are NULL and nothing else, and no structs with two fields of one name: the
     second is then called ``name~2``.
     """
-    columns = {}
-    for field in frame.schema:
-        kind = _stored(field.dataType)
-        if kind != field.dataType:
-            columns[field.name] = F.col(f"`{field.name}`").cast(kind)
+    given = frame.schema
+    columns = {
+        stored.name: F.col(f"`{stored.name}`").cast(stored.dataType)
+        for field, stored in zip(given, stored_schema(given), strict=True)
+        if stored.dataType != field.dataType
+    }
     return frame.withColumns(columns) if columns else frame
 
 
 def stored_schema(rows: DataType) -> StructType:
-    """The schema that :func:`storable` gives a frame with the columns of a struct."""
+    """The schema that :func:`storable` gives a frame with the columns of a struct or schema."""
     assert isinstance(rows, StructType)
     fields = (StructField(f.name, _stored(f.dataType), f.nullable, f.metadata) for f in rows)
     return StructType(list(fields))

@@ -23,7 +23,7 @@ from lipstick.engines.memory.grouping import group_rows
 from lipstick.engines.memory.store import Dataset, StoredDataset
 from lipstick.engines.route import if_here
 from lipstick.errors import NeedsSparkError
-from rewriter.blocks import Block, Kind, topological
+from rewriter.blocks import Block, Kind, made_of
 from rewriter.emit import PRESENT
 from rewriter.interpret import in_time_zone
 from semiring.arrays.arrow import decoded, whole
@@ -113,11 +113,10 @@ class LocalRows:
         for name, block in blocks.items():
             tables = self._scanned(block) if self._alike and MOST else None
             reads = () if block.core is None else block.core.reads()
-            made_of = (inner for read in reads for inner in topological(read))
             if (
                 tables is not None
                 and sum(table.num_rows for table in tables.values()) <= MOST
-                and all(inner.core is None or inner.name in found for inner in made_of)
+                and all(made_of(read) <= set(found) for read in reads)
             ):
                 found.append(name)
         return found

@@ -31,7 +31,7 @@ from lipstick.errors import CaptureError
 from lipstick.stages.reading import own_sql
 from rewriter import CapturePlan, planned_capture
 from rewriter.analysis.value_columns import value_columns
-from rewriter.blocks import Block, Kind, core_relations, topological
+from rewriter.blocks import Block, Kind, core_relations, made_of, topological
 from rewriter.emit.statements import (
     Groups,
     asked_groups_sql,
@@ -153,7 +153,7 @@ class CaptureWriter:
         rows = [
             block
             for block in topological(self._root)
-            if needs_rows(block) and _made_of(block) <= set(here)
+            if needs_rows(block) and made_of(block) <= set(here)
         ]
         datasets = [*((b.name, "members") for b in members), *((b.name, "rows") for b in rows)]
         if not datasets:
@@ -233,7 +233,7 @@ class CaptureWriter:
 
     def _has_rows_here(self, block: Block) -> bool:
         """Compute the rows of a block here; return False if they, or its members, cannot be."""
-        if not self._at_hand.keys() >= _made_of(block):
+        if not self._at_hand.keys() >= made_of(block):
             return False
         schema = self._types[block.name, "rows"]
         _refuse_maps(block, schema)
@@ -321,11 +321,6 @@ def _refuse_maps(block: Block, rows: StructType) -> None:
                 f"a capture of groups by {name}, which is of the type {kind}, is not supported",
                 "Group by its sorted entries: array_sort(map_entries(...)).",
             )
-
-
-def _made_of(block: Block) -> set[str]:
-    """Return the names of the blocks with members that the rows of a block are made of."""
-    return {inner.name for inner in topological(block) if inner.core is not None}
 
 
 def _joins(block: Block) -> bool:

@@ -28,6 +28,7 @@ from rewriter.blocks.block import (
     RowsBlock,
     UnionBlock,
     decided_once,
+    made_of,
     topological,
 )
 from rewriter.blocks.core import (
@@ -99,6 +100,7 @@ __all__ = [
     "decided_once",
     "has_values",
     "iterates",
+    "made_of",
     "qualified",
     "topological",
 ]

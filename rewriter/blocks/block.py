@@ -389,3 +389,8 @@ def topological(root: Block) -> tuple[Block, ...]:
 
     visit(root)
     return tuple(order.values())
+
+
+def made_of(block: Block) -> set[str]:
+    """Return the names of the blocks with members that the rows of a block are made of."""
+    return {inner.name for inner in topological(block) if inner.core is not None}

@@ -1,4 +1,4 @@
-"""Cores over relations that are at hand as tables: filtered, joined and united in this process.
+"""Cores computed in this process, over relations and members of other blocks held as tables.
 
 Results equal Spark's, to the type: scalars are evaluated by :mod:`rewriter.interpret`. Everything
 else is left to Spark.
