@@ -68,13 +68,19 @@ def _chosen(source: CaptureSource, condition: str | None) -> pa.Table:
 @click.command()
 @_capture
 @click.argument("condition", required=False)
-@click.option("--of", "column", metavar="COLUMN", help="The inputs of this column's one value.")
+@click.option(
+    "--of",
+    "of",
+    metavar="COLUMN",
+    multiple=True,
+    help="The inputs of this column's value; of several values, beside each other.",
+)
 @_by
 @answer_options(_FORMATS)
 def rows(
     capture: Path,
     condition: str | None,
-    column: str | None,
+    of: tuple[str, ...],
     by: str | None,
     answer: Answer,
 ) -> None:
@@ -82,13 +88,16 @@ def rows(
 
     CONDITION is on the columns of the answer: "n_name = 'CHINA' or revenue > 1,000". With --of it
     selects one row, whose value is explained: its inputs, the largest first, with their shares.
-    They are grouped by a column of their relation, times by day, month or year, numbers by range:
-    --by orders.o_orderdate:month.
+    Of several rows, or with --of repeated, the values are compared: what they have in common comes
+    first, with each value without it. Inputs are grouped by a column of their relation, times by
+    day, month or year, numbers by range: --by orders.o_orderdate:month.
     """
     with _opened(capture) as source:
         found = _chosen(source, condition)
-        if column is not None:
-            _send_inputs(answer, source, found, column, by)
+        if len(of) * found.num_rows > 1:
+            _send_comparison(answer, source, found, of, by)
+        elif of:
+            _send_inputs(answer, source, found, of[0], by)
         elif by is not None:
             raise Failure("--by groups the inputs of a value: name its column by --of.")
         else:
@@ -108,15 +117,10 @@ def _send_inputs(
     """Send the inputs of a value of the only row that was found."""
     import pyarrow as pa
 
-    if found.num_rows != 1:
-        raise Failure(f"The condition selects {found.num_rows:,} rows: select one of them.")
+    if not found.num_rows:
+        raise Failure("The condition selects no row.")
     question: dict[str, Any] = {"row": found.column("row")[0].as_py(), "column": column}
-    value = _asked(source, "value", question)
-    if by is not None:
-        question["by"] = _grouping(by, value["axes"])
-        value = _asked(source, "value", question)
-    if value.get("refused"):
-        raise Failure(value["refused"])
+    value = _grouped(source, "value", question, by)
     table = _asked(source, "listed", question)
     is_double = pa.types.is_floating(source.windows.table.schema.field(value["column"]).type)
     lines = _input_lines(value, table, rounded=is_double and answer.format == TABLE)
@@ -126,6 +130,35 @@ def _send_inputs(
         answer.say(f"Unknown: {value['reason']}")
     answer.table(lines[: answer.rows], value["groups"])
     answer.finish({**value, "listed": table}, pa.Table.from_pylist(lines[: answer.rows]))
+
+
+def _grouped(
+    source: CaptureSource, view: str, question: dict[str, Any], by: str | None
+) -> dict[str, Any]:
+    """Ask for inputs, by default by their rows."""
+    value = _asked(source, view, question)
+    if by is not None:
+        question["by"] = _grouping(by, value["axes"])
+        value = _asked(source, view, question)
+    if value.get("refused"):
+        raise Failure(value["refused"])
+    return value
+
+
+def _send_comparison(
+    answer: Answer, source: CaptureSource, found: pa.Table, of: tuple[str, ...], by: str | None
+) -> None:
+    """Send the inputs of several values, those in common first."""
+    import pyarrow as pa
+
+    rows = found.column("row").to_pylist()
+    numbers = [{"row": row, "column": column} for row in rows for column in of]
+    value = _grouped(source, "comparison", {"numbers": numbers, "seconds": 60}, by)
+    names = [each["name"] for each in value["columns"]]
+    lines = [dict(zip(names, texts, strict=True)) for texts in value["rows"]]
+    answer.say(value["sentence"])
+    answer.table(lines[: answer.rows], value["groups"])
+    answer.finish(value, pa.Table.from_pylist(lines[: answer.rows]))
 
 
 def _input_lines(

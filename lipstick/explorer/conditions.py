@@ -214,16 +214,16 @@ class _Reader:
             raise self.problem(f"{word.upper()} is missing")
 
     def either(self) -> TypedCondition:
-        parts = [self.both()]
-        while self.accept("or"):
-            parts.append(self.both())
-        return parts[0] if len(parts) == 1 else TypedCondition("or", parts=tuple(parts))
+        return self.joined("or", self.both)
 
     def both(self) -> TypedCondition:
-        parts = [self.negated()]
-        while self.accept("and"):
-            parts.append(self.negated())
-        return parts[0] if len(parts) == 1 else TypedCondition("and", parts=tuple(parts))
+        return self.joined("and", self.negated)
+
+    def joined(self, word: str, part: Callable[[], TypedCondition]) -> TypedCondition:
+        parts = [part()]
+        while self.accept(word):
+            parts.append(part())
+        return parts[0] if len(parts) == 1 else TypedCondition(word, parts=tuple(parts))
 
     def negated(self) -> TypedCondition:
         if self.word() == "not" and not (self.implied and self.word(1) in ("in", "null")):

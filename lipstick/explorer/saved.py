@@ -131,6 +131,8 @@ class Holding:
         if not isinstance(source, CaptureSource):
             return f"{source.name}: {len(own):,} views; nothing else."
         explained = f"why {own.count('why'):,} of {source.windows.table.num_rows:,} rows are there"
+        compared = own.count("comparison")
+        explained += f" and {compared or 'no'} comparison{'' if compared == 1 else 's'} of numbers"
         if "data" in self.circuits[number]:
             return (
                 f"{source.name}: all its rows, sorted and filtered, without any input rows and "

@@ -42,9 +42,7 @@ class TableWindows:
             ``offset`` and ``limit``; ``sort``, the place of a column; ``descending``; ``filters``,
             conditions by the place of their column, as :func:`column_mask` has them.
         """
-        sort = params.integer("sort", -1)
-        filters = {str(k): str(v) for k, v in params.mapping("filters").items() if str(v).strip()}
-        places = self._places(sort, params.flag("descending"), tuple(sorted(filters.items())))
+        places = self._asked(params)
         offset = params.integer("offset", 0, 0)
         limit = params.integer("limit", 100, 1, WINDOW)
         total = self.table.num_rows if places is None else len(places)
@@ -65,11 +63,13 @@ class TableWindows:
 
     def chosen(self, params: Params) -> pa.Table:
         """All rows that a window is of, in its order."""
-        filters = {str(k): str(v) for k, v in params.mapping("filters").items() if str(v).strip()}
-        places = self._places(
-            params.integer("sort", -1), params.flag("descending"), tuple(sorted(filters.items()))
-        )
+        places = self._asked(params)
         return self.table if places is None else self.table.take(pa.array(places))
+
+    def _asked(self, params: Params) -> Array | None:
+        filters = {str(k): str(v) for k, v in params.mapping("filters").items() if str(v).strip()}
+        order = params.integer("sort", -1), params.flag("descending")
+        return self._places(*order, tuple(sorted(filters.items())))
 
     def _find(
         self, sort: int, descending: bool, filters: tuple[tuple[str, str], ...]

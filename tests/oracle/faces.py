@@ -43,11 +43,21 @@ from lipstick.explorer.page import script
 from lipstick.explorer.saved import Holding, _capture
 from lipstick.explorer.server import export
 from lipstick.frame import AnnotatedFrame
+from lipstick.questions.why.measure import difference
 from semiring.errors import LipstickError
 from tests.oracle.database import Database, Relation
 from tests.oracle.written import write_capture
 
-FACES: Final = ("explorer", "rows", "csv", "saved page", "sentence", "contributions", "top")
+FACES: Final = (
+    "explorer",
+    "comparison",
+    "rows",
+    "csv",
+    "saved page",
+    "sentence",
+    "contributions",
+    "top",
+)
 """What shows numbers."""
 
 # -- queries -----------------------------------------------------------------------------------
@@ -317,6 +327,7 @@ class Holder:
             column = about["columns"][place]["name"]
             for row in range(about["rows"]):
                 self._value(row, place, column)
+        self._comparison(about)
         self._saved(about)
         return self.compared
 
@@ -585,6 +596,37 @@ class Holder:
             if truth.state is not None:
                 after = truth.value if truth.state == "there" else None
                 self._same("top", cell(each["_after"]), cell(after), each)
+
+    def _comparison(self, about: Any) -> None:
+        """Hold numbers of the first and the last row beside each other, without each input."""
+        places = about["explained"][:3]
+        asked = [
+            (row, place) for row in {0, about["rows"] - 1} for place in places if about["rows"]
+        ]
+        names = [about["columns"][place]["name"] for _, place in asked]
+        numbers = [
+            {"row": row, "column": name} for (row, _), name in zip(asked, names, strict=True)
+        ]
+        axes = self.ask("comparison", numbers=numbers)["axes"] if len(asked) > 1 else []
+        for axis in range(len(axes)):
+            answer = self.ask("comparison", numbers=numbers, by={"axis": axis})
+            for bar in answer["bars"]:
+                truths = [self.truth(axes[axis]["relation"], bar["key"], *each) for each in asked]
+                for own, truth in zip(bar["numbers"], truths, strict=True):
+                    self._compared(own, truth, truth.value)
+                for own, truth in zip(bar["differences"], truths[1:], strict=True):
+                    states = (truth.state, truths[0].state)
+                    state = "gone" if "gone" in states else truth.state
+                    values = truth.value, truths[0].value
+                    gap = None if None in values else difference(*values)
+                    self._compared({**own, "without": own["text"]}, Truth(state), gap)
+
+    def _compared(self, own: Any, truth: Truth, value: Any) -> None:
+        if own["state"] == "unknown":
+            self.compared.unknown[f"comparison: {self.case.root}"] += 1
+            return
+        self._same("comparison", own["state"], truth.state, own)
+        self._same("comparison", own["without"], cell(value), own)
 
     def _saved(self, about: Any) -> None:
         """Hold what a saved page has, and what its JavaScript answers without each row."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 from numbers import Number
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from lipstick.capture.capture import Capture
 from lipstick.display.number_text import percent, spelled
+from lipstick.engines.memory.memory import Memory
 from lipstick.engines.memory.reach import reach, token_types
 from lipstick.errors import first_line
 from lipstick.explorer.budget import Budget
@@ -27,6 +28,7 @@ from lipstick.explorer.cells import cell, cells, columns, kind, number
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.params import Params
 from lipstick.questions.contributions.axes import UNITS, Axes, Axis, InputGroups
+from lipstick.questions.contributions.joint import JointInputs
 from lipstick.questions.contributions.question import (
     GroupContributions,
     ValueInputs,
@@ -59,9 +61,12 @@ class TooManyGroupsError(ExploreError):
     """The inputs are in too many groups to be shown so."""
 
 
+AskedInputs = TypeVar("AskedInputs", ValueInputs, JointInputs)
+
+
 @dataclass(frozen=True, slots=True)
-class KeptInputs:
-    """The inputs of a value that some groupings keep.
+class KeptInputs(Generic[AskedInputs]):
+    """The inputs of a value, or of several, that some groupings keep.
 
     Attributes
     ----------
@@ -69,20 +74,33 @@ class KeptInputs:
         The groupings.
     """
 
-    inputs: ValueInputs
+    inputs: AskedInputs
     only: list[dict[str, Any]]
 
     def groups(self, by: Params) -> InputGroups:
-        """Return the inputs in groups; by default by the rows of the finest axis."""
+        """Return the inputs in groups; by default by the rows of the finest axis.
+
+        Raises
+        ------
+        TooManyGroupsError
+            Where they are shown in their order, and are more than `SPANS`.
+        """
         chosen = by.integer("axis", -1)
         unit = by.text("unit", "")
-        return self.inputs.grouped(None if chosen < 0 else chosen, by.text("column", ""), unit)
+        axis = None if chosen < 0 else chosen
+        groups = self.inputs.grouped(axis, by.text("column", ""), unit)
+        if groups.ordered and groups.count > SPANS:
+            raise TooManyGroupsError(
+                f"{groups.count:,} groups are too many to show in their order: at most {SPANS}.\n"
+                "Group by a longer span."
+            )
+        return groups
 
-    def narrowed(self, only: Any) -> KeptInputs:
+    def narrowed(self, only: Any) -> KeptInputs[AskedInputs]:
         """Keep the inputs of some groups."""
         given = Params(only)
         groups = self.groups(given)
-        wanted = given.items("labels")
+        wanted: list[Any] = given.items("labels")
         named = group_labels(groups, np.arange(groups.count))
         here = [number for number, label in enumerate(named) if label in wanted]
         keep = np.flatnonzero(np.isin(groups.codes, here))
@@ -128,13 +146,13 @@ class ContributionViews:
 
     def __init__(self, capture: Capture) -> None:
         self.capture = capture
-        self._axes = Axes(capture.memory)
-        self._inputs = lru_cache(maxsize=4)(
-            lambda row, column: inputs_of(capture.memory, self._axes, row, column)
+        self.axes = Axes(capture.memory)
+        self.inputs = lru_cache(maxsize=8)(
+            lambda row, column: inputs_of(capture.memory, self.axes, row, column)
         )
         # The questions about a value come one after the other: what they share is computed once.
-        self._kept: tuple[str, KeptInputs] | None = None
-        self._grouped: tuple[KeptInputs, str, Items] | None = None
+        self._kept: tuple[str, KeptInputs[ValueInputs]] | None = None
+        self._grouped: tuple[KeptInputs[ValueInputs], str, Items] | None = None
 
     def value(self, row: int, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the inputs of a value in groups, the largest contributions first.
@@ -159,7 +177,7 @@ class ContributionViews:
         known = items.found.without.known
         answer |= {"groups": groups.count, "ordered": groups.ordered, "by": by}
         answer |= {"known": int(np.count_nonzero(known)), "reason": items.found.without.reason}
-        answer["bars"] = _bars(items, items.shown)
+        answer["bars"] = bars_of(items, items.shown)
         rest = items.order[len(items.shown) :]
         if len(rest):
             answer["rest"] = _rest(items, rest)
@@ -175,16 +193,7 @@ class ContributionViews:
             As of :meth:`value`; ``numbers``: the numbers of :meth:`value` come first.
         """
         items = self._items(self._asked(row, params), params, budget)
-        groups = items.groups
-        if groups.values is not None:
-            named = pa.array(group_labels(groups, items.shown), pa.string())
-            table = pa.table([named], [groups.column])
-        else:
-            table = groups.axis.take(groups.first[items.shown])
-            # The key is what the rows are called: what else they have is seen first.
-            key = [name for name in groups.axis.source.record.token if name in table.column_names]
-            others = [name for name in table.column_names if name not in key]
-            table = table.select([*others, *key])
+        table = source_table(items.groups, items.shown)
         listed: dict[str, Any] = {"columns": columns(table.schema), "rows": cells(table)}
         if not params.flag("numbers"):
             return listed
@@ -192,7 +201,7 @@ class ContributionViews:
         named = [{"name": name, **text} for name in ("brings", "inputs", "without it")]
         numbers = [
             [bar["text"], str(bar["count"]), STATES.get(bar["state"], bar["without"])]
-            for bar in _bars(items, items.shown)
+            for bar in bars_of(items, items.shown)
         ]
         rows = [[*own, *row] for own, row in zip(numbers, listed["rows"], strict=True)]
         return {"columns": [*named, *listed["columns"]], "rows": rows}
@@ -219,43 +228,33 @@ class ContributionViews:
         budget.check()
         return least(self.capture, row, axis, params)
 
-    def _asked(self, row: int, params: Params) -> KeptInputs:
+    def _asked(self, row: int, params: Params) -> KeptInputs[ValueInputs]:
         column, only = params.text("column"), params.items("only")
         key = json.dumps([row, column, only], sort_keys=True, default=str)
         if self._kept is None or self._kept[0] != key:
-            asked = KeptInputs(self._inputs(row, column), [])
-            for each in only:
-                asked = asked.narrowed(each)
-            self._kept = key, asked
+            asked = KeptInputs(self.inputs(row, column), [])
+            self._kept = key, reduce(KeptInputs.narrowed, only, asked)
         return self._kept[1]
 
-    def _items(self, asked: KeptInputs, params: Params, budget: Budget) -> Items:
+    def _items(self, asked: KeptInputs[ValueInputs], params: Params, budget: Budget) -> Items:
         by = json.dumps(params.mapping("by"), sort_keys=True, default=str)
         if self._grouped is None or self._grouped[0] is not asked or self._grouped[1] != by:
             items = self._in_groups(asked, Params(params.mapping("by")), budget)
             self._grouped = asked, by, items
         return self._grouped[2]
 
-    def _in_groups(self, asked: KeptInputs, by: Params, budget: Budget) -> Items:
+    def _in_groups(self, asked: KeptInputs[ValueInputs], by: Params, budget: Budget) -> Items:
         groups = asked.groups(by)
-        if groups.ordered and groups.count > SPANS:
-            raise TooManyGroupsError(
-                f"{groups.count:,} groups are too many to show in their order: at most {SPANS}.\n"
-                "Group by a longer span."
-            )
         seconds = SHARE * budget.left
         found = contributions_of(self.capture.memory, asked.inputs, groups, seconds)
         budget.check()
-        if groups.ordered and groups.values is not None:
-            order = pc.array_sort_indices(groups.values).to_numpy().astype(np.int64)
-        else:
-            order = found.order(SHOWN)
+        order = in_order(groups) if groups.ordered else found.order(SHOWN)
         counts = np.bincount(groups.codes, minlength=groups.count)
         return Items(groups, counts, found, order)
 
     # -- words -----------------------------------------------------------------------------
 
-    def _described(self, asked: KeptInputs) -> dict[str, Any]:
+    def _described(self, asked: KeptInputs[ValueInputs]) -> dict[str, Any]:
         """Return what is measured, and what the inputs can be grouped by."""
         inputs, root = asked.inputs, self.capture.memory.engine.root
         call, aggregate = inputs.call, inputs.aggregate
@@ -273,28 +272,14 @@ class ContributionViews:
             "additive": _is_additive(inputs),
             "nulls": inputs.nulls,
             "only": asked.only,
-            "axes": [
-                {
-                    "name": axis.name,
-                    "relation": axis.relation,
-                    "note": _note(axis.source),
-                    "columns": columns(axis.source.schema),
-                }
-                for axis in inputs.axes
-            ],
+            "axes": [described_axis(axis) for axis in inputs.axes],
         }
 
-    def _sentence(self, row: int, asked: KeptInputs, items: Items) -> str:
+    def _sentence(self, row: int, asked: KeptInputs[ValueInputs], items: Items) -> str:
         """Return what the value is made of, in words."""
         inputs, groups, found = asked.inputs, items.groups, items.found
-        answer, root = self.capture.memory.answer(), self.capture.memory.engine.root
-        # Without a grouping, a row is called by its first columns that deletions do not change.
-        stable = [place for place, output in enumerate(root.outputs) if output.stable]
-        names = ", ".join(
-            _key(answer.column_names[place], answer.column(place)[row].as_py())
-            for place in root.key_outputs or stable[:NAMED]
-        )
-        whole = f"{inputs.column} {_worded(inputs.value)}{f' of {names}' if names else ''}"
+        names = row_name(self.capture.memory, row)
+        whole = f"{inputs.column} {worded(inputs.value)}{f' of {names}' if names else ''}"
         made = self._made(inputs, groups.axis)
         if asked.only:
             made += f" with {' and '.join(each['text'] for each in asked.only)}"
@@ -303,7 +288,7 @@ class ContributionViews:
         if asked.only and _is_additive(inputs):
             together = replace(groups, codes=np.zeros_like(groups.codes), first=groups.first[:1])
             kept = contributions_of(self.capture.memory, inputs, together)
-            made = f"{_worded(kept.brought(np.zeros(1, dtype=np.int64))[0])} of it from {made}"
+            made = f"{worded(kept.brought(np.zeros(1, dtype=np.int64))[0])} of it from {made}"
         unknown = groups.count - int(np.count_nonzero(found.without.known))
         if unknown == groups.count:
             return f"{whole}: {made}. What it is without each of them is unknown."
@@ -331,7 +316,7 @@ class ContributionViews:
             return f"{whole}: {made}. Without {name} it is {by}{most}.{told}"
         if found.sizes()[best[0]] > 0:
             after = found.without.values[int(best[0])].as_py()
-            return f"{whole}: {made}. Without {name} it is {_worded(after)}.{told}"
+            return f"{whole}: {made}. Without {name} it is {worded(after)}.{told}"
         return f"{whole}: {made}. {one} it is the same.{told}"
 
     def _made(self, inputs: ValueInputs, axis: Axis) -> str:
@@ -354,6 +339,17 @@ class ContributionViews:
         groups = len(reach(engine, at)[root.name].members)
         by = ", ".join(plain(text(key), inner) for _, key in inner.keys)
         return f"{groups:,} {'group' if groups == 1 else 'groups'} by {by}, of {listed(made)}"
+
+
+def row_name(memory: Memory, row: int) -> str:
+    """Return what a row of the answer is called; empty where nothing names it."""
+    answer, root = memory.answer(), memory.engine.root
+    # Without a grouping, a row is called by its first columns that deletions do not change.
+    stable = [place for place, output in enumerate(root.outputs) if output.stable]
+    return ", ".join(
+        _key(answer.column_names[place], answer.column(place)[row].as_py())
+        for place in root.key_outputs or stable[:NAMED]
+    )
 
 
 def _key(name: str, value: Any) -> str:
@@ -382,6 +378,16 @@ def _measure(inputs: ValueInputs) -> str:
     return f"{'what' if verb == 'it adds' else 'how many'} {verb}; the shares add up to the whole"
 
 
+def described_axis(axis: Axis) -> dict[str, Any]:
+    """Return what inputs can be grouped by."""
+    return {
+        "name": axis.name,
+        "relation": axis.relation,
+        "note": _note(axis.source),
+        "columns": columns(axis.source.schema),
+    }
+
+
 def _note(source: SourceRows) -> str:
     """Return why there are only some of a relation's columns; empty where all are there."""
     if source.whole:
@@ -393,11 +399,11 @@ def _note(source: SourceRows) -> str:
     return "Its columns are not those that were captured."
 
 
-def _worded(value: Any) -> str:
+def worded(value: Any) -> str:
     return str(cell(value)) if value is not None and number(value) is None else spelled(value)
 
 
-def _bars(items: Items, shown: Array) -> list[dict[str, Any]]:
+def bars_of(items: Items, shown: Array) -> list[dict[str, Any]]:
     """Return what each group that is listed brings, its share, and the value without it.
 
     ``change`` is the difference from the value, ``state`` of its row ``there``, ``gone`` or
@@ -448,6 +454,23 @@ def _rest(items: Items, rest: Array) -> dict[str, Any]:
         if total and size is not None:
             answer["share"] = size / total
     return answer
+
+
+def source_table(groups: InputGroups, chosen: Array) -> pa.Table:
+    """Return some groups as rows of their source, or by their labels."""
+    if groups.values is not None:
+        return pa.table([pa.array(group_labels(groups, chosen), pa.string())], [groups.column])
+    table = groups.axis.take(groups.first[chosen])
+    # The key is what the rows are called: what else they have is seen first.
+    key = [name for name in groups.axis.source.record.token if name in table.column_names]
+    others = [name for name in table.column_names if name not in key]
+    return table.select([*others, *key])
+
+
+def in_order(groups: InputGroups) -> Array:
+    """Return groups that are spans or ranges in their order."""
+    order: Array = pc.array_sort_indices(groups.values).to_numpy().astype(np.int64)
+    return order
 
 
 def group_labels(groups: InputGroups, chosen: Array) -> list[str | None]:

@@ -13,6 +13,7 @@ from lipstick.engines.memory.reach import reach
 from lipstick.errors import first_line
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures import input_rows, query, search, why
+from lipstick.explorer.captures.comparison import comparison
 from lipstick.explorer.captures.contributions import ContributionViews
 from lipstick.explorer.captures.measures import RowMeasures
 from lipstick.explorer.captures.valuations import Chosen, numeric_columns
@@ -159,6 +160,7 @@ class CaptureSource:
                 self.capture.memory, self.row(params), params, budget
             ),
             "value": self.value,
+            "comparison": self.comparison,
             "listed": lambda params, budget: self.contributions.listed(
                 self.row(params), params, budget
             ),
@@ -271,10 +273,29 @@ class CaptureSource:
         """Return the inputs of a value; see :meth:`ContributionViews.value`."""
         row = self.row(params)
         answer = self.contributions.value(row, params, budget)
-        asked = f"{answer['column']!r}, {row}"
+        return answer | {"python": self._contributions_of([(row, answer["column"])], answer)}
+
+    def comparison(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """Return several numbers and their inputs; see `comparison.comparison`.
+
+        Parameters
+        ----------
+        params
+            ``numbers``, each with its ``row`` and ``column``; ``by``, ``only`` and ``seconds``.
+        """
+        numbers = [
+            (self.row(given), given.text("column"))
+            for given in map(Params, params.items("numbers"))
+        ]
+        answer = comparison(self.contributions, numbers, params, budget)
+        return answer | {"python": self._contributions_of(numbers, answer)}
+
+    def _contributions_of(self, numbers: list[tuple[int, str]], answer: dict[str, Any]) -> str:
+        """Return the Python that asks for the contributions to numbers, grouped as in an answer."""
+        grouped = ""
         if "by" in answer:
             by = answer["by"]
             parts = (f".{by['column']}" * bool(by["column"]), f":{by['unit']}" * bool(by["unit"]))
-            asked += f", by={answer['axes'][by['axis']]['name'] + ''.join(parts)!r}"
-        answer["python"] = f"{self.opening}\ncapture.contributions({asked})"
-        return answer
+            grouped = f", by={answer['axes'][by['axis']]['name'] + ''.join(parts)!r}"
+        calls = [f"capture.contributions({column!r}, {row}{grouped})" for row, column in numbers]
+        return "\n".join([self.opening, *calls])

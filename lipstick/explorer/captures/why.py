@@ -29,8 +29,6 @@ from rewriter.scalars.text import text
 from semiring.base import Array
 from semiring.errors import LipstickError
 from semiring.expression import Expression
-from semiring.expression.compared import Compare
-from semiring.expression.condition import Condition
 from semiring.expression.terms import Atom, Constant, Delta, Monus, Product, Sum
 from semiring.forms import factored
 from semiring.polynomial import Polynomial
@@ -96,8 +94,6 @@ def _tree(
     if isinstance(node, Monus):
         sides = (node.left, node.right)
         return {"op": "monus", "parts": [_tree(side, terms, depth + 1) for side in sides]}
-    if isinstance(node, (Compare, Condition)):
-        return {"op": "condition", "text": cell(node.truncated(3))}
     return {"op": "condition", "text": cell(node.truncated(3))}
 
 

@@ -34,6 +34,7 @@ MODULES = (
     "measures.js",
     "why.js",
     "value.js",
+    "comparison.js",
     "view.js",
     "whatif.js",
     "query.js",

@@ -28,6 +28,7 @@ const VIEWS = { fault: FaultView, capture: CaptureView, graph: GraphView, script
 const KEYS = [
   ["↑ ↓ ← →", "move in tables and pictures"],
   ["Enter", "opens a row, a number, a box"],
+  ["Shift Enter", "adds a number to compare, as Shift click"],
   ["Backspace", "goes back up in a graph"],
   ["Escape", "closes the value, then the row"],
   ["/", "searches in all sources"],

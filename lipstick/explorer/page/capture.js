@@ -5,6 +5,7 @@ import { Table } from "./table.js";
 import { palette } from "./terms.js";
 import { Why } from "./why.js";
 import { Value } from "./value.js";
+import { Comparison } from "./comparison.js";
 import { ScenarioBar, Strikes, WhatIf } from "./whatif.js";
 import { Query } from "./query.js";
 import { Missing, conditionOf } from "./missing.js";
@@ -42,12 +43,20 @@ export class CaptureView extends View {
       fetchRows: (params, signal) => this.ask("rows", { ...params, ...this.supposed() }, signal),
       linked: (place) => this.explained.has(place),
       none: (filters) => about.missing && !app.place.mapping("scenario") && button("Why not?", () => app.place.go({ v: "missing", lacks: conditionOf(filters, about.columns) }), { class: "plain small" }),
-      onopen: (row) => app.place.go({ row, col: undefined, by: undefined, only: undefined }),
-      oncell: (row, col) => app.place.go({ row, col, ...(app.place.whole("col") === col ? {} : { by: undefined, only: undefined }) }),
+      onopen: (row) => app.place.go({ row, col: undefined, also: undefined, by: undefined, only: undefined }),
+      oncell: (row, col, added) => this.choose(row, col, added),
+      picked: (row, col) => this.numbers.length > 1 && this.at(row, col) >= 0,
     });
     this.table.onquery = (query) =>
       app.place.go({ sort: query.sort < 0 ? undefined : query.sort, down: query.descending || undefined, filters: Object.values(query.filters).some(Boolean) ? query.filters : undefined }, true);
-    this.why = new Why(app, this.source, about, (row, column) => new Value(app, this.source, about, { row, column }));
+    const onadd = () => {
+      this.adding = true;
+      app.say("Click another number, or press Enter on it.", 6000);
+      this.table.scroller.focus();
+    };
+    this.why = new Why(app, this.source, about, (row, column) =>
+      this.numbers.length > 1 ? new Comparison(app, this.source, about, this.numbers, onadd) : new Value(app, this.source, about, { row, column, onadd }),
+    );
     this.bar = new ScenarioBar(app, this.source);
     this.whatIf = new WhatIf(app, this.source, about);
     this.query = new Query(app, this.source);
@@ -86,10 +95,39 @@ export class CaptureView extends View {
     ];
   }
 
-  // Close what is open: the value, then the row; whether there was any.
+  // The numbers that are looked at: the one that is open, and those beside it.
+  get numbers() {
+    const { place } = this.app;
+    const [row, col] = [place.whole("row"), place.whole("col")];
+    if (row === undefined || !this.explained.has(col)) return [];
+    const others = place.list("also", []).filter((each) => Array.isArray(each) && each.length === 2 && Number.isSafeInteger(each[0]) && each[0] >= 0 && this.explained.has(each[1]));
+    return [...new Map([[row, col], ...others].map((each) => [String(each), each])).values()];
+  }
+
+  at(row, col) {
+    return this.numbers.findIndex((each) => each[0] === row && each[1] === col);
+  }
+
+  // Open a number, alone or `added` to the others, from which it goes when it is there already.
+  choose(row, col, added) {
+    const { place } = this.app;
+    const numbers = added || this.adding ? this.numbers : [];
+    const there = numbers.length ? this.at(row, col) : -1;
+    if (this.adding) this.app.say("");
+    this.adding = false;
+    if (!numbers.length) {
+      place.go({ row, col, also: undefined, ...(place.whole("col") === col && !place.get("also") ? {} : { by: undefined, only: undefined }) });
+      return;
+    }
+    getSelection()?.removeAllRanges();
+    const [first, ...also] = there < 0 ? [...numbers, [row, col]] : numbers.filter((_, at) => at !== there || numbers.length === 1);
+    place.go({ row: first[0], col: first[1], also: also.length ? also : undefined, by: undefined, only: undefined });
+  }
+
+  // Close what is open: the numbers beside the value, the value, then the row; whether there was any.
   close() {
     const place = this.app.place;
-    const open = ["col", "row"].find((name) => place.get(name) !== undefined);
+    const open = ["also", "col", "row"].find((name) => place.get(name) !== undefined);
     if (!open) return false;
     place.go({ [open]: undefined, by: undefined, only: undefined });
     this.table?.scroller.focus();
@@ -125,7 +163,7 @@ export class CaptureView extends View {
     });
     const strike = this.app.strike;
     replace(this.tabs[1], "What if", !strike.empty && h("span", { class: "badge" }, String(strike.all.length)));
-    const seen = JSON.stringify([place.get("row"), place.get("col"), place.get("cut"), place.get("scenario")]);
+    const seen = JSON.stringify([place.get("row"), place.get("col"), place.get("also"), place.get("cut"), place.get("scenario")]);
     const grouped = JSON.stringify([place.get("by"), place.get("only")]);
     if (this.exports) this.exports.hidden = view !== "answer";
     this.views.answer.classList.toggle("no-row", place.whole("row") === undefined);
@@ -135,7 +173,7 @@ export class CaptureView extends View {
         this.seen = seen;
         this.table.selected = place.whole("row") ?? null;
         // The value that is open is in sight, also beside the panel that explains it.
-        if (this.explained.has(place.whole("col"))) this.table.column = place.whole("col");
+        if (this.numbers.length) this.table.column = this.numbers.at(-1)[1];
         if (this.table.columns) this.table.move(this.table.column);
         this.why.show(place.whole("row"));
       } else if (this.grouped !== grouped) {

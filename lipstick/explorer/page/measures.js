@@ -18,7 +18,7 @@ const MEASURES = { shapley: "Shapley value", responsibility: "responsibility" };
 
 // A question that takes as long as somebody allows, and can be withdrawn. `ask(seconds, signal)`;
 // no seconds are the usual ones.
-function budgeted(ask, render) {
+export function budgeted(ask, render, onfailed) {
   const latest = new Latest();
   const place = h("div", { class: "lazy" });
   const spent = h("span", { class: "note", role: "status" });
@@ -39,14 +39,21 @@ function budgeted(ask, render) {
     const asked = async (signal) => {
       try {
         return await ask(Number(seconds.value) === USUAL ? undefined : Number(seconds.value), signal);
+      } catch (error) {
+        if (!signal.aborted) onfailed?.();
+        throw error;
       } finally {
         if (!signal.aborted) ended(passed());
       }
     };
     load(place, latest, asked, render);
   };
-  const cancel = button("Cancel", () => {
+  const stop = () => {
     latest.stop();
+    clearInterval(ticking);
+  };
+  const cancel = button("Cancel", () => {
+    stop();
     place.removeAttribute("aria-busy");
     place.classList.remove("waiting");
     replace(place);
@@ -54,7 +61,7 @@ function budgeted(ask, render) {
   }, { class: "plain small", hidden: true });
   const seconds = h("select", { "aria-label": "Seconds that the answer may take", onchange: run }, SECONDS.map((each) => h("option", { value: String(each), selected: each === USUAL }, `${each} s`)));
   const controls = h("div", { class: "controls" }, h("label", null, "in at most ", seconds), spent, cancel);
-  return { run, place, controls };
+  return { run, stop, place, controls };
 }
 
 // A part of the panel that asks when it is unfolded. `again`: it is unfolded from the start.

@@ -6,17 +6,24 @@ const ROW = 30;
 const PAGE = 100;
 const TALLEST = 8_000_000; // pixels that browsers can scroll
 
+// Whether a click or a key adds to what is chosen.
+function isAdding({ ctrlKey, metaKey, shiftKey }) {
+  return ctrlKey || metaKey || shiftKey;
+}
+
 export class Table {
   // `fetchRows(params, signal)` resolves to a window of rows; `onopen(place, row)` opens one. The
   // `columns`, where they are known, are there also if there are no rows for a filter that fails.
-  // `none(filters)` may have an element for when they leave no row.
-  constructor({ fetchRows, onopen, oncell, label, query, columns, none, sortable = true, least = 92, linked = () => false }) {
+  // `none(filters)` may have an element for when they leave no row; `oncell(place, column, added)`
+  // opens a value, or adds it to those that are `picked(place, column)`.
+  constructor({ fetchRows, onopen, oncell, label, query, columns, none, sortable = true, least = 92, linked = () => false, picked = null }) {
     this.known = columns;
     this.none = none;
     this.fetchRows = fetchRows;
     this.onopen = onopen;
     this.oncell = oncell;
     this.linked = linked;
+    this.picked = picked;
     this.sortable = sortable;
     this.least = least;
     this.query = { sort: -1, descending: false, filters: {}, ...query };
@@ -40,6 +47,7 @@ export class Table {
         tabindex: "0",
         "aria-label": label,
         "aria-busy": "true",
+        "aria-multiselectable": picked && "true",
         onscroll: () => this.draw(),
         onkeydown: (event) => this.key(event),
       },
@@ -241,7 +249,7 @@ export class Table {
   // All that a row as it is drawn depends on.
   look(number) {
     const entry = this.entry(number);
-    const linked = entry && this.columns.map((_, place) => this.linked(place));
+    const linked = entry && this.columns.map((_, place) => [this.linked(place), this.picked?.(entry.place, place)]);
     return [number, this.generation, this.template, entry?.place === this.selected, number === this.active && this.column, linked].join(" ");
   }
 
@@ -290,19 +298,21 @@ export class Table {
     const value = this.value(entry, text, place);
     const gone = entry.after?.place ? [`↓ ${entry.after.place.toLocaleString("en")}.`, `would be row ${entry.after.place.toLocaleString("en")}, which LIMIT leaves out`] : ["−", "would be gone"];
     const mark = place === 0 && entry.after && { changed: ["≠", "would change"], deleted: gone, added: ["+", "would be new"] }[entry.after.change];
-    const linked = this.oncell && this.linked(place) && text !== null && entry.after?.change !== "added";
+    const linked = this.opens(entry, place);
+    const picked = this.picked?.(entry.place, place) && entry.after?.change !== "added";
     return h(
       "div",
       {
-        class: `cell ${kind}${kind === "truth" && text === "false" ? " false" : ""}${linked ? " linked" : ""}${number === this.active && place === this.column ? " at" : ""}`,
+        class: `cell ${kind}${kind === "truth" && text === "false" ? " false" : ""}${linked ? " linked" : ""}${picked ? " picked" : ""}${number === this.active && place === this.column ? " at" : ""}`,
         role: "gridcell",
         id: `${this.id}-${number}-${place}`,
         "aria-colindex": place + 1,
+        "aria-selected": picked ? "true" : null,
         title: text !== null && (text.length > 14 || kind === "time") ? text : null,
         onclick: linked
           ? (event) => {
               event.stopPropagation();
-              this.openCell(number, place);
+              this.openCell(number, place, isAdding(event));
             }
           : null,
       },
@@ -321,10 +331,15 @@ export class Table {
     this.draw();
   }
 
-  openCell(number, place) {
+  // Whether a cell has a value that is opened.
+  opens(entry, place) {
+    return this.oncell && this.linked(place) && entry.cells[place] !== null && entry.after?.change !== "added";
+  }
+
+  openCell(number, place, added) {
     this.active = number;
     this.column = place;
-    this.oncell(this.entry(number).place, place);
+    this.oncell(this.entry(number).place, place, added);
     this.draw();
   }
 
@@ -355,7 +370,7 @@ export class Table {
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
       const entry = this.entry(this.active);
-      if (entry && this.oncell && this.linked(this.column) && entry.cells[this.column] !== null && entry.after?.change !== "added") this.openCell(this.active, this.column);
+      if (entry && this.opens(entry, this.column)) this.openCell(this.active, this.column, isAdding(event));
       else this.open(this.active);
       return;
     }

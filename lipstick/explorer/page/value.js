@@ -15,10 +15,10 @@ function percent(share) {
 }
 
 export class Value {
-  constructor(app, source, about, { row, column }) {
-    Object.assign(this, { app, source, about, row, column });
-    this.type = about.columns[column];
-    this.name = this.type.name;
+  // `onadd()` has the next number that is chosen beside this one.
+  constructor(app, source, about, { row, column, numbers, onadd }) {
+    Object.assign(this, { app, source, about, row, column, numbers });
+    this.name = about.columns[column].name;
     this.latest = new Latest();
     this.details = new Latest();
     this.suggesting = new Latest();
@@ -29,18 +29,31 @@ export class Value {
     this.unit = h("select", { "aria-label": "in", onchange: () => this.group({ by: { ...JSON.parse(this.by.value), unit: this.unit.value } }) });
     this.kept = h("div", { class: "chips" });
     this.splits = h("div", { class: "chips", role: "group", "aria-label": "Columns by which its inputs stand out" });
-    this.controls = h("div", { class: "controls", hidden: true }, h("label", null, "group by ", this.by), this.unit, this.kept);
+    this.controls = h("div", { class: "controls", hidden: true }, h("label", null, "group by ", this.by), this.unit, this.kept, button("Compare with another number", onadd, { class: "plain small" }));
     this.element = h(
       "section",
       { class: "panel-section value" },
-      h("h2", null, this.name),
-      button(icon("close"), () => app.place.go({ col: undefined, by: undefined, only: undefined }), { class: "plain icon-button in-section", "aria-label": "Close the value" }),
+      h("h2", null, this.title),
+      button(icon("close"), () => this.close(), { class: "plain icon-button in-section", "aria-label": "Close the value" }),
       this.sentence,
       this.splits,
       this.controls,
       this.place,
     );
     this.show();
+  }
+
+  get title() {
+    return this.name;
+  }
+
+  // The column of the value; of several numbers that of one of them.
+  type() {
+    return this.about.columns[this.column];
+  }
+
+  close() {
+    this.app.place.go({ col: undefined, by: undefined, only: undefined });
   }
 
   stop() {
@@ -206,11 +219,15 @@ export class Value {
     return h("div", { class: "chart-box" }, picture, pictureButtons(() => picture, `${answer.column}-by-${answer.by.column}`), h("p", { class: "note" }, "Click a bar, or drag over several, to keep only these."));
   }
 
+  // What is left of some groups is shown by the rows it has.
+  get byRows() {
+    return undefined;
+  }
+
   keep(bars) {
     const { axis, column, unit } = this.answer.by;
     const labels = bars.map((bar) => bar.label);
-    // What is left is shown by the rows it has.
-    this.group({ only: [...this.only, { axis, column, unit, labels }], by: undefined });
+    this.group({ only: [...this.only, { axis, column, unit, labels }], by: this.byRows });
   }
 
   // The source rows: they take longer than the bars.
@@ -246,7 +263,7 @@ export class Value {
         shares && h("td", { class: "number" }, percent(bar.share)),
         summed && h("td", { class: "number soft" }, percent(upto)),
         answer.by.column && h("td", { class: "number soft" }, bar.count.toLocaleString("en")),
-        h("td", { class: "number" }, bar.state === "there" ? (displayed(bar.without, this.type, true) ?? "NULL") : h("span", { class: "bad" }, bar.state === "gone" ? "row gone" : "unknown")),
+        h("td", { class: "number" }, bar.state === "there" ? (displayed(bar.without, this.type(), true) ?? "NULL") : h("span", { class: "bad" }, bar.state === "gone" ? "row gone" : "unknown")),
         columns.map((column, at) => {
           const text = listed.rows[place][at];
           return h("td", { class: column.kind, title: text }, displayed(text, column) ?? h("span", { class: "null" }, "NULL"));
@@ -278,7 +295,7 @@ export class Value {
               "tr",
               null,
               h("th", { scope: "row" }, `${rest.count.toLocaleString("en")} others`),
-              h("td", { class: "measure" }, rest.text !== undefined && h("span", { class: "bar-text" }, displayed(rest.text, this.type, true))),
+              h("td", { class: "measure" }, rest.text !== undefined && h("span", { class: "bar-text" }, displayed(rest.text, this.type(), true))),
               shares && h("td", { class: "number" }, percent(rest.share)),
               summed && h("td", { class: "number soft" }, percent(1)),
               h("td", { class: "note", colspan: String(Math.max(1, head.length - 2 - Boolean(shares) - Boolean(summed))) }, answer.by.column && many(rest.inputs, "input")),
@@ -288,10 +305,10 @@ export class Value {
     );
   }
 
-  bar(bar, most, signed) {
+  bar(bar, most, signed, type = this.type()) {
     const size = bar.value === null ? 0 : (100 * Math.abs(bar.value)) / most;
     const none = bar.state === "unknown" ? "unknown" : bar.state === "gone" ? "" : "NULL";
-    const text = displayed(bar.text, this.type, true) ?? none;
+    const text = displayed(bar.text, type, true) ?? none;
     return [
       h("span", { class: "bar-text" }, text),
       h("span", { class: `bar-track${signed ? " signed" : ""}` }, h("i", { class: bar.value < 0 ? "less" : "", style: { width: `${signed ? size / 2 : size}%` } })),

@@ -79,7 +79,7 @@ export class Why {
         "header",
         { class: "panel-head" },
         h("h2", null, `Row ${(derivation.row + 1).toLocaleString("en")}`),
-        button(icon("close"), () => app.place.go({ row: undefined, col: undefined }), { class: "plain icon-button", "aria-label": "Close" }),
+        button(icon("close"), () => app.place.go({ row: undefined, col: undefined, also: undefined }), { class: "plain icon-button", "aria-label": "Close" }),
         h(
           "dl",
           { class: "values" },

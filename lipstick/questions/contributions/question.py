@@ -89,21 +89,26 @@ class ValueInputs:
         return self.divided is not None
 
     def grouped(self, axis: int | None, column: str, unit: str) -> InputGroups:
-        """Return the inputs in groups; by default by the rows of the axis with the most rows.
+        """Return the inputs in groups; see :func:`grouped`."""
+        return grouped(self.axes, axis, column, unit)
 
-        Raises
-        ------
-        CaptureError
-            Where there are no inputs, no such axis or no such column.
-        """
-        if not self.axes:
-            raise CaptureError("The value has no inputs that can be told apart.")
-        places = range(len(self.axes))
-        finest = 0 if len(places) == 1 else max(places, key=lambda at: self.axes[at].distinct)
-        chosen = finest if axis is None else axis
-        if not 0 <= chosen < len(self.axes):
-            raise CaptureError(f"The value has {len(self.axes)} axes, none {chosen}.")
-        return self.axes[chosen].groups(column, unit)
+
+def grouped(axes: list[Axis], axis: int | None, column: str, unit: str) -> InputGroups:
+    """Return inputs in groups; by default by the rows of the axis with the most rows.
+
+    Raises
+    ------
+    CaptureError
+        Where there are no inputs, no such axis or no such column.
+    """
+    if not axes:
+        raise CaptureError("The value has no inputs that can be told apart.")
+    places = range(len(axes))
+    finest = 0 if len(places) == 1 else max(places, key=lambda at: axes[at].distinct)
+    chosen = finest if axis is None else axis
+    if not 0 <= chosen < len(axes):
+        raise CaptureError(f"The value has {len(axes)} axes, none {chosen}.")
+    return axes[chosen].groups(column, unit)
 
 
 @dataclass(frozen=True, slots=True)

@@ -336,10 +336,10 @@ def difference(left: Any, right: Any) -> Any:
     for value in (left, right):
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
             return None
-    if isinstance(left, Decimal):
-        with localcontext(prec=100):
-            return left - Decimal(right)
-    return left - right
+    if isinstance(left, float) or isinstance(right, float):
+        return float(left) - float(right)
+    with localcontext(prec=100):
+        return left - right
 
 
 def differences(numbers: pa.Array, before: Any) -> pa.Array:

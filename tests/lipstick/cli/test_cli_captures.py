@@ -70,7 +70,28 @@ def test_a_value_has_its_inputs(capture: Path) -> None:
     assert "no column 'x'" in run(
         "rows", str(capture), "model = Accord", "--of", "total", "--by", "x", code=2
     )
-    assert "selects 3 rows" in run("rows", str(capture), "--of", "total", code=2)
+    assert "selects no row" in run("rows", str(capture), "n > 9", "--of", "total", code=2)
+
+
+def test_values_are_compared(capture: Path) -> None:
+    text = run("rows", str(capture), "model <> Jazz", "--of", "total")
+    assert "2 rows of cars" not in text
+    assert "In both: no input row." in text
+    found = document("rows", str(capture), "model = Accord", "--of", "total", "--of", "n")
+    assert found["sentence"] == (
+        "total is 2,020 and n is 3, 2,017 less. In both: 2 rows of cars."
+        " Without cars C4: total 20 and n 2."
+    )
+    lines = csv.DictReader(
+        io.StringIO(run("rows", str(capture), "--of", "n", "--by", "cars.car", "--format", "csv"))
+    )
+    listed = {line["car"]: line for line in lines}
+    assert set(listed) == {f"C{number}" for number in range(8)}
+    assert listed["C4"]["Accord without it"] == "2"
+    assert listed["C4"]["Civic without it"] == "3"
+    lists = str(capture.with_name("lists"))
+    write_capture("SELECT car, price / 2 AS half FROM cars", cars([*range(8)]), Path(lists))
+    assert "not 8" in run("rows", lists, "--of", "half", code=2)
 
 
 def test_what_if_shows_old_and_new(capture: Path) -> None:

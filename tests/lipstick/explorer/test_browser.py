@@ -82,6 +82,60 @@ def test_from_a_value_to_the_rows_it_is_made_of(
     page.check()
 
 
+def test_two_numbers_stand_beside_each_other(
+    page: Page, capture: Open, numbers: Numbers, browser: Any, tmp_path: Path
+) -> None:
+    screen = page.open(f"#s={numbers['suppliers']}")
+    cells = screen.locator(".row .cell.linked")
+    cells.first.click()
+    screen.wait_for_selector(".parts tbody tr")
+    cells.nth(3).click(modifiers=["Shift"])
+    screen.wait_for_selector(".comparison .parts tbody tr")
+    expect(screen.locator(".cell.picked")).to_have_count(2)
+    source = open_source(capture("suppliers").directory)
+    names = [{"row": 0, "column": "n"}, {"row": 0, "column": "total"}]
+    question = {"source": 0, "view": "comparison", "params": {"numbers": names}}
+    answer = Explorer([source]).ask(question)["answer"]
+    expect(screen.locator(".sentence")).to_have_text(answer["sentence"])
+    shown = texts(screen, ".comparison .parts .bar-text")
+    assert shown == [
+        separated(n["text"]).replace("-", "−") for bar in answer["bars"] for n in bar["numbers"]
+    ]
+    shot(page, "numbers")
+    accessible(page, always=True)
+    # By a column, kept, and all again.
+    screen.get_by_label("Group by").select_option(label="n_name")
+    screen.get_by_label(re.compile("^Only ")).first.click()
+    screen.wait_for_selector(".comparison .kept")
+    screen.wait_for_selector(".comparison .parts tbody tr")
+    # A third is added with the keys, and one is left out; Escape leads back to the first.
+    screen.locator(".table-scroll").first.focus()
+    for key in ("ArrowDown", "Shift+Enter"):
+        screen.keyboard.press(key)
+    expect(screen.locator(".cell.picked")).to_have_count(3)
+    expect(screen.locator(".numbers li")).to_have_count(3)
+    screen.get_by_label(re.compile("^Leave out ")).last.click()
+    expect(screen.locator(".cell.picked")).to_have_count(2)
+    with screen.expect_download() as download:
+        screen.get_by_label("Save this view as a page").click()
+        expect(screen.get_by_role("dialog")).to_contain_text("comparisons of numbers")
+        screen.get_by_role("button", name="Save", exact=True).click()
+    download.value.save_as(tmp_path / "view.html")
+    screen.locator(".table-scroll").first.focus()
+    screen.keyboard.press("Escape")
+    expect(screen.locator(".value:not(.comparison) .sentence")).to_contain_text("n ")
+    page.check()
+    for still in opened(browser, (tmp_path / "view.html").as_uri(), color_scheme="dark"):
+        still.page.set_viewport_size({"width": 420, "height": 800})
+        alone = still.open()
+        expect(alone.locator(".comparison .sentence")).to_have_text(answer["sentence"])
+        assert alone.evaluate("document.documentElement.scrollWidth") <= 420
+        accessible(still, always=True)
+        alone.locator(".row .cell.linked").nth(9).click(modifiers=["Shift"])
+        expect(alone.locator(".comparison .trouble.unsaved")).to_contain_text("Not in this page")
+        still.check()
+
+
 def test_what_if_by_clicking_is_the_captures_own(
     page: Page, capture: Open, numbers: Numbers
 ) -> None:
@@ -405,6 +459,7 @@ def test_hostile_names_and_values_are_text(page: Page, numbers: Numbers) -> None
         "#row=<b>",
         f"#s={number}&cut=<img>",
         "#v=__proto__",
+        f'#s={number}&row=0&col=1&also=[[1],{{}},"x",[0,"1"],[0,1],[-1,2],[99999,1],[0,0]]',
     ):
         page.page.goto(page.url + fragment)
         page.page.wait_for_timeout(150)

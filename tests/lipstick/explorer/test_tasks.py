@@ -25,11 +25,18 @@ STOPS = 60
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Something on the page that is clicked, with what is typed or chosen there."""
+    """Something on the page that is clicked, with what is typed or chosen there.
+
+    Attributes
+    ----------
+    added
+        It is added to what is chosen already, with Shift.
+    """
 
     target: str
     typed: str = ""
     chosen: str = ""
+    added: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +240,25 @@ TASKS = (
         ".part.struck",
     ),
     Task(
+        "what two numbers of a row have in common",
+        "suppliers",
+        2,
+        (Step(".row .cell.linked"), Step(".row .cell.linked >> nth=1", added=True)),
+        ".comparison .sentence:has-text('In both: ')",
+    ),
+    Task(
+        "what moves two numbers, by a column",
+        "q3",
+        4,
+        (
+            Step(".row .cell.linked"),
+            Step("button:has-text('Compare with another number')"),
+            Step(".row .cell.linked >> nth=2"),
+            Step("[aria-label='Group by']", chosen="l_shipmode"),
+        ),
+        ".comparison tbody th:has-text('TRUCK'), .comparison tbody th:has-text('MAIL')",
+    ),
+    Task(
         "the fewest rows that bring a number down",
         "suppliers",
         5,
@@ -303,7 +329,7 @@ def click(screen: Any, target: Locator, step: Step) -> None:
     if step.chosen:
         target.select_option(label=step.chosen)
     else:
-        target.click()
+        target.click(modifiers=["Shift"] if step.added else [])
 
 
 def press(screen: Any, target: Locator, step: Step) -> None:
@@ -319,7 +345,7 @@ def press(screen: Any, target: Locator, step: Step) -> None:
     if step.chosen:
         screen.keyboard.type(step.chosen)
     elif not screen.evaluate("() => document.activeElement.matches('input')"):
-        screen.keyboard.press("Enter")
+        screen.keyboard.press("Shift+Enter" if step.added else "Enter")
 
 
 TOWARDS = """(target) => {
