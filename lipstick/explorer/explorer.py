@@ -234,7 +234,7 @@ class Explorer:
         with ExitStack() as stack:
             for number in sorted({before, after}):
                 stack.enter_context(_held(self._locks[number], budget))
-            return difference(old, new, params)
+            return difference(old, new, params, budget)
 
     def warm(self, question: Any) -> None:
         """Ask what is clicked first after a question, once, so that its indexes are in memory.

@@ -19,6 +19,7 @@ from semiring.support.budget import call_within
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture
     from lipstick.frame import AnnotatedFrame
+    from lipstick.questions.methods import Questions
     from lipstick.questions.missing.answer import LostRows, MissingRow
     from lipstick.questions.missing.losses import DroppedRows
 
@@ -46,6 +47,11 @@ class QuerySource(CaptureSource):
     def _views(self) -> dict[str, View]:
         asked = {"missing": self.missing, "changes": self.changes, "dropped": self.dropped}
         return super()._views | asked
+
+    @property
+    def run(self) -> Questions[Any]:
+        """The query with its session."""
+        return self._frame
 
     def about(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Return what `CaptureSource.about` does, and that missing rows can be asked about."""

@@ -25,6 +25,7 @@ from lipstick.explorer.params import Params
 from lipstick.explorer.table_windows import TableWindows
 from lipstick.questions.contributions.question import position_of
 from lipstick.questions.diff.difference import AnswerDifference
+from lipstick.questions.methods import Questions
 from rewriter.interpret import in_time_zone
 from semiring import semirings
 from semiring.base import Semiring
@@ -191,10 +192,17 @@ class CaptureSource:
     def _measures(self, params: Params, budget: Budget) -> RowMeasures:
         return RowMeasures(self.capture, self.row(params), params, budget)
 
+    @property
+    def run(self) -> Questions[Any]:
+        """The run to compare with others: the capture, or the query with its session."""
+        return self.capture
+
     @cached_property
     def difference_from(self) -> Callable[[CaptureSource], AnswerDifference]:
         """From a capture of the query before to the difference, which is kept for other numbers."""
-        return lru_cache(maxsize=1)(lambda before: before.capture.diff(self.capture))
+        from lipstick.explorer.captures.difference import paired
+
+        return lru_cache(maxsize=1)(lambda before: paired(before, self))
 
     @property
     def opening(self) -> str:

@@ -18,7 +18,7 @@ const MEASURES = { shapley: "Shapley value", responsibility: "responsibility" };
 
 // A question that takes as long as somebody allows, and can be withdrawn. `ask(seconds, signal)`;
 // no seconds are the usual ones.
-export function budgeted(ask, render, onfailed) {
+export function budgeted(ask, render, { onfailed, usual = USUAL } = {}) {
   const latest = new Latest();
   const place = h("div", { class: "lazy" });
   const spent = h("span", { class: "note", role: "status" });
@@ -38,7 +38,7 @@ export function budgeted(ask, render, onfailed) {
     }, 300);
     const asked = async (signal) => {
       try {
-        return await ask(Number(seconds.value) === USUAL ? undefined : Number(seconds.value), signal);
+        return await ask(Number(seconds.value) === usual ? undefined : Number(seconds.value), signal);
       } catch (error) {
         if (!signal.aborted) onfailed?.();
         throw error;
@@ -59,7 +59,7 @@ export function budgeted(ask, render, onfailed) {
     replace(place);
     ended("cancelled");
   }, { class: "plain small", hidden: true });
-  const seconds = h("select", { "aria-label": "Seconds that the answer may take", onchange: run }, SECONDS.map((each) => h("option", { value: String(each), selected: each === USUAL }, `${each} s`)));
+  const seconds = h("select", { "aria-label": "Seconds that the answer may take", onchange: run }, SECONDS.map((each) => h("option", { value: String(each), selected: each === usual }, `${each} s`)));
   const controls = h("div", { class: "controls" }, h("label", null, "in at most ", seconds), spent, cancel);
   return { run, stop, place, controls };
 }

@@ -4,7 +4,8 @@ import { delta, displayed, h, replace, button, many } from "./dom.js";
 import { Live, ago } from "./live.js";
 import { Latest } from "./state.js";
 import { plainTable } from "./table.js";
-import { replaceKeeping, section, trouble } from "./loading.js";
+import { replaceKeeping, section } from "./loading.js";
+import { budgeted } from "./measures.js";
 
 export const SORTS = { fault: "damaged", capture: "capture", graph: "store", script: "script", federation: "federation", stream: "streams", reduction: "events" };
 
@@ -32,13 +33,14 @@ export class StartPage {
     this.app = app;
     this.list = h("div", { class: "start-list" });
     this.histories = h("div");
+    this.pairs = h("div", null, this.pairing());
     this.unseen = h("p", { class: "note", role: "status" });
     this.answers = new Map();
     this.latest = new Latest();
     this.filter = h("input", { type: "search", placeholder: "Filter", "aria-label": "Filter the sources", oninput: () => this.draw() });
     this.order = h("select", { "aria-label": "Order", onchange: () => this.draw() }, Object.keys(ORDERS).map((name) => h("option", { value: name }, { given: "as given", name: "by name" }[name] ?? `${name} first`)));
     this.count = h("span", { class: "note", role: "status" });
-    this.element = h("div", { class: "start scrolled" }, h("div", { class: "controls" }, h("h2", null, "Sources"), this.count, h("span", { class: "spacer" }), this.filter, this.order), this.unseen, this.list, this.histories);
+    this.element = h("div", { class: "start scrolled" }, h("div", { class: "controls" }, h("h2", null, "Sources"), this.count, h("span", { class: "spacer" }), this.filter, this.order), this.unseen, this.list, this.histories, this.pairs);
     this.draw();
     this.waiting = app.asker.still ? [] : app.sources.map((source, number) => ({ ...source, number })).filter(({ kind }) => kind === "capture").sort(ORDERS.newest);
     this.look(0);
@@ -49,6 +51,7 @@ export class StartPage {
   stop() {
     this.latest.stop();
     this.watching.stop();
+    this.comparison?.stop();
   }
 
   // Captures are asked for their first rows, the newest first, as far as that is quick, and `least`
@@ -92,6 +95,7 @@ export class StartPage {
       this.app.show();
       this.waiting.push(...sources.map((source, number) => ({ ...source, number })).slice(known).filter(({ kind }) => kind === "capture"));
       this.draw();
+      replace(this.pairs, this.pairing());
       await this.look(sources.length - known);
     }
     return { version: sources.length };
@@ -137,22 +141,61 @@ export class StartPage {
       const [different, same] = [[...named].filter(([key]) => differs(key)), [...named].filter(([key]) => !differs(key))];
       const rows = [...different, ...same].slice(0, 12).flatMap(([key, row]) => measured.map((place) => [...keys.map((at) => row[at]), columns[place].name, ...captures.map((_, at) => cell(key, place, at))]));
       const head = [...keys.map((place) => columns[place]), { name: "number", kind: "text" }, ...captures.map((number) => ({ name: this.app.sources[number].name, kind: "number" }))];
-      return rows.length > 0 && section("Over captures", many(captures.length, "capture"), h("p", { class: "note" }, h("code", { title: query }, oneLine(query))), plainTable(head, rows, { label: `Numbers over ${captures.map((number) => this.app.sources[number].name).join(", ")}` }), named.size > 12 && h("p", { class: "note" }, `12 of ${many(named.size, "row")}; ${different.length ? `${different.length.toLocaleString("en")} of them ${different.length === 1 ? "differs" : "differ"}` : "none of them differs"}.`), reason);
+      return rows.length > 0 && section("Over captures", many(captures.length, "capture"), h("p", { class: "note" }, h("code", { title: query }, oneLine(query))), plainTable(head, rows, { label: `Numbers over ${captures.map((number) => this.app.sources[number].name).join(", ")}` }), named.size > 12 && h("p", { class: "note" }, `12 of ${many(named.size, "row")}; ${different.length ? `${different.length.toLocaleString("en")} of them ${different.length === 1 ? "differs" : "differ"}` : "none of them differs"}.`), all.some(({ rows: first, total }) => total > first.length) && !this.app.asker.still && button("All rows that differ", () => this.differing(reason, ...captures.slice(-2)), { class: "plain small" }), reason);
     });
   }
 
-  // Which input rows make a number another than in the capture before.
-  async explain(element, number, asked) {
-    const signal = this.latest.start();
-    replace(element, h("p", { class: "note" }, "Comparing the captures …"));
-    try {
-      const { sentence, parts, inputs, not_held: missing } = await this.app.asker.ask(number, "difference", asked, signal);
+  // Ask for a difference, of which the last one that was asked for is waited for.
+  compare(element, after, asked, render) {
+    this.comparison?.stop();
+    this.comparison = budgeted((seconds, signal) => this.app.asker.ask(after, "difference", { ...asked, seconds }, signal), render, { usual: 20 });
+    replace(element, this.comparison.place, this.comparison.controls);
+    this.comparison.run();
+    element.scrollIntoView({ block: "nearest" });
+  }
+
+  // Which input rows, and how much of the text, make a number another than in the capture before.
+  explain(element, after, asked) {
+    this.compare(element, after, asked, ({ sentence, parts, inputs, not_held: missing }) => {
       const lines = inputs.map(({ text, part }) => h("li", null, text, h("span", { class: "delta" }, ` ${part}`)));
-      replace(element, h("p", { class: "sentence" }, sentence), h("ul", { class: "note" }, parts.map((part) => h("li", null, part))), h("ul", null, lines), missing.length > 0 && h("p", { class: "note" }, `Not held by both captures: ${missing.join(", ")}.`));
-      element.scrollIntoView({ block: "nearest" });
-    } catch (error) {
-      if (!signal.aborted) replace(element, trouble(error, () => this.explain(element, number, asked)));
-    }
+      return [h("p", { class: "sentence" }, sentence), h("ul", { class: "note" }, parts.map((part) => h("li", null, part))), h("ul", null, lines), missing.length > 0 && h("p", { class: "note" }, `Not held by both captures: ${missing.join(", ")}.`)];
+    });
+  }
+
+  // All rows that differ between two captures, each number with a way to what makes its difference.
+  differing(element, before, after) {
+    const reason = h("div", { role: "status" });
+    const found = h("div");
+    replace(element, found, reason);
+    this.compare(found, after, { before }, ({ sentence, columns, values, rows, total, inputs }) => {
+      const why = (row, column, text) => button(text, () => this.explain(reason, after, { before, row, column }), { class: "plain small delta", title: "What makes this difference" });
+      const value = (row, { before: old, after: now, difference }, column) => {
+        const [was, is] = [old, now].map((text) => displayed(text, column, true) ?? "NULL");
+        return h("span", null, row.change === "added" ? "" : was, row.change === "changed" && was !== is && " → ", row.change !== "removed" && was !== is && is, difference && row.row !== null && [" ", why(row.row, column.name, difference)]);
+      };
+      const head = [{ name: "row", kind: "text" }, ...columns, ...values];
+      const lines = rows.map((row) => [row.change, ...row.key, ...row.values.map((each, at) => value(row, each, values[at]))]);
+      return [
+        h("p", { class: "sentence" }, sentence),
+        rows.length > 0 && plainTable(head, lines, { label: "Rows that differ" }),
+        total > rows.length && h("p", { class: "note" }, `The first ${rows.length} of ${many(total, "row")}.`),
+        h("ul", { class: "note" }, inputs.map((text) => h("li", null, text))),
+      ];
+    });
+  }
+
+  // Any two captures, of edited texts too.
+  pairing() {
+    const captures = this.app.sources.map((source, number) => ({ ...source, number })).filter(({ kind }) => kind === "capture");
+    if (captures.length < 2 || this.app.asker.still) return null;
+    const choice = (label, chosen) => h("select", { "aria-label": label }, captures.map(({ name, number }) => h("option", { value: String(number), selected: number === chosen.number }, name)));
+    const [before, after] = [choice("Capture before", captures.at(-2)), choice("Capture after", captures.at(-1))];
+    const place = h("div", { class: "panel-section" });
+    const ask = (event) => {
+      event.preventDefault();
+      this.differing(place, Number(before.value), Number(after.value));
+    };
+    return [h("form", { class: "controls", onsubmit: ask }, h("label", null, "What differs from ", before), h("label", null, " to ", after), h("button", { type: "submit", class: "plain small" }, "Compare")), place];
   }
 
   show() {}

@@ -14,10 +14,13 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
 
+import lipstick
 from lipstick.capture.capture import Capture
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures import comparison
+from lipstick.explorer.captures.missing import QuerySource
 from lipstick.explorer.captures.source import CaptureSource
 from lipstick.explorer.cells import cell
 from lipstick.explorer.explorer import Explorer
@@ -184,6 +187,25 @@ def test_numbers_without_each_group_are_those_of_what_if(kind: str, tmp_path: Pa
                     groups.setdefault(str(value.as_py()), []).append(key)
             assert {bar["label"] for bar in answer["bars"]} == {*groups}
             assert held(answer, truth, lambda bar, of=groups: of[bar["label"]])
+
+
+def test_numbers_of_a_live_query_are_those_of_its_what_if(spark: SparkSession) -> None:
+    with lipstick.session(spark) as ls:
+        frames = {
+            name: spark.createDataFrame(relation.data.to_pandas(), relation.schema)
+            for name, relation in DATABASE.relations.items()
+        }
+        for name, frame in frames.items():
+            ls.track(name, frame, key=list(DATABASE.relations[name].key))
+        query = ls.sql(
+            "SELECT kind, sum(paid) AS p, avg(price) AS a FROM sales JOIN items"
+            " ON item = id GROUP BY kind ORDER BY kind"
+        )
+        source = QuerySource("sales", query.capture, query)
+        numbers = [{"row": 0, "column": "p"}, {"row": 1, "column": "a"}]
+        answer = ask(source, "comparison", numbers=numbers, by={"axis": 1})
+        truth = Truth(query.capture, numbers)
+        assert held(answer, truth, lambda bar: [int(bar["key"][0])]) == 3 * len(answer["bars"])
 
 
 def test_inputs_in_common_are_those_of_every_number(tmp_path: Path) -> None:

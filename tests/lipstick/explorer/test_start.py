@@ -17,7 +17,7 @@ from lipstick.explorer import Explorer, Served
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.explorer import SourceEntry, View, open_source, open_sources
 from lipstick.explorer.params import Params
-from tests.lipstick.explorer.conftest import ask, opened, shows
+from tests.lipstick.explorer.conftest import accessible, ask, opened, shows
 
 pytestmark = [pytest.mark.classic, pytest.mark.engines("memory")]
 
@@ -101,6 +101,16 @@ def test_a_difference_leads_to_the_rows_that_make_it(browser: Any) -> None:
             screen.get_by_role("button", name="+9,947,824").press("Enter")
             first = screen.locator(".panel-section ul:not(.note) li").first
             expect(first).to_contain_text("o_orderkey = 3718: o_totalprice from 83,545.86 to")
+            # Any two captures are compared, and each number that differs opens its parts.
+            screen.get_by_label("Capture before").select_option(label="monday")
+            screen.get_by_label("Capture after").select_option(label="tuesday")
+            screen.get_by_role("button", name="Compare", exact=True).press("Enter")
+            found = screen.get_by_label("Rows that differ")
+            expect(found.locator("tbody tr")).to_have_count(5)
+            found.get_by_role("button", name="+9,947,824").press("Enter")
+            parts = screen.locator("form + .panel-section ul:not(.note) li").first
+            expect(parts).to_contain_text("o_orderkey = 3718: o_totalprice from 83,545.86 to")
+            accessible(page, always=True)
             page.check()
 
 
