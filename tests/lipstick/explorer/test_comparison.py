@@ -192,7 +192,9 @@ def test_numbers_without_each_group_are_those_of_what_if(kind: str, tmp_path: Pa
 def test_numbers_of_a_live_query_are_those_of_its_what_if(spark: SparkSession) -> None:
     with lipstick.session(spark) as ls:
         frames = {
-            name: spark.createDataFrame(relation.data.to_pandas(), relation.schema)
+            name: spark.createDataFrame(
+                [tuple(row.values()) for row in relation.data.to_pylist()], relation.schema
+            )
             for name, relation in DATABASE.relations.items()
         }
         for name, frame in frames.items():
@@ -204,7 +206,7 @@ def test_numbers_of_a_live_query_are_those_of_its_what_if(spark: SparkSession) -
         source = QuerySource("sales", query.capture, query)
         numbers = [{"row": 0, "column": "p"}, {"row": 1, "column": "a"}]
         answer = ask(source, "comparison", numbers=numbers, by={"axis": 1})
-        truth = Truth(query.capture, numbers)
+        truth = Truth(lipstick.open(query.capture.directory), numbers)
         assert held(answer, truth, lambda bar: [int(bar["key"][0])]) == 3 * len(answer["bars"])
 
 

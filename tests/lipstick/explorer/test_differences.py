@@ -105,6 +105,18 @@ def test_rows_that_differ_open_the_parts_of_their_numbers(kind: str, tmp_path: P
     assert old.num_rows + found.added - found.removed == new.num_rows
 
 
+def test_no_part_is_that_of_no_row(tmp_path: Path) -> None:
+    query = "SELECT area, sum(pieces / 7) / sum(sum(pieces / 7)) OVER () AS share FROM sales"
+    texts = [
+        run(f"{query} GROUP BY area ORDER BY area", rows, tmp_path / str(len(rows)))
+        for rows in (MONDAY, MONDAY[:-2])
+    ]
+    explorer = Explorer(texts)
+    for row in compared(explorer)["rows"]:
+        parts = compared(explorer, row=row["row"], column="share")["parts"]
+        assert [part.split(" removed")[0] for part in parts] == ["2 rows"]
+
+
 def test_rows_without_a_key_come_and_go_as_they_are(tmp_path: Path) -> None:
     answer = compared(days("SELECT area, pieces FROM sales ORDER BY area, pieces", tmp_path))
     assert answer["values"] == []
