@@ -269,7 +269,7 @@ class Algebra(Generic[T]):
             self._valued(column, limit),
             method,
             lambda value: analysis.moments(value, known.weights(value), **known.beforehand),
-            together=lambda values: analysis.sampled_moments_of(
+            together=lambda values: analysis.sampled_moments(
                 values, known.weights(*values), error, confidence, **known.beforehand
             ),
         )

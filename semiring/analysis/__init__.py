@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from semiring.analysis.attribution import banzhaf, sampled_banzhaf, sampled_shapley, shapley
 from semiring.analysis.moments import Moments, moments
-from semiring.analysis.probability import (
-    probability,
-    sampled_probabilities,
-    sampled_probability,
-)
+from semiring.analysis.probability import probability, sampled_probabilities
 from semiring.analysis.responsibilities import (
     Responsibilities,
     bounded_responsibility,
     responsibility,
 )
-from semiring.analysis.sampled_moments import sampled_moments, sampled_moments_of
+from semiring.analysis.sampled_moments import sampled_moments
 from semiring.analysis.sampling import Estimate
 from semiring.analysis.witnesses import (
     MinimalWitnesses,
@@ -46,9 +42,7 @@ __all__ = [
     "responsibility",
     "sampled_banzhaf",
     "sampled_moments",
-    "sampled_moments_of",
     "sampled_probabilities",
-    "sampled_probability",
     "sampled_shapley",
     "shapley",
     "witnesses",

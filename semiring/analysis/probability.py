@@ -58,7 +58,7 @@ def probability(
     CapabilityError
         When the evidence has the probability 0.
     ExactnessError
-        When compiling needs more decisions; see `sampled_probability`.
+        When compiling needs more decisions; see `sampled_probabilities`.
     ValuationError
         As `independent_chances`.
     """
@@ -80,24 +80,23 @@ def _exact(annotation: Annotation, chances: Mapping[Token, float], decisions: in
     return float(compile_annotation(annotation, decisions).probability(chances))
 
 
-def sampled_probability(
-    annotation: Annotation,
+def sampled_probabilities(
+    annotations: Sequence[Annotation],
     weights: Weights,
     error: float = 0.01,
     confidence: float = 0.95,
-    seed: int = 0,
     *,
     given: Given = None,
     blocks: Blocks = None,
-) -> Estimate:
-    """Estimate the probability that a tuple is present, from random worlds.
+) -> list[Estimate]:
+    """Estimate the probabilities that tuples are present, from the same random worlds.
+
+    Annotations that share parts are evaluated together.
 
     Parameters
     ----------
     error, confidence
-        So many worlds are drawn that the result is within `error` with this probability.
-    seed
-        The same one gives the same worlds.
+        So many worlds are drawn that each result is within `error` with this probability.
     given, blocks
         As for `probability`. Worlds without the evidence are not counted; where the evidence is
         rare, fewer worlds are left and the error that is stated is larger than asked for.
@@ -107,28 +106,9 @@ def sampled_probability(
     ExactnessError
         When the evidence holds in none of the worlds that were drawn.
 
-    Cost: a pass over the annotation's gates, whose operations are on arrays of 64 worlds a word.
+    Cost: a pass over the annotations' gates, whose operations are on arrays of 64 worlds a word.
     Where a budget is spent before (:func:`semiring.support.budget.within`), the worlds drawn so
     far are the answer, with the error that they have.
-    """
-    return sampled_probabilities(
-        [annotation], weights, error, confidence, seed, given=given, blocks=blocks
-    )[0]
-
-
-def sampled_probabilities(
-    annotations: Sequence[Annotation],
-    weights: Weights,
-    error: float = 0.01,
-    confidence: float = 0.95,
-    seed: int = 0,
-    *,
-    given: Given = None,
-    blocks: Blocks = None,
-) -> list[Estimate]:
-    """Estimate the probabilities of several tuples from the same worlds; see `sampled_probability`.
-
-    Annotations that share parts are evaluated together. The confidence is that of each of them.
     """
     known = evidence(given)
     instead, chances = independent_chances((known, *annotations), weights, blocks)
@@ -137,7 +117,7 @@ def sampled_probabilities(
     words = words_needed(error, confidence)
     counts, samples, drawn = np.zeros(len(annotations), dtype=np.int64), 0, 0
     most_words = words if evident == Expression.one() else _ROUNDS * words
-    for worlds in drawn_worlds(chances, most_words, seed):
+    for worlds in drawn_worlds(chances, most_words):
         held = worlds.holds(evident)
         counts += ((worlds.counts(annotations) != 0) & held).sum(axis=1)
         samples += int(held.sum())

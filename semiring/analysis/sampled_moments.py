@@ -28,16 +28,17 @@ from semiring.value import Value
 
 
 def sampled_moments(
-    tensor: Value,
+    values: Sequence[Value],
     weights: Weights,
     error: float = 0.01,
     confidence: float = 0.95,
-    seed: int = 0,
     *,
     given: Given = None,
     blocks: Blocks = None,
-) -> Moments:
-    """Estimate the expected value and variance of an aggregated value from random worlds.
+) -> list[Moments]:
+    """Estimate expected values and variances of aggregated values from the same random worlds.
+
+    Values that share parts are evaluated together.
 
     Parameters
     ----------
@@ -48,8 +49,6 @@ def sampled_moments(
         the width of the range of values with this probability. The stated error is computed from
         the worlds that do have a value. Where the range of a formal value is not known, a quarter
         of the worlds give one, and the others the mean and its error: see :attr:`Moments.missed`.
-    seed
-        The same one gives the same worlds.
     given, blocks
         As for `probability`; worlds without the evidence are not counted.
 
@@ -60,27 +59,8 @@ def sampled_moments(
     ExactnessError
         When none of the worlds that are drawn has a value, or the evidence.
 
-    Cost: a pass over the tensor's terms, whose operations are on arrays of worlds. If a budget is
+    Cost: a pass over the values' terms, whose operations are on arrays of worlds. If a budget is
     spent before (:func:`semiring.support.budget.within`), the worlds drawn so far are the answer.
-    """
-    return sampled_moments_of(
-        [tensor], weights, error, confidence, seed, given=given, blocks=blocks
-    )[0]
-
-
-def sampled_moments_of(
-    values: Sequence[Value],
-    weights: Weights,
-    error: float = 0.01,
-    confidence: float = 0.95,
-    seed: int = 0,
-    *,
-    given: Given = None,
-    blocks: Blocks = None,
-) -> list[Moments]:
-    """Estimate the moments of several values from the same worlds; see `sampled_moments`.
-
-    Values that share parts are evaluated together. The confidence is that of each of them.
     """
     known = evidence(given)
     instead, chances = independent_chances((known, *values), weights, blocks)
@@ -95,7 +75,7 @@ def sampled_moments_of(
         if isinstance(value, Tensor):
             check_numbers(value)
     samples, total, drawn = [], 0, 0
-    for worlds in drawn_worlds(chances, words_needed(error, confidence), seed):
+    for worlds in drawn_worlds(chances, words_needed(error, confidence)):
         seen = worlds.holds(known)
         drawn, total = drawn + worlds.length, total + int(seen.sum())
         samples.append(_values(values, worlds)[:, seen])

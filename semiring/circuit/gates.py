@@ -148,7 +148,9 @@ class Gates:
         numbers[by_place] = len(self) + np.arange(len(chosen), dtype=np.int32)
         found[order] = numbers[np.cumsum(heads) - 1]
         self._index.insert(a[heads], b[heads], numbers)
-        self._append(kind, payload, offsets, child, label, flags, chosen[by_place])
+        chosen = chosen[by_place]
+        edges, own = places_in(offsets, chosen)
+        self._append(kind, payload[chosen], own, child[edges], label[edges], flags[chosen])
         return found
 
     def add_leaves(self, kind: int, payload: Array, flags: int) -> None:
@@ -157,7 +159,7 @@ class Gates:
         count = len(payload)
         every = np.full(count, flags, dtype=np.uint8)
         offsets = np.zeros(count + 1, dtype=np.int64)
-        self._append(kind, payload, offsets, none, none, every, np.arange(count))
+        self._append(kind, payload, offsets, none, none, every)
 
     def _append(
         self,
@@ -167,18 +169,15 @@ class Gates:
         child: Array,
         label: Array,
         flags: Array,
-        chosen: Array,
     ) -> None:
-        edges, own = places_in(offsets, chosen)
-        ends = child[edges]
-        deepest = reduce_segments(np.maximum, self.depth[ends], own, -1)
-        self._kind.extend(np.full(len(chosen), kind, dtype=np.uint8))
-        self._flags.extend(flags[chosen])
-        self._payload.extend(payload[chosen])
+        deepest = reduce_segments(np.maximum, self.depth[child], offsets, -1)
+        self._kind.extend(np.full(len(payload), kind, dtype=np.uint8))
+        self._flags.extend(flags)
+        self._payload.extend(payload)
         self._depth.extend(deepest + 1)
-        self._offsets.extend(own[1:] + self.edges)
-        self._child.extend(ends)
-        self._label.extend(label[edges])
+        self._offsets.extend(offsets[1:] + self.edges)
+        self._child.extend(child)
+        self._label.extend(label)
 
     def reachable(self, gates: Array, *, closed: Callable[[Array], Array] | None = None) -> Array:
         """Return the gates below some gates, including these, in ascending order.

@@ -36,7 +36,6 @@ class Valuation(Generic[K]):
         semiring: Semiring[K],
         relation: str,
         *,
-        constant: bool = False,
         of_itself: bool = False,
         function: Callable[[Token], K] | None = None,
         keys: list[tuple[Any, ...]] | list[pa.Array] | None = None,
@@ -44,7 +43,7 @@ class Valuation(Generic[K]):
     ) -> None:
         self.semiring = semiring
         self.relation = relation
-        self.constant_one = constant
+        self.constant_one = function is None and keys is None
         self.of_itself = of_itself
         self._function = function
         self._keys = keys
@@ -74,7 +73,7 @@ class Valuation(Generic[K]):
         """
         if spec is None:
             if semiring.constant_default:
-                return cls(semiring, relation, constant=True)
+                return cls(semiring, relation)
             return cls(semiring, relation, of_itself=True, function=semiring.default)
         other = semiring.one if default is _UNSET else semiring.check(default)
         if isinstance(spec, (pa.Table, pa.RecordBatch)):

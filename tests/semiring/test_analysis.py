@@ -36,7 +36,7 @@ from semiring.analysis import (
     repairs,
     responsibility,
     sampled_banzhaf,
-    sampled_probability,
+    sampled_probabilities,
     sampled_shapley,
     shapley,
     witnesses,
@@ -157,14 +157,14 @@ def test_too_many_decisions_are_refused():
     )
     with pytest.raises(ExactnessError, match="more than 50 decisions"):
         probability(edges, 0.5, decisions=50)
-    assert sampled_probability(edges, 0.05, error=0.05).error <= 0.05
+    assert sampled_probabilities([edges], 0.05, error=0.05)[0].error <= 0.05
 
 
 @settings(max_examples=8)
 @given(annotations)
 def test_samples_are_within_their_error(annotation):
     """With a confidence that makes a failure of the test once in a million."""
-    estimate = sampled_probability(annotation, WEIGHTS, error=0.05, confidence=1 - 1e-6)
+    estimate = sampled_probabilities([annotation], WEIGHTS, error=0.05, confidence=1 - 1e-6)[0]
     assert abs(estimate.value - enumerated(annotation)) <= estimate.error <= 0.05
     assert estimate.samples > 0
 
@@ -197,7 +197,7 @@ def test_samples_of_a_difference_of_bags():
     """(a + b) ⊖ c is there where a and b are, whether or not c is."""
     a, b, c = (Polynomial.token(token) for token in TOKENS[:3])
     annotation = Expression.of(a + b).monus(c)
-    estimate = sampled_probability(annotation, 0.5, error=0.02, confidence=1 - 1e-6)
+    estimate = sampled_probabilities([annotation], 0.5, error=0.02, confidence=1 - 1e-6)[0]
     assert probability(annotation, 0.5).value == pytest.approx(0.5)
     assert abs(estimate.value - 0.5) <= estimate.error <= 0.02
 
@@ -205,7 +205,7 @@ def test_samples_of_a_difference_of_bags():
 @pytest.mark.parametrize("constant", [0, 1])
 def test_samples_of_constants(constant):
     annotation = Polynomial.constant(constant)
-    assert sampled_probability(annotation, 0.5).value == constant
+    assert sampled_probabilities([annotation], 0.5)[0].value == constant
     assert sampled_shapley(annotation) == {}
 
 
@@ -213,7 +213,7 @@ def test_many_samples_of_many_tuples():
     """Bits come in batches, and the error goes with their number."""
     tokens = [Polynomial.token(Token("t", i)) for i in range(2000)]
     annotation = Polynomial.sum(a * b for a, b in zip(tokens[::2], tokens[1::2], strict=True))
-    estimate = sampled_probability(annotation, 0.02, error=0.01)
+    estimate = sampled_probabilities([annotation], 0.02, error=0.01)[0]
     assert estimate.samples > 18_000
     assert abs(estimate.value - (1 - (1 - 0.0004) ** 1000)) <= estimate.error <= 0.01
     shares = sampled_shapley(annotation, error=0.2)
@@ -337,7 +337,7 @@ def test_questions_have_a_budget():
             probability(compared, 0.5)
         with within(60.0), pytest.raises(ExactnessError, match="budget of 0 seconds"):
             repairs(compared)
-        fewer = sampled_probability(compared, 0.5, error=0.0005)
+        fewer = sampled_probabilities([compared], 0.5, error=0.0005)[0]
     assert fewer.samples
     assert fewer.error > 0.0005
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semiring import AVG, COUNT, MAX, MIN, SUM, Expression, Polynomial, Tensor, Token
-from semiring.analysis import sampled_probability
+from semiring.analysis import sampled_probabilities
 from semiring.base import Semiring
 from semiring.circuit.circuit import AnnotationCircuit
 from semiring.circuit.evaluation import ArrayValues, evaluate, operand_values
@@ -344,7 +344,7 @@ def test_aggregates_of_ranges_share_those_of_blocks(monoid: Monoid) -> None:
             assert tensor.size == flat.size
     (few,) = reading.annotations(circuit.compare("<", gates[stop - start > 64][:1], [2]))
     rebuilt = Expression.of(few).evaluate(ALGEBRA, None)
-    draws = (sampled_probability(part, 0.1) for part in (few, rebuilt))
+    draws = (sampled_probabilities([part], 0.1)[0] for part in (few, rebuilt))
     assert len({float(chance) for chance in draws}) == 1
 
 

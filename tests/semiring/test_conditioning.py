@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from semiring.analysis import moments, probability, sampled_probability
+from semiring.analysis import moments, probability, sampled_probabilities
 from semiring.analysis.distribution import distribution
 from semiring.errors import CapabilityError, ExactnessError, ValuationError
 from semiring.expression import Expression, compare
@@ -90,7 +90,7 @@ def test_conditional_probability(seed: int, blocks: Mapping[Token, Any]) -> None
         return
     known = {"given": given, "blocks": blocks or None}
     assert probability(wanted, WEIGHTS, **known).value == pytest.approx(both / whole, abs=1e-12)  # type: ignore[arg-type]
-    estimate = sampled_probability(wanted, WEIGHTS, 0.05, 0.9999, **known)  # type: ignore[arg-type]
+    estimate = sampled_probabilities([wanted], WEIGHTS, 0.05, 0.9999, **known)[0]  # type: ignore[arg-type]
     assert abs(estimate.value - both / whole) <= estimate.error
 
 
@@ -172,4 +172,4 @@ def test_evidence_that_is_no_annotation_is_refused() -> None:
 def test_evidence_that_is_rare_is_not_sampled() -> None:
     a, b = (Expression.token(token) for token in TOKENS[:2])
     with pytest.raises(ExactnessError, match="holds in none of"):
-        sampled_probability(a, {TOKENS[0]: 0.5, TOKENS[1]: 1e-12}, 0.2, given=b)
+        sampled_probabilities([a], {TOKENS[0]: 0.5, TOKENS[1]: 1e-12}, 0.2, given=b)

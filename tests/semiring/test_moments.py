@@ -28,7 +28,7 @@ from semiring import (
     compare,
     delta,
 )
-from semiring.analysis import distribution, moments, sampled_moments, sampled_moments_of
+from semiring.analysis import distribution, moments, sampled_moments
 from semiring.analysis.presence import WORD
 from semiring.analysis.sums import sum_moments
 from semiring.boolean.events import most
@@ -75,10 +75,10 @@ def test_moments_are_those_of_the_worlds(monoid, terms):
 def test_sampled_moments_are_within_their_error(monoid, terms):
     tensor = Tensor(monoid, terms)
     assume(enumerated(tensor) is not None)
-    result = sampled_moments(tensor, WEIGHTS, error=0.1, confidence=1 - 1e-9)
+    result = sampled_moments([tensor], WEIGHTS, error=0.1, confidence=1 - 1e-9)[0]
     assert not result.exact
     assert abs(result.mean - enumerated(tensor)[0]) <= result.error + 1e-12
-    assert result == sampled_moments(tensor, WEIGHTS, error=0.1, confidence=1 - 1e-9)
+    assert result == sampled_moments([tensor], WEIGHTS, error=0.1, confidence=1 - 1e-9)[0]
 
 
 class Sum:
@@ -115,7 +115,7 @@ def test_moments_of_formal_values_are_those_of_the_worlds(terms, inner):
         square = sum(p * v * v for p, v in values) / presence
         assert found.variance == pytest.approx(square - mean**2, abs=1e-9)
         # Values that a sample has not seen move the mean by the width of all values at most.
-        sampled = sampled_moments(formal, WEIGHTS, error=0.1, confidence=1 - 1e-9)
+        sampled = sampled_moments([formal], WEIGHTS, error=0.1, confidence=1 - 1e-9)[0]
         width = max(v for _, v in values) - min(v for _, v in values)
         assert abs(sampled.mean - mean) <= sampled.error + sampled.missed * width + 1e-12
         assert 0 < sampled.missed <= 1
@@ -128,7 +128,7 @@ def test_functions_of_sums_with_too_many_values_are_refused_before_work(monkeypa
     difference = applied(Minus(), [total, Tensor(COUNT, [(x, 1) for x in tokens])])
     with pytest.raises(ExactnessError, match="more than 20,000 values together"):
         moments(difference, 0.5)
-    found = sampled_moments(difference, 0.5, error=0.2, confidence=1 - 1e-9)
+    found = sampled_moments([difference], 0.5, error=0.2, confidence=1 - 1e-9)[0]
     assert abs(found.mean - (299 * 150 / 2 - 150)) < found.error
     monkeypatch.undo()
     # All of them are there, or none is.
@@ -141,8 +141,8 @@ def test_functions_of_sums_with_too_many_values_are_refused_before_work(monkeypa
 def test_samples_of_a_spent_budget_state_a_larger_error():
     tensor = Tensor(SUM, [(Polynomial.token(Token("t", n)), n) for n in range(30)])
     with within(0.0):
-        hasty = sampled_moments(tensor, 0.5, confidence=1 - 1e-9)
-    patient = sampled_moments(tensor, 0.5, confidence=1 - 1e-9)
+        hasty = sampled_moments([tensor], 0.5, confidence=1 - 1e-9)[0]
+    patient = sampled_moments([tensor], 0.5, confidence=1 - 1e-9)[0]
     assert 0 < hasty.samples < patient.samples
     assert hasty.error > patient.error >= abs(patient.mean - 217.5)
     assert abs(hasty.mean - 217.5) <= hasty.error
@@ -152,7 +152,7 @@ def test_samples_end_before_the_budget(monkeypatch):
     """No worlds are drawn that would take longer than what is left."""
     monkeypatch.setattr(import_module("semiring.analysis.sampling"), "remaining", lambda: 0)
     tensor = Tensor(SUM, [(Polynomial.token(Token("t", n)), n) for n in range(30)])
-    assert sampled_moments(tensor, 0.5, confidence=1 - 1e-9).samples == WORD
+    assert sampled_moments([tensor], 0.5, confidence=1 - 1e-9)[0].samples == WORD
 
 
 @pytest.mark.parametrize("monoid", [SUM, COUNT, MIN, MAX, AVG])
@@ -162,8 +162,8 @@ def test_values_sampled_together_share_their_worlds(monoid):
     tensor = Tensor(monoid, [(x * tokens[0], n % 4) for n, x in enumerate(tokens)])
     values = [tensor, applied(Minus(), [tensor, Tensor(COUNT, [(x, 1) for x in tokens])])]
     beforehand = {"given": tokens[1] + tokens[2], "blocks": lambda token: token.key[0] % 5}
-    found = sampled_moments_of(values, 0.3, 0.1, **beforehand)
-    assert found == [sampled_moments(value, 0.3, 0.1, **beforehand) for value in values]
+    found = sampled_moments(values, 0.3, 0.1, **beforehand)
+    assert found == [sampled_moments([value], 0.3, 0.1, **beforehand)[0] for value in values]
 
 
 def test_average_of_values_that_are_alike():
@@ -209,7 +209,7 @@ def test_average_over_a_join_decides_the_tuples_that_are_shared():
         for j in range(15)
     ]
     exact = moments(Tensor(AVG, terms), 0.3, decisions=20)
-    drawn = sampled_moments(Tensor(AVG, terms), 0.3, error=0.02, confidence=1 - 1e-6)
+    drawn = sampled_moments([Tensor(AVG, terms)], 0.3, error=0.02, confidence=1 - 1e-6)[0]
     assert abs(exact.mean - drawn.mean) <= drawn.error
     assert exact.variance == pytest.approx(drawn.variance, rel=0.1)
     with pytest.raises(ExactnessError, match="more than 19 decisions"):
@@ -236,7 +236,7 @@ def test_no_moments():
         with pytest.raises(CapabilityError, match=f"{monoid} has no value in any world"):
             moments(tensor, 0)
         with pytest.raises(ExactnessError, match="a value in none of 18,496 random worlds"):
-            sampled_moments(tensor, 0)
+            sampled_moments([tensor], 0)
 
 
 # -- counts --------------------------------------------------------------------------------

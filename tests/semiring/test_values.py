@@ -21,7 +21,7 @@ from semiring import (
     Token,
     compare,
 )
-from semiring.analysis import moments, probability, repairs, responsibility, sampled_probability
+from semiring.analysis import moments, probability, repairs, responsibility, sampled_probabilities
 from semiring.boolean.compilation import compile_annotation
 from semiring.circuit.possible_worlds import PossibleWorlds
 from semiring.circuit.values import CircuitApplied
@@ -230,7 +230,7 @@ def test_analyses_of_conditions() -> None:
     """Chances, repairs and blame are by worlds; few tuples are tabulated, not decided."""
     row = delta(P(A) + P(B)) * HELD
     assert probability(row, 0.5).value == 0.5
-    assert abs(sampled_probability(row, 0.5, error=0.05).value - 0.5) < 0.05
+    assert abs(sampled_probabilities([row], 0.5, error=0.05)[0].value - 0.5) < 0.05
     assert repairs(row) == [frozenset({A})]
     assert responsibility(row) == {A: 1.0, B: 0.0}
     assert compile_annotation(HELD).decisions == 0
