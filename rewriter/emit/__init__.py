@@ -17,7 +17,14 @@ from rewriter.emit.program import (
     statement,
     unchanged,
 )
-from rewriter.emit.tail import MEMBERS, CapturedGroups, answer_query, comparisons, rows_query
+from rewriter.emit.tail import (
+    MEMBERS,
+    CapturedGroups,
+    answer_query,
+    comparisons,
+    rows_query,
+    stored_rows_query,
+)
 from rewriter.emit.trees import (
     BRANCH,
     CTE_TABLES,
@@ -57,6 +64,7 @@ __all__ = [
     "program",
     "rows_query",
     "statement",
+    "stored_rows_query",
     "table",
     "unchanged",
     "visible",

@@ -266,44 +266,45 @@ def rows_query(
     block: Block,
     tables: Tables,
     *,
-    aggregates: bool = False,
-    extra: Sequence[Named] = (),
     provenance: bool = False,
-    keep_absent: bool = False,
-    post: bool = True,
     captured_groups: CapturedGroups | None = None,
 ) -> exp.Select:
     """Return the query of a block's rows: identity, then outputs.
 
     Parameters
     ----------
-    aggregates
-        Also yield the plain aggregates, under their own names.
-    extra
-        More aggregates of a grouping to compute and yield.
     provenance
         Also yield the annotation, as ``_prov``.
-    keep_absent
-        Keep the tuples that HAVING drops, with ``_present`` false and NULL outputs; also yield
-        the sort keys, ``_o0`` and on.
-    post
-        Apply ORDER BY and LIMIT.
     captured_groups
         The captured rows, for a grouping.
     """
     if block.kind is Kind.GROUP:
-        select = _group_rows(
-            block, tables, aggregates, extra, provenance, keep_absent, captured_groups
-        )
-    elif block.kind is Kind.ROWS:
-        select = _member_rows(block, tables, provenance, keep_absent)
+        select = _group_rows(block, tables, None, provenance, captured_groups)
     else:
-        select = _union_post(block, tables, provenance, keep_absent)
-    return with_post(select, block, tables) if post else select
+        rows = _member_rows if block.kind is Kind.ROWS else _union_post
+        select = rows(block, tables, provenance=provenance)
+    return with_post(select, block, tables)
+
+
+def stored_rows_query(block: Block, tables: Tables, extra: Sequence[Named]) -> exp.Select:
+    """Return the query of a block's rows as captures store them, before ORDER BY and LIMIT.
+
+    It keeps the tuples that HAVING drops, with ``_present`` false and NULL outputs, and also yields
+    the plain aggregates under their own names, and the sort keys, ``_o0`` and on.
+
+    Parameters
+    ----------
+    extra
+        More aggregates of a grouping to compute and yield.
+    """
+    if block.kind is Kind.GROUP:
+        return _group_rows(block, tables, extra)
+    rows = _member_rows if block.kind is Kind.ROWS else _union_post
+    return rows(block, tables, keep_absent=True)
 
 
 def answer_query(block: Block, rows: str, extra: Sequence[str] = ()) -> exp.Select:
-    """Return the answer from a table of the root's rows that was written with ``keep_absent``.
+    """Return the answer from a table of the root's rows, written by `stored_rows_query`.
 
     ``extra`` names further columns of that table to append.
     """
@@ -360,7 +361,9 @@ def _annotation(block: Block, tables: Tables) -> Scalar:
     return fill(monomial(block), block, tables)
 
 
-def _member_rows(block: Block, tables: Tables, provenance: bool, keep_absent: bool) -> exp.Select:
+def _member_rows(
+    block: Block, tables: Tables, *, provenance: bool = False, keep_absent: bool = False
+) -> exp.Select:
     columns = [*block.keys, *((output.name, output.scalar) for output in block.outputs)]
     if keep_absent:
         columns += _bookkeeping(block, tables, None)
@@ -375,15 +378,14 @@ def _member_rows(block: Block, tables: Tables, provenance: bool, keep_absent: bo
 def _group_rows(
     block: Block,
     tables: Tables,
-    aggregates: bool,
-    extra: Sequence[Named],
-    provenance: bool,
-    keep_absent: bool,
-    captured_groups: CapturedGroups | None,
+    stored: Sequence[Named] | None,
+    provenance: bool = False,
+    captured_groups: CapturedGroups | None = None,
 ) -> exp.Select:
+    """Return the rows of a grouping; ``stored``: as `stored_rows_query` has them."""
     keys = [(name, fill(key, block, tables)) for name, key in block.keys]
     computed = [(name, fill(call, block, tables)) for name, call in block.aggregates]
-    added = [(name, fill(call, block, tables)) for name, call in extra]
+    added = [(name, fill(call, block, tables)) for name, call in stored or ()]
     calls = [*computed, *added]
     if provenance:
         prov = exp.Anonymous(this="collect_list", expressions=[_annotation(block, tables)])
@@ -398,14 +400,14 @@ def _group_rows(
         inner = _keeping_aggregates(block, tables, keys, calls, captured_groups)
     present = conjunction([fill(condition, block, tables) for condition in block.having])
     names = [name for name, _ in keys]
-    if aggregates:
-        names += [name for name, _ in computed] + [name for name, _ in extra]
+    if stored is not None:
+        names += [name for name, _ in (*computed, *stored)]
     columns: list[Named] = [(name, qualified(GROUP, name)) for name in dict.fromkeys(names)]
-    columns += _shown(block, tables, present, dict(columns), keep_absent)
+    columns += _shown(block, tables, present, dict(columns), stored is not None)
     select = exp.select(*named(columns)).from_(inner.subquery(GROUP))
     if provenance:
         select = select.select(qualified(GROUP, PROVENANCE))
-    if present is not None and not keep_absent:
+    if present is not None and stored is None:
         select = select.where(present)
     return select
 
@@ -465,7 +467,9 @@ def _bookkeeping(block: Block, tables: Tables, present: Scalar | None) -> list[N
     return columns
 
 
-def _union_post(block: Block, tables: Tables, provenance: bool, keep_absent: bool) -> exp.Select:
+def _union_post(
+    block: Block, tables: Tables, *, provenance: bool = False, keep_absent: bool = False
+) -> exp.Select:
     union = union_rows(block, tables.rows, provenance=provenance)
     columns: list[Named] = [(name, qualified(UNION, name)) for name in block.identity]
     present = conjunction([fill(condition, block, tables) for condition in block.having])

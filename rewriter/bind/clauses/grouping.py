@@ -325,16 +325,8 @@ class Grouping:
         source, attached = self._subqueries.attach(source, scalars)
         count = len(self._keys)
         self._check_opaque(attached[count:], span, everywhere=every is not None)
-        context = self._context
-        source, by = in_sessions(
-            source,
-            attached[:count],
-            attached[count:],
-            context.names,
-            context.source,
-            span,
-            sets=self._sets is not None,
-        )
+        keys, calls, sets = attached[:count], attached[count:], self._sets is not None
+        source, by = in_sessions(source, keys, calls, self._context, span, sets=sets)
         attached = (*by, *attached[count:])
         if every is not None:
             there = self._context.names.attribute("there")
@@ -431,5 +423,5 @@ def distinct(bound: Bound, context: BindContext, span: Span | None) -> Bound:
     relation = bound.relation
     output = tuple(context.names.attribute(attribute.name) for attribute in relation.attributes)
     columns = [attribute.column() for attribute in relation.attributes]
-    relation, keys = in_sessions(relation, columns, (), context.names, context.source, span)
+    relation, keys = in_sessions(relation, columns, (), context, span)
     return Bound(Aggregate(relation, output, keys, (), (), span), bound.scope.over(output))

@@ -91,60 +91,6 @@ def _key(scope: Scope, name: str, at: exp.Expr | Span | None, source: SourceText
     return resolved[0]
 
 
-def join_using(
-    left: Bound,
-    right: Bound,
-    keys: Sequence[Key],
-    kind: Joined,
-    span: Span | None,
-    ties: tuple[Scalar, ...],
-    context: BindContext,
-) -> Bound:
-    """Bind a join by shared columns, which are in scope once, and first.
-
-    ``ties`` are what ties the right side to outer rows.
-    """
-    equalities: tuple[Scalar, ...] = tuple(
-        exp.EQ(this=key.attribute.column(), expression=other.attribute.column())
-        for key, other in keys
-    )
-    predicates = (*ties, *equalities)
-    predicate = conjunction(predicates) if predicates else None
-    relation = joined(kind, left.relation, right.relation, predicate, span)
-    left_keys = [key for key, _ in keys]
-    right_keys = [other for _, other in keys]
-    rest = tuple(entry for entry in left.scope.entries if entry not in left_keys)
-    if kind in MEMBERSHIPS:
-        return Bound(relation, Scope((*left_keys, *rest)))
-    right_rest = tuple(entry for entry in right.scope.entries if entry not in right_keys)
-    shown, hidden = left_keys, right_keys
-    if kind is Side.RIGHT:
-        shown, hidden = right_keys, left_keys
-    elif kind is Side.FULL and keys:
-        relation, shown = _coalesced(relation, keys, context)
-        hidden = [*left_keys, *right_keys]
-    out_of_sight = tuple(replace(entry, hidden=True) for entry in hidden)
-    return Bound(relation, Scope((*shown, *rest, *right_rest, *out_of_sight)))
-
-
-def _coalesced(
-    relation: Relation, keys: Sequence[Key], context: BindContext
-) -> tuple[Relation, list[Entry]]:
-    """Return a full outer join with the columns of USING: either side's, where it is there."""
-    added = []
-    scalars: list[Scalar] = [attribute.column() for attribute in relation.attributes]
-    for key, other in keys:
-        added.append(context.names.attribute(key.name))
-        columns = [key.attribute.column(), other.attribute.column()]
-        scalars.append(exp.Coalesce(this=columns[0], expressions=columns[1:]))
-    output = (*relation.attributes, *added)
-    entries = [
-        Entry(attribute, key.name, origin=attribute.id)
-        for attribute, (key, _) in zip(added, keys, strict=True)
-    ]
-    return Project(relation, output, tuple(scalars)), entries
-
-
 _KINDS: dict[str, Joined] = {"SEMI": SemiJoin, "ANTI": AntiJoin}
 _SIDES: dict[str, Joined] = {side.value: side for side in Side}
 _OF_LEFT_ROWS = (InnerJoin, Side.LEFT, *MEMBERSHIPS)
@@ -322,12 +268,11 @@ class _FromBinder:
     ) -> Bound:
         source = self._context.source
         refuse_join_clauses(join, source)
-        kind = _KINDS.get(join.kind) or _SIDES.get(join.side, InnerJoin)
         if self._ties and not leads:
             raise self._untied(join)
         if isinstance(join.this, exp.Lateral) and not is_range(join.this.this):
             return self._lateral(left, join, leads=leads)
-        leads = right_leads or (leads and kind in _OF_LEFT_ROWS)
+        leads = right_leads or (leads and _kind(join) in _OF_LEFT_ROWS)
         right = self._source(join.this, leads=right_leads)
         ties = self._taken_ties()
         if ties and not leads:
@@ -335,8 +280,44 @@ class _FromBinder:
         span = source.keyword_before(join.this, "JOIN", ",")
         keys = shared_keys(left.scope, right.scope, join, source)
         if keys is not None:
-            return join_using(left, right, keys, kind, span, ties, self._context)
-        return self._on_join(left, right, join, kind, span, ties, leads=leads)
+            return self._join_using(left, right, keys, join, span, ties)
+        return self._on_join(left, right, join, span, ties, leads=leads)
+
+    def _join_using(
+        self,
+        left: Bound,
+        right: Bound,
+        keys: Sequence[Key],
+        join: exp.Join,
+        span: Span | None,
+        ties: tuple[Scalar, ...],
+    ) -> Bound:
+        """Bind a join by shared columns, which are in scope once, and first.
+
+        ``ties`` are what ties the right side to outer rows.
+        """
+        kind = _kind(join)
+        equalities: tuple[Scalar, ...] = tuple(
+            exp.EQ(this=key.attribute.column(), expression=other.attribute.column())
+            for key, other in keys
+        )
+        predicates = (*ties, *equalities)
+        predicate = conjunction(predicates) if predicates else None
+        relation = joined(kind, left.relation, right.relation, predicate, span)
+        left_keys = [key for key, _ in keys]
+        right_keys = [other for _, other in keys]
+        rest = tuple(entry for entry in left.scope.entries if entry not in left_keys)
+        if kind in MEMBERSHIPS:
+            return Bound(relation, Scope((*left_keys, *rest)))
+        right_rest = tuple(entry for entry in right.scope.entries if entry not in right_keys)
+        shown, hidden = left_keys, right_keys
+        if kind is Side.RIGHT:
+            shown, hidden = right_keys, left_keys
+        elif kind is Side.FULL and keys:
+            relation, shown = _coalesced(relation, keys, self._context)
+            hidden = [*left_keys, *right_keys]
+        out_of_sight = tuple(replace(entry, hidden=True) for entry in hidden)
+        return Bound(relation, Scope((*shown, *rest, *right_rest, *out_of_sight)))
 
     def _untied(self, join: exp.Join) -> CorrelationError:
         problem = "this join of a relation that refers to the outer query is not supported"
@@ -381,13 +362,12 @@ class _FromBinder:
         left: Bound,
         right: Bound,
         join: exp.Join,
-        kind: Joined,
         span: Span | None,
-        tied: tuple[Scalar, ...] = (),
+        tied: tuple[Scalar, ...],
         *,
         leads: bool,
     ) -> Bound:
-        scope = left.scope + right.scope
+        scope, kind = left.scope + right.scope, _kind(join)
         condition = self._condition(join.args.get("on"), scope, kind, leads=leads)
         predicates = (*tied, *condition.predicates)
         first, second = left.relation, right.relation
@@ -414,8 +394,7 @@ class _FromBinder:
         outer = Outer(left.scope, self._context.referred, around=around)
         lateral = self._context.bind.lateral(query, left.relation, self._context, outer)
         right = aliased_join(lateral.bound, join.this, self._context.source)
-        kind = _SIDES.get(join.side, InnerJoin)
-        return self._on_join(left, right, join, kind, span, lateral.conditions, leads=leads)
+        return self._on_join(left, right, join, span, lateral.conditions, leads=leads)
 
     def _condition(
         self, on: exp.Expr | None, scope: Scope, kind: Joined, *, leads: bool
@@ -432,6 +411,28 @@ class _FromBinder:
             self._context, tuple(lookups), self.subqueries, scope, refusal, self._outer
         )
         return bind_condition(on, binder, memberships_apart=kind is InnerJoin)
+
+
+def _kind(join: exp.Join) -> Joined:
+    return _KINDS.get(join.kind) or _SIDES.get(join.side, InnerJoin)
+
+
+def _coalesced(
+    relation: Relation, keys: Sequence[Key], context: BindContext
+) -> tuple[Relation, list[Entry]]:
+    """Return a full outer join with the columns of USING: either side's, where it is there."""
+    added = []
+    scalars: list[Scalar] = [attribute.column() for attribute in relation.attributes]
+    for key, other in keys:
+        added.append(context.names.attribute(key.name))
+        columns = [key.attribute.column(), other.attribute.column()]
+        scalars.append(exp.Coalesce(this=columns[0], expressions=columns[1:]))
+    output = (*relation.attributes, *added)
+    entries = [
+        Entry(attribute, key.name, origin=attribute.id)
+        for attribute, (key, _) in zip(added, keys, strict=True)
+    ]
+    return Project(relation, output, tuple(scalars)), entries
 
 
 def _split_at_right(

@@ -30,6 +30,7 @@ from rewriter.scalars.units import MICROSECONDS
 from rewriter.scalars.windows import CURRENT_ROW, UNBOUNDED
 
 if TYPE_CHECKING:
+    from rewriter.bind.context import BindContext
     from rewriter.bind.scalars import ScalarBinder
 
 
@@ -199,8 +200,7 @@ def in_sessions(
     rows: Relation,
     keys: Sequence[Scalar],
     calls: Sequence[Scalar],
-    names: AttributeNames,
-    source: SourceText,
+    context: BindContext,
     span: Span | None,
     *,
     sets: bool = False,
@@ -220,7 +220,7 @@ def in_sessions(
         There are several, or grouping sets; or an aggregate is of the windows: which ones it sees
         is Spark's affair; or a key is taken of a value that windows were put into.
     """
-    marks = marks_of(rows)
+    source, marks = context.source, marks_of(rows)
     kinds = [mark_of(key, marks) for key in keys]
     if HOLDS_SESSIONS in kinds:
         advice = "Make the window a column of its own, or group by its start and end."
@@ -242,7 +242,7 @@ def in_sessions(
             "an aggregate of the session window that rows are grouped by has no rule", advice, span
         )
     other_keys = [key for key in keys if key is not window]
-    merged, session = _merged(rows, window, other_keys, names, span)
+    merged, session = _merged(rows, window, other_keys, context.names, span)
     return merged, tuple(session.column() if key is window else key for key in keys)
 
 

@@ -38,6 +38,7 @@ from rewriter.emit import (
     program,
     rows_query,
     statement,
+    stored_rows_query,
     table,
     visible,
 )
@@ -166,7 +167,7 @@ def kept_groups_sql(block: Block, views: ViewOf, monotone: Monotone) -> str:
         (f"_least{number}", exp.Min(this=argument.copy()))
         for number, argument in enumerate(monotone.non_negative)
     ]
-    rows = rows_query(block, CTE_TABLES, aggregates=True, extra=extra, keep_absent=True, post=False)
+    rows = stored_rows_query(block, CTE_TABLES, extra)
     zero = exp.Literal.number(0)
     violations = [exp.LT(this=qualified("r", name), expression=zero) for name, _ in extra]
     violation: Scalar = exp.false()
@@ -207,14 +208,8 @@ def rows_sql(
 
 
 def _rows_to_keep(block: Block) -> exp.Select:
-    return rows_query(
-        block,
-        CTE_TABLES,
-        aggregates=True,
-        extra=[(name, _without_overflow(call)) for name, call in supporting_aggregates(block)],
-        keep_absent=True,
-        post=False,
-    )
+    extra = [(name, _without_overflow(call)) for name, call in supporting_aggregates(block)]
+    return stored_rows_query(block, CTE_TABLES, extra)
 
 
 def _without_overflow(call: Scalar) -> Scalar:
