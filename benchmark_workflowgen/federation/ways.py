@@ -271,11 +271,7 @@ def _step(
     away: str,
     other: str,
 ) -> WireMessage:
-    return messages.reach(
-        federation.directory.versions[alias],
-        names,
-        rows,
-        forwards=False,
-        want=messages.NODES,
-        hits=[other] if alias == away else (),
-    )
+    store = messages.StoreVersion(federation.directory.versions[alias])
+    asked = messages.reach(store, names, rows, forwards=False, want=messages.NODES)
+    hits = [other] if alias == away else []
+    return WireMessage({**asked.header, "hits": hits}, asked.tables)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -306,7 +307,8 @@ class Federation:
             question = self._question()
             left = None if limit is None else limit - len(result)
             wanted = answer.nodes[alias].first(left)
-            request = requests.names(answer.versions[alias], wanted, question.zoom(alias))
+            store = replace(question.store(alias), version=answer.versions[alias])
+            request = requests.names(store, wanted)
             reply = question.ask({alias: request})
             if alias in reply:
                 texts = reply[alias].tables["names"].column("name").to_pylist()

@@ -14,6 +14,7 @@ from graphquery.federation.crossings.relation import BoundaryRelation
 from graphquery.federation.members.directory import Directory
 from graphquery.federation.wire import requests
 from graphquery.federation.wire.messages import WireMessage
+from graphquery.federation.wire.requests import StoreVersion
 from graphquery.federation.wire.transport import RequestExchange, RequestFailure
 
 
@@ -63,7 +64,7 @@ def fetch_boundary(
     for alias, head in directory.heads.items():
         wanted = [c for c, e in head.exports.items() if e.boundary and c not in known]
         if wanted:
-            batch.append((alias, requests.boundary(head.version, wanted)))
+            batch.append((alias, requests.boundary(StoreVersion(head.version), wanted)))
     relations: dict[str, BoundaryRelation] = {}
     for (alias, _), reply in zip(batch, exchange.round(batch), strict=True):
         if isinstance(reply, RequestFailure):

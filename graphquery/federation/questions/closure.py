@@ -54,12 +54,11 @@ def walk(
     while frontier:
         batch = {
             alias: requests.reach(
-                question.version(alias),
+                question.store(alias),
                 named.pop(alias, ()),
                 rows,
                 forwards=forwards,
                 want=want,
-                zoomed=question.zoom(alias),
             )
             for alias, rows in frontier.items()
         }
@@ -99,15 +98,13 @@ def walk_within(
         for alias, budgets in frontier.items():
             rows = {channel: each[0] for channel, each in budgets.items()}
             left = [each[1] for each in budgets.values()]
-            batch[alias] = requests.reach(
-                question.version(alias),
+            batch[alias] = requests.reach_within(
+                question.store(alias),
                 named.pop(alias, ()),
+                distance,
                 rows,
-                left=np.concatenate(left) if left else None,
-                distance=distance,
+                left,
                 forwards=forwards,
-                want=requests.NODES,
-                zoomed=question.zoom(alias),
             )
         arriving: dict[str, list[Budgets]] = {}
         for alias, reply in question.ask(batch).items():
@@ -168,12 +165,11 @@ def removal(
     while frontier:
         batch = {
             alias: requests.remove(
-                question.version(alias),
+                question.store(alias),
                 named.get(alias, ()),
                 dead.get(alias, {}),
                 want=want,
                 asked=of_asked.get(alias, ()),
-                zoomed=question.zoom(alias),
             )
             for alias in frontier
         }

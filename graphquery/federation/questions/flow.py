@@ -119,10 +119,9 @@ def _ends(question: Question, state: FlowWalk) -> Frontier:
     """Ask the stores of both ends at once, and return the first frontier."""
     batch = {
         alias: requests.ends(
-            question.version(alias),
+            question.store(alias),
             state.sources.get(alias, ()),
             state.targets.get(alias, ()),
-            question.zoom(alias),
             sketched=_sketched(question, alias),
         )
         for alias in {**state.sources, **state.targets}
@@ -207,13 +206,12 @@ def _step(question: Question, state: FlowWalk, frontier: Frontier) -> Frontier:
         _by_boundary(question, state, rows, further)
     batch = {
         alias: requests.reach(
-            question.version(alias),
+            question.store(alias),
             (),
             crossing.union(parts),
             forwards=False,
             want=requests.ROWS,
             sketched=question.options.sketches,
-            zoomed=question.zoom(alias),
         )
         for alias, parts in frontier.asked.items()
     }

@@ -304,13 +304,11 @@ def search_paths(
         starts, ends = state.sources.get(alias, ()), state.targets.get(alias, ())
         if (starts or entries) and (ends or exits):
             batch[alias] = requests.between(
-                question.version(alias),
+                question.store(alias),
                 starts,
                 entries,
                 ends,
                 exits,
-                named=True,
-                zoomed=question.zoom(alias),
             )
     joined = ask_fragments(question, batch)
     from_ids = np.concatenate([*joined.sources.values(), np.empty(0, np.int64)])

@@ -13,6 +13,7 @@ from graphquery.federation.members.directory import Directory
 from graphquery.federation.questions.answer import DAMAGED, UNTRUSTED, FederatedCost, MissingPart
 from graphquery.federation.wire.messages import WireMessage
 from graphquery.federation.wire.replies import fault
+from graphquery.federation.wire.requests import StoreVersion
 from graphquery.federation.wire.transport import RequestExchange, RequestFailure, printable
 from semiring.arrays.segments import union
 from semiring.base import Array
@@ -74,13 +75,9 @@ class Question:
             lost = {each.store for each in self.missing.values()}
             self.noted(sorted(self.needed | (self.directory.absent.keys() & lost)))
 
-    def version(self, alias: str) -> int:
-        """Return the version that a member is asked about."""
-        return self.directory.heads[alias].version
-
-    def zoom(self, alias: str) -> frozenset[str]:
-        """Return the modules of a member that are zoomed out."""
-        return self.zoomed.get(alias, frozenset())
+    def store(self, alias: str) -> StoreVersion:
+        """Return the version of a member that is asked, and its modules zoomed out."""
+        return StoreVersion(self.directory.heads[alias].version, self.zoomed.get(alias, ()))
 
     @property
     def cost(self) -> FederatedCost:

@@ -63,7 +63,7 @@ def _check_names(question: Question, names: Mapping[str, Collection[str]]) -> No
     """Ask stores to check that they have some nodes, where nothing else is asked of them."""
     question.ask(
         {
-            alias: requests.ends(question.version(alias), own_names, (), question.zoom(alias))
+            alias: requests.ends(question.store(alias), own_names, ())
             for alias, own_names in names.items()
         }
     )
@@ -85,13 +85,12 @@ def _by_values(
 
     def message(alias: str, own_names: Collection[str], exits: Rows) -> WireMessage:
         return requests.evaluate(
-            question.version(alias),
+            question.store(alias),
             semiring.name,
             _plain(semiring, tokens.get(alias, {})),
             own_names,
             exits,
             _known(semiring, reached.crossed.get(alias, {}), values),
-            question.zoom(alias),
         )
 
     for batch in _levels(question, reached):
@@ -197,13 +196,11 @@ def _by_fragments(
     named = question.by_alias(names)
     batch = {
         alias: requests.between(
-            question.version(alias),
+            question.store(alias),
             None,
             {},
             named.get(alias, ()),
             reached.asked.get(alias, {}),
-            keys=True,
-            zoomed=question.zoom(alias),
         )
         for alias in question.directory.heads
         if alias in named or reached.asked.get(alias)

@@ -8,6 +8,7 @@ the disclosure that a store asks for before it looks further.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,14 @@ NODES, ROWS = "nodes", "rows"
 """The kinds of reply about reached or removed nodes: nodes and crossing rows, or the latter
 only.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class StoreVersion:
+    """The version of a store that is asked about, and the modules that are zoomed out there."""
+
+    version: int
+    zoomed: Collection[str] = ()
 
 
 def needed(request: WireMessage) -> Disclosure:
@@ -56,67 +65,85 @@ def head(version: int | None = None) -> WireMessage:
     return WireMessage({"op": "head", "protocol": PROTOCOL, "version": version})
 
 
-def boundary(version: int, channels: Sequence[str]) -> WireMessage:
+def boundary(store: StoreVersion, channels: Sequence[str]) -> WireMessage:
     """Ask for channels' increments to the boundary graph, each in a table named by its channel."""
-    return _message("boundary", version, channels=list(channels))
+    return _message("boundary", store, channels=list(channels))
 
 
-def sketches(version: int, rows: Rows) -> WireMessage:
+def sketches(store: StoreVersion, rows: Rows) -> WireMessage:
     """Ask for the sketches of exported or imported rows: table `sketches`, in their order."""
     channels, table = to_table(rows)
-    return _message("sketches", version, channels=channels, tables={"rows": table})
+    return _message("sketches", store, channels=channels, tables={"rows": table})
 
 
 def reach(
-    version: int,
+    store: StoreVersion,
     names: Collection[str],
     rows: Rows,
     *,
     forwards: bool,
     want: str,
-    left: Array | None = None,
-    distance: int | None = None,
     sketched: bool = False,
-    hits: Collection[str] = (),
-    zoomed: Collection[str] = (),
 ) -> WireMessage:
     """Ask for everything reachable inside the store from nodes and crossing rows.
 
-    Answered are the nodes as wanted, the crossing rows reached (table `rows`; with distances also
-    how many edges are `left`), whether any of the nodes `hits` is reached (`hit`), and sketches of
-    the rows (table `sketches`) if they are wanted and there.
+    Answered are the nodes as wanted, the crossing rows reached (table `rows`), and sketches of the
+    rows (table `sketches`) if they are wanted and there. Where the header names nodes as `hits`,
+    also whether any of them is reached (`hit`).
 
     Parameters
     ----------
     rows
         Exported rows when going backwards, imported ones when going forwards.
-    left
-        The distance to walk from each row, in their order; None: no limit.
-    distance
-        The distance to walk from the nodes.
     """
-    more = {} if left is None else {"left": left.astype(np.int32)}
-    channels, table = to_table(rows, **more)
+    channels, table = to_table(rows)
     return _message(
         "reach",
-        version,
-        zoomed,
+        store,
         names=list(names),
         channels=channels,
         forwards=forwards,
         want=want,
-        distance=distance,
         sketched=sketched,
-        hits=list(hits),
+        tables={"rows": table} if channels else {},
+    )
+
+
+def reach_within(
+    store: StoreVersion,
+    names: Collection[str],
+    distance: int,
+    rows: Rows,
+    left: Sequence[Array],
+    *,
+    forwards: bool,
+) -> WireMessage:
+    """Ask for the nodes reachable within distances, as `reach`; the rows have what is `left`.
+
+    Parameters
+    ----------
+    distance
+        The distance to walk from the nodes.
+    left
+        The distance to walk from each row, by channel in their order.
+    """
+    channels, table = to_table(rows, **({"left": np.concatenate(left)} if left else {}))
+    return _message(
+        "reach",
+        store,
+        names=list(names),
+        channels=channels,
+        forwards=forwards,
+        want=NODES,
+        distance=distance,
         tables={"rows": table} if channels else {},
     )
 
 
 def ends(
-    version: int,
+    store: StoreVersion,
     sources: Collection[str],
     targets: Collection[str],
-    zoomed: Collection[str] = (),
     *,
     sketched: bool = True,
 ) -> WireMessage:
@@ -127,8 +154,7 @@ def ends(
     """
     return _message(
         "ends",
-        version,
-        zoomed,
+        store,
         sources=list(sources),
         targets=list(targets),
         sketched=sketched,
@@ -136,51 +162,42 @@ def ends(
 
 
 def between(
-    version: int,
+    store: StoreVersion,
     sources: Collection[str] | None,
     entries: Rows,
     targets: Collection[str],
     exits: Rows,
-    *,
-    keys: bool = False,
-    named: bool = False,
-    zoomed: Collection[str] = (),
 ) -> WireMessage:
     """Ask for the subgraph of paths from nodes and imported rows to nodes and exported rows.
 
     Parameters
     ----------
     sources
-        Names of nodes; None: all ancestors of the targets and exits.
-    keys
-        Whether to return the keys of tokens.
-    named
-        Whether to return the names of the nodes.
+        Names of nodes; None: all ancestors of the targets and exits. The nodes between nodes that
+        are named have their names, and the tokens among all ancestors their keys.
     """
     into, table = to_table(entries)
     out, leaving = to_table(exits)
     return _message(
         "between",
-        version,
-        zoomed,
+        store,
         sources=None if sources is None else list(sources),
         targets=list(targets),
         entering=into,
         leaving=out,
-        keys=keys,
-        named=named,
+        keys=sources is None,
+        named=sources is not None,
         tables={"entries": table, "exits": leaving},
     )
 
 
 def remove(
-    version: int,
+    store: StoreVersion,
     names: Collection[str],
     rows: Rows,
     *,
     want: str,
     asked: Collection[str] = (),
-    zoomed: Collection[str] = (),
 ) -> WireMessage:
     """Ask for the nodes and exported rows that are removed with nodes and imported rows.
 
@@ -189,8 +206,7 @@ def remove(
     channels, table = to_table(rows)
     return _message(
         "remove",
-        version,
-        zoomed,
+        store,
         names=list(names),
         channels=channels,
         want=want,
@@ -200,13 +216,12 @@ def remove(
 
 
 def evaluate(
-    version: int,
+    store: StoreVersion,
     semiring: str,
     given: Mapping[str, Any],
     targets: Collection[str],
     exits: Rows,
     values: tuple[Rows, pa.Array],
-    zoomed: Collection[str] = (),
 ) -> WireMessage:
     """Ask for the annotations of nodes and exported rows, under annotations of imported rows.
 
@@ -224,8 +239,7 @@ def evaluate(
     leaving, exiting = to_table(exits)
     return _message(
         "evaluate",
-        version,
-        zoomed,
+        store,
         semiring=semiring,
         given=dict(given),
         targets=list(targets),
@@ -235,12 +249,12 @@ def evaluate(
     )
 
 
-def names(version: int, nodes: Mapping[int, Array], zoomed: Collection[str] = ()) -> WireMessage:
+def names(store: StoreVersion, nodes: Mapping[int, Array]) -> WireMessage:
     """Ask for the names of nodes, by segment number and ordinal: table `names`."""
     counts = [[segment_number, len(ordinals)] for segment_number, ordinals in nodes.items()]
     ordinals = np.concatenate([*nodes.values(), np.empty(0, np.int64)])
     table = pa.table({"ordinal": pa.array(ordinals)})
-    return _message("names", version, zoomed, segments=counts, tables={"nodes": table})
+    return _message("names", store, segments=counts, tables={"nodes": table})
 
 
 def file(name: str, offset: int, size: int) -> WireMessage:
@@ -251,13 +265,12 @@ def file(name: str, offset: int, size: int) -> WireMessage:
 
 def _message(
     op: str,
-    version: int,
-    zoomed: Collection[str] = (),
+    store: StoreVersion,
     *,
     tables: Mapping[str, pa.Table] | None = None,
     **arguments: Any,
 ) -> WireMessage:
-    header = {"op": op, "protocol": PROTOCOL, "version": version}
-    if zoomed:
-        header["zoomed"] = sorted(zoomed)
+    header = {"op": op, "protocol": PROTOCOL, "version": store.version}
+    if store.zoomed:
+        header["zoomed"] = sorted(store.zoomed)
     return WireMessage(header | arguments, tables or {})

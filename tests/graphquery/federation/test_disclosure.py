@@ -19,6 +19,7 @@ from graphquery.federation.serving.disclosure import Disclosure
 from graphquery.federation.serving.responder import Responder
 from graphquery.federation.wire import requests
 from graphquery.federation.wire.messages import WireMessage, received
+from graphquery.federation.wire.requests import StoreVersion
 from graphquery.model import EdgeSet, Kind, Segment
 from graphquery.store import Store
 from graphquery.store.crossing import channel_id
@@ -28,6 +29,7 @@ from tests.graphquery.federation.unreliable import Unreliable
 A_OUT = channel_id("0a" * 16, "a.Out", "1")
 B_OUT = channel_id("0b" * 16, "b.Out", "1")
 ROW = {B_OUT: np.array([0])}
+STORE = StoreVersion(2)
 NODE, TOKENS, DATASET = "SECRETNODE", "SECRETTOKENS", "b.Out"
 
 
@@ -52,28 +54,26 @@ def stores(stores: dict[str, Path], tmp_path: Path) -> dict[str, Path]:
     return {**stores, "B": path}
 
 
+REACHED = requests.reach(STORE, (), ROW, forwards=False, want="rows")
 REQUESTS: dict[str, tuple[Disclosure, WireMessage]] = {
     "head": (Disclosure.CHANNELS, requests.head()),
-    "sketches": (Disclosure.SKETCH, requests.sketches(2, ROW)),
-    "boundary": (Disclosure.BOUNDARY, requests.boundary(2, [B_OUT])),
+    "sketches": (Disclosure.SKETCH, requests.sketches(STORE, ROW)),
+    "boundary": (Disclosure.BOUNDARY, requests.boundary(STORE, [B_OUT])),
     "rows": (
         Disclosure.BOUNDARY,
-        requests.reach(2, (), ROW, forwards=False, want="rows", sketched=True),
+        requests.reach(STORE, (), ROW, forwards=False, want="rows", sketched=True),
     ),
-    "nodes": (Disclosure.NODES, requests.reach(2, (), ROW, forwards=False, want="nodes")),
-    "named": (Disclosure.NODES, requests.reach(2, [NODE], {}, forwards=False, want="rows")),
-    "hits": (
-        Disclosure.NODES,
-        requests.reach(2, (), ROW, forwards=False, want="rows", hits=[NODE]),
-    ),
+    "nodes": (Disclosure.NODES, requests.reach(STORE, (), ROW, forwards=False, want="nodes")),
+    "named": (Disclosure.NODES, requests.reach(STORE, [NODE], {}, forwards=False, want="rows")),
+    "hits": (Disclosure.NODES, WireMessage({**REACHED.header, "hits": [NODE]}, REACHED.tables)),
     "zoomed": (
         Disclosure.NODES,
-        requests.reach(2, (), ROW, forwards=False, want="rows", zoomed=[NODE]),
+        requests.reach(StoreVersion(2, [NODE]), (), ROW, forwards=False, want="rows"),
     ),
-    "ends": (Disclosure.NODES, requests.ends(2, [NODE], ())),
-    "between": (Disclosure.NODES, requests.between(2, None, {}, (), ROW, named=True)),
-    "remove": (Disclosure.NODES, requests.remove(2, [NODE], {}, want="nodes")),
-    "names": (Disclosure.NODES, requests.names(2, {0: np.array([0])})),
+    "ends": (Disclosure.NODES, requests.ends(STORE, [NODE], ())),
+    "between": (Disclosure.NODES, requests.between(STORE, None, {}, (), ROW)),
+    "remove": (Disclosure.NODES, requests.remove(STORE, [NODE], {}, want="nodes")),
+    "names": (Disclosure.NODES, requests.names(STORE, {0: np.array([0])})),
     "file": (Disclosure.NODES, requests.file("format.json", 0, 100)),
     "unknown": (Disclosure.NODES, WireMessage({"op": "dump", "protocol": requests.PROTOCOL})),
     "none": (Disclosure.NODES, WireMessage({})),
@@ -136,7 +136,7 @@ def test_answers_do_without_what_a_store_keeps_to_itself(
 
 
 def test_errors_tell_less_to_those_who_may_know_less(stores: dict[str, Path]) -> None:
-    strange = requests.boundary(2, ["ff" * 16])
+    strange = requests.boundary(STORE, ["ff" * 16])
     responder = Responder(stores["B"])
     assert "ff" * 16 in responder.answer(strange).header["message"]
     assert responder.answer(strange, Disclosure.BOUNDARY).header["message"] == (

@@ -29,6 +29,7 @@ from graphquery.federation.serving.peers import (
 from graphquery.federation.serving.server import CONTENT_TYPE, PATH, Server, ServerSettings
 from graphquery.federation.wire import requests
 from graphquery.federation.wire.client import HttpTransport
+from graphquery.federation.wire.requests import StoreVersion
 from tests.graphquery.federation.oracle import check_question, check_values, federation_of
 from tests.graphquery.federation.stores import random_stores
 
@@ -229,7 +230,7 @@ def test_requests_that_are_none_are_refused_by_their_head(
 
 def test_bodies_that_are_no_messages_harm_nobody(stores: dict[str, Path]) -> None:
     random = np.random.default_rng(0)
-    good = requests.ends(1, ["d1"], ["d3"]).to_bytes()
+    good = requests.ends(StoreVersion(1), ["d1"], ["d3"]).to_bytes()
     with Server(stores["D"], OPEN, settings=ServerSettings(seconds=5)) as server:
         for number in range(60):
             body = bytearray(good)

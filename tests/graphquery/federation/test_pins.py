@@ -140,10 +140,12 @@ def test_lengths_of_paths_are_disclosed_with_nodes_alone() -> None:
     import numpy as np
 
     rows = {"0" * 32: np.array([5])}
-    plain = requests.reach(2, [], rows, forwards=False, want=requests.ROWS)
+    store = requests.StoreVersion(2)
+    plain = requests.reach(store, [], rows, forwards=False, want=requests.ROWS)
     assert requests.needed(plain) is Disclosure.BOUNDARY
-    for more in ({"distance": 50}, {"left": np.array([50])}, {"distance": 0}):
-        measured = requests.reach(2, [], rows, forwards=False, want=requests.ROWS, **more)
+    for distance, left in ((50, []), (0, []), (None, [np.array([50])])):
+        measured = requests.reach_within(store, [], distance, rows, left, forwards=False)
+        measured = WireMessage({**measured.header, "want": requests.ROWS}, measured.tables)
         assert requests.needed(measured) is Disclosure.NODES
 
 
