@@ -39,18 +39,18 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One entry of the log.
+    """One entry of the log, whose version, checksum before and time it has once it is written.
 
     Parameters
     ----------
+    operation
+        ``append``, ``compact`` or ``vacuum``.
     version
         1 and up, without gaps.
     previous
         The checksum of the commit before; of the first one, the identity of the store.
     time
         The time of the commit, in ISO 8601, UTC.
-    operation
-        ``append``, ``compact`` or ``vacuum``.
     files, segments, edges, records
         The additions; a record replaces one of the same name.
     dropped
@@ -63,10 +63,10 @@ class Commit:
         Removed files that are deleted.
     """
 
-    version: int
-    previous: str
-    time: str
     operation: str
+    version: int = 0
+    previous: str = ""
+    time: str = ""
     files: Mapping[str, FileEntry] = field(default_factory=dict)
     segments: Sequence[Segment] = ()
     edges: Sequence[EdgeSet] = ()

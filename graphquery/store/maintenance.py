@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphquery.errors import StoreError
+from graphquery.store.commit import Commit
 from graphquery.store.file_system import ROW_GROUP, TEMPORARY, StoreFiles
 from graphquery.store.format import CHECKPOINTS, DATA, LOG, STAGING
 from graphquery.store.staging import read_groups
@@ -86,7 +87,7 @@ def merge(writer: Writer, names: Sequence[str]) -> None:
             for rows in read_groups(writer.root / name):
                 location = staging.add_table("merged", rows, row_group)
                 moved.setdefault(name, location)
-        writer.commit(staging, "compact", moved=moved, removed=names)
+        writer.commit(staging, Commit("compact", moved=moved, removed=names))
     finally:
         staging.discard(published=True)
 
@@ -115,7 +116,7 @@ def vacuum(writer: Writer, files: StoreFiles, older_than: timedelta) -> int:
     limit = datetime.now(UTC) - older_than
     names = [name for name, when in state.removed.items() if datetime.fromisoformat(when) <= limit]
     if names:
-        writer.commit(writer.staging(), "vacuum", vacuumed=names)
+        writer.commit(writer.staging(), Commit("vacuum", vacuumed=names))
     deleted = _remove_unnamed(writer.root, state, files)
     files.sync(writer.root / DATA)
     return deleted

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from graphquery.errors import StoreError
 from graphquery.model import EdgeSet, Ordinals, Segment
-from graphquery.store.commit import Json
+from graphquery.store.commit import Commit, Json
 from graphquery.store.snapshot import read_rows
 from graphquery.store.staging import Staging
 from graphquery.store.streams import BLOCK
@@ -343,16 +343,14 @@ class Transaction:
         try:
             if not self._changed:
                 return self._writer.version
-            return self._writer.commit(
-                self._staging,
+            commit = Commit(
                 "append",
                 segments=list(self._segments.values()),
-                edges=self._edges,
                 records=self._puts,
                 dropped=list(self._dropped),
-                kept=self._kept,
                 removed=list(self._removed),
             )
+            return self._writer.commit(self._staging, commit, self._edges, self._kept)
         finally:
             self._end()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import ChainMap
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -288,36 +288,31 @@ class Writer:
     def commit(
         self,
         staging: Staging,
-        operation: str,
-        *,
-        segments: Sequence[Segment] = (),
+        commit: Commit,
         edges: Sequence[EdgeLimits] = (),
-        records: Mapping[str, Json] | None = None,
-        dropped: Sequence[str] = (),
         kept: Collection[str] = (),
-        moved: Mapping[str, tuple[str, int]] | None = None,
-        removed: Sequence[str] = (),
-        vacuumed: Sequence[str] = (),
     ) -> int:
-        """Write the next commit: files first, then the entry in the log, which makes it atomic."""
+        """Write the next commit: files first, then the entry in the log, which makes it atomic.
+
+        Parameters
+        ----------
+        edges
+            The edges to add, with the largest nodes that they name.
+        kept
+            The names of files that are not to be merged with others.
+        """
         entries = staging.close()
         for name in kept:
             entries[name] = replace(entries[name], kept=True)
         with self._mutex:
             state = self.state
-            commit = Commit(
+            commit = replace(
+                commit,
                 version=state.version + 1,
                 previous=state.checksum,
                 time=datetime.now(UTC).isoformat(),
-                operation=operation,
                 files=entries,
-                segments=segments,
                 edges=[each.edges for each in edges],
-                records=records or {},
-                dropped=dropped,
-                moved=moved or {},
-                removed=removed,
-                vacuumed=vacuumed,
             )
             _check(state, commit, edges)
             assert self._seals is not None  # as the state
