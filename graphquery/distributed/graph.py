@@ -271,8 +271,7 @@ class SparkGraph(GraphEngine[SparkSelection]):
         The nodes between them are collected on the driver; there may be at most `bring` of them.
         """
         starts, ends = self.resolve(source).nodes, self.resolve(target).nodes
-        columns = self.columns
-        return paths_between(self.view, starts, ends, columns, limit, longest, self.bring)
+        return paths_between(self, starts, ends, limit, longest)
 
     def inputs(self, nodes: Nodes) -> pa.Table:
         """Return the inputs behind nodes; see :func:`graphquery.operations.inputs.inputs`.

@@ -34,9 +34,8 @@ def reached(
     nodes_reached = NodeSet()
     order = range(view.levels.count)
     for level in order if forwards else reversed(order):
-        nodes_reached = nodes_reached | _at(
-            view, level, by_level.get(level, frozenset()), seeds, nodes_reached, rounds, forwards
-        )
+        links, known = by_level.get(level, frozenset()), seeds | nodes_reached
+        nodes_reached = nodes_reached | _at(view, level, links, known, rounds, forwards)
     return nodes_reached
 
 
@@ -76,13 +75,11 @@ def _at(
     view: SparkView,
     level: int,
     links: frozenset[Link],
-    seeds: NodeSet,
-    reached_before: NodeSet,
+    known: NodeSet,
     rounds: Rounds,
     forwards: bool,
 ) -> NodeSet:
-    """Return the nodes of a level that `links` reach from seeds and nodes reached before."""
-    known = seeds | reached_before
+    """Return the nodes of a level that `links` reach from seeds and nodes of levels before."""
     levels = view.levels
     whole = _wholly(view, links, known.whole, forwards)
     known = known | NodeSet(whole)
@@ -95,7 +92,7 @@ def _at(
         return result | fresh
     # Edges inside the level: along them until nothing is new.
     result = result | fresh
-    here = NodeSet(known.whole, {level: seeds.parts.get(level, ())} if level in seeds.parts else {})
+    here = NodeSet(known.whole, {level: known.parts[level]} if level in known.parts else {})
     frontier = here | fresh
     while True:
         rows = _pulled(view, inside, frontier, forwards)

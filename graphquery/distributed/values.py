@@ -89,16 +89,10 @@ def brought(view: SparkView, nodes: NodeSet, columns: Columns, limit: int) -> Pr
 
 
 def paths_between(
-    view: SparkView,
-    starts: NodeSet,
-    ends: NodeSet,
-    columns: Columns,
-    limit: int,
-    longest: int | None,
-    bring: int,
+    whole: SparkGraph, starts: NodeSet, ends: NodeSet, limit: int, longest: int | None
 ) -> list[Path]:
     """Return paths from some nodes to others, searched on the driver between them only."""
-    tables = view.tables
+    view, tables = whole.view, whole.tables
     if limit < 0 or (longest is not None and longest < 0):
         raise GraphError("Limits of paths cannot be negative.\nGive 0 or more.")
     if longest is None:
@@ -111,7 +105,7 @@ def paths_between(
     above = tables.distinct(ends, above)
     levels = {view.levels.level[n] for n in above.whole} | set(above.parts)
     between = tables.stored(tables.within(tables.rows(below), above, levels))
-    graph = brought(view, between, columns, bring)
+    graph = brought(view, between, whole.columns, whole.bring)
     there = tables.ids(tables.rows(between))
     back = dict(zip(graph.ids.tolist(), there.tolist(), strict=True))
 
