@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphquery.reduction import EdgeType, Partial
+from graphquery.reduction.partial import VertexDeclarations
 from lipstick.systems.events import hashtags
 from semiring.base import Array
 
@@ -114,10 +115,10 @@ def partial_of(executions: Sequence[JobExecution]) -> Partial:
         pa.array(sources, pa.string()),
         pa.array(dests, pa.string()),
         np.array(kinds, dtype=np.int64),
-        source_entering=columns[:, 0],
-        source_leaving=columns[:, 1],
-        dest_entering=columns[:, 2],
-        dest_leaving=columns[:, 3],
+        declared=(
+            VertexDeclarations(columns[:, 0], columns[:, 1]),
+            VertexDeclarations(columns[:, 2], columns[:, 3]),
+        ),
     )
 
 

@@ -42,6 +42,26 @@ _DEST_ROLE = np.array(
 
 
 @dataclass(frozen=True, slots=True)
+class VertexDeclarations:
+    """The declarations about vertices: of each of a column, or of all.
+
+    Parameters
+    ----------
+    entering, leaving
+        The degrees; `UNKNOWN` if undeclared.
+    roles
+        Roles (:class:`VertexRole`), beside the ones that follow from the types of edges.
+    """
+
+    entering: Array | int = UNKNOWN
+    leaving: Array | int = UNKNOWN
+    roles: Array | int = 0
+
+
+NOTHING = VertexDeclarations()
+
+
+@dataclass(frozen=True, slots=True)
 class Partial:
     """Edges between vertices with keys, and the vertices' counts, declarations and roles.
 
@@ -75,12 +95,7 @@ class Partial:
         types: Array | EdgeType = EdgeType.DERIVED,
         label: Array | None = None,
         semiring: Semiring[Any] | None = None,
-        *,
-        source_entering: Array | int = UNKNOWN,
-        source_leaving: Array | int = UNKNOWN,
-        source_roles: Array | int = 0,
-        dest_entering: Array | int = UNKNOWN,
-        dest_leaving: Array | int = UNKNOWN,
+        declared: tuple[VertexDeclarations, VertexDeclarations] = (NOTHING, NOTHING),
     ) -> Partial:
         """Return the partial graph of raw edges, which are counted at both of their ends.
 
@@ -92,10 +107,8 @@ class Partial:
             The type of each edge, as integers of :class:`EdgeType`; or one type for all.
         label
             The annotation of each edge; 1 by default if there is a semiring.
-        source_entering, source_leaving, dest_entering, dest_leaving
-            The declared degrees at the ends of each edge, or of all; `UNKNOWN` if undeclared.
-        source_roles
-            Roles of sources (:class:`VertexRole`) beside the ones that follow from the types.
+        declared
+            The declarations about the effects, and about the causes.
         """
         if semiring is not None and label is None:
             label = semiring.ones(len(source))
@@ -107,16 +120,18 @@ class Partial:
             where = np.broadcast_to(kinds == kind, sources.shape)
             roles[sources[where]] |= _SOURCE_ROLE[kind]
             roles[dests[where]] |= _DEST_ROLE[kind]
-        bits = np.broadcast_to(source_roles, sources.shape)
-        for role in np.unique(bits[bits != 0]):  # a bit that several edges set is set once
-            roles[sources[bits == role]] |= np.uint8(role)
+        for places, stated in zip((sources, dests), declared, strict=True):
+            bits = np.broadcast_to(stated.roles, places.shape)
+            for role in np.unique(bits[bits != 0]):  # a bit that several edges set is set once
+                roles[places[bits == role]] |= np.uint8(role)
+        effects, causes = declared
         vertices = replace(
             unknown(size),
             entering=np.bincount(dests, minlength=size),
             leaving=np.bincount(sources, minlength=size),
             roles=roles,
-            due_entering=_declared(size, (sources, source_entering), (dests, dest_entering)),
-            due_leaving=_declared(size, (sources, source_leaving), (dests, dest_leaving)),
+            due_entering=_declared(size, (sources, effects.entering), (dests, causes.entering)),
+            due_leaving=_declared(size, (sources, effects.leaving), (dests, causes.leaving)),
         )
         return cls(keys, Edges(sources, dests, label, semiring), vertices)
 
@@ -124,10 +139,8 @@ class Partial:
     def declaring(
         cls,
         keys: pa.Array,
+        declared: VertexDeclarations = NOTHING,
         *,
-        entering: Array | int = UNKNOWN,
-        leaving: Array | int = UNKNOWN,
-        roles: Array | int = 0,
         function: str | None = None,
         ended: Array | int = UNKNOWN,
         semiring: Semiring[Any] | None = None,
@@ -141,21 +154,19 @@ class Partial:
         ----------
         keys
             Keys of vertices, which may repeat: the larger declarations hold.
-        entering, leaving
-            The declared degrees; `UNKNOWN` if undeclared.
-        roles
-            Roles of the vertices (:class:`VertexRole`).
         function
             The function that is the scope of all vertices.
         """
         unique, (places,) = encoded([keys])
         size = len(unique)
         bits = np.zeros(size, dtype=np.uint8)
-        np.bitwise_or.at(bits, places, np.broadcast_to(roles, places.shape).astype(np.uint8))
+        np.bitwise_or.at(
+            bits, places, np.broadcast_to(declared.roles, places.shape).astype(np.uint8)
+        )
         vertices = replace(
             unknown(size),
-            due_entering=_declared(size, (places, entering)),
-            due_leaving=_declared(size, (places, leaving)),
+            due_entering=_declared(size, (places, declared.entering)),
+            due_leaving=_declared(size, (places, declared.leaving)),
             roles=bits,
             ended=_declared(size, (places, ended)),
         )

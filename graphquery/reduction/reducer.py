@@ -91,7 +91,7 @@ class Reducer:
         break_cycles: bool = False,
         key_type: pa.DataType | None = None,
     ) -> None:
-        self._semiring = semiring
+        self.semiring = semiring
         self._hubs = hubs
         self._batch = batch
         self._break_cycles = break_cycles
@@ -160,7 +160,7 @@ class Reducer:
         """
         if not self._pending:
             return
-        merged = merge([self._state, *self._pending], self._semiring)
+        merged = merge([self._state, *self._pending], self.semiring)
         self._pending, self._waiting = [], 0
         reduced = reduce(merged, self._evidence, hubs=self._hubs, break_cycles=self._break_cycles)
         self._state = reduced.state

@@ -23,7 +23,7 @@ from graphquery.reduction.function_inputs import FunctionCounts
 from graphquery.reduction.hashing import shard_of
 from graphquery.reduction.partial import Partial
 from graphquery.reduction.reduce import Final
-from graphquery.reduction.shares import Share, joined_shares
+from graphquery.reduction.shares import Share
 from graphquery.reduction.vertices import VertexRole, Vertices, has, unknown
 from semiring.arrays.segments import ascending, mask_of
 from semiring.base import Array, Semiring
@@ -59,12 +59,11 @@ class Stepped:
 
 
 def step(
-    parts: list[Share],
+    share: Share,
     shard: int,
     count: int,
     evidence: Evidence,
     functions: Mapping[str, FunctionCounts],
-    semiring: Semiring[Any] | None = None,
     *,
     hubs: bool = True,
 ) -> Stepped:
@@ -72,8 +71,8 @@ def step(
 
     Parameters
     ----------
-    parts
-        The shard's state, and the messages delivered since its last step.
+    share
+        The shard's state, joined with the messages delivered since its last step.
     shard, count
         The shard's number, and the number of shards.
     functions
@@ -84,7 +83,7 @@ def step(
     O(edges · log edges) time for every pass; passes are as many as the longest chain of vertices
     of the shard that get resolved.
     """
-    return _Step(joined_shares(parts, semiring), shard, count, evidence, functions, hubs).run()
+    return _Step(share, shard, count, evidence, functions, hubs).run()
 
 
 class _Step:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphquery.reduction import UNKNOWN, EdgeType, FunctionCounts, Partial, VertexRole, merge
+from graphquery.reduction.partial import VertexDeclarations
 from graphquery.reduction.vertices import SEVERAL
 from lipstick.systems.events.errors import EventsError
 from lipstick.systems.events.message import EDGES, END, SEALED, TYPES
@@ -91,11 +92,16 @@ def _edges(messages: pa.Table, semiring: Semiring[Any] | None) -> Iterator[Parti
         types,
         label,
         semiring,
-        source_entering=of_ends("generations", "readers", "readers"),
-        source_leaving=of_ends("uses", "causes", "causes"),
-        source_roles=np.where(kept, VertexRole.KEPT, 0).astype(np.uint8),
-        dest_entering=of_ends(None, "generations", None),
-        dest_leaving=of_ends("used_causes", "uses", "used_causes"),
+        (
+            VertexDeclarations(
+                of_ends("generations", "readers", "readers"),
+                of_ends("uses", "causes", "causes"),
+                np.where(kept, VertexRole.KEPT, 0).astype(np.uint8),
+            ),
+            VertexDeclarations(
+                of_ends(None, "generations", None), of_ends("used_causes", "uses", "used_causes")
+            ),
+        ),
     )
     yield _scoped(partial, messages, owner, is_used, is_generated)
 
@@ -178,9 +184,9 @@ def _ends(messages: pa.Table, semiring: Semiring[Any] | None) -> Iterator[Partia
         return
     yield Partial.declaring(
         messages.column("exec").combine_chunks(),
-        entering=_counts(messages, "generations"),
-        leaving=_counts(messages, "uses"),
-        roles=int(VertexRole.ACTIVITY),
+        VertexDeclarations(
+            _counts(messages, "generations"), _counts(messages, "uses"), int(VertexRole.ACTIVITY)
+        ),
         ended=messages.column("event_time").to_numpy(),
         semiring=semiring,
     )

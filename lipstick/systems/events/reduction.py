@@ -198,9 +198,7 @@ class Reduction:
             return _counted(files, name, blocks, given.block, given.semiring)
 
         return TopicReducer(
-            given.semiring,
-            hubs=given.hubs,
-            batch=given.batch,
+            Reducer(given.semiring, hubs=given.hubs, batch=given.batch, break_cycles=True),
             watermark=watermark,
             overlap=given.overlap,
             raw=raw,

@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 
 from graphquery.reduction import Final, Partial, Reducer, ReductionCycleError, Report
 from graphquery.reduction.late import repair
-from graphquery.reduction.reducer import BATCH
 from lipstick.systems.events.attempts import OVERLAP, Attempts
 from lipstick.systems.events.message import EDGES, SEALED
 from lipstick.systems.events.partials import partial_of
@@ -187,8 +186,8 @@ class TopicReducer:
 
     Parameters
     ----------
-    semiring, hubs, batch
-        As for `graphquery.reduction.Reducer`.
+    reducer
+        Breaks cycles.
     watermark
         By which executions are closed at their ends and what is over is forgotten; None: only
         declared numbers and seals close, and every execution is remembered.
@@ -203,17 +202,14 @@ class TopicReducer:
 
     def __init__(
         self,
-        semiring: Semiring[Any] | None = None,
+        reducer: Reducer,
         *,
-        hubs: bool = True,
-        batch: int = BATCH,
         watermark: Watermark | None = None,
         overlap: int = OVERLAP,
         raw: Callable[[], pa.Table] | None = None,
         stored: Callable[[pa.Array], Array] | None = None,
     ) -> None:
-        self._semiring = semiring
-        self._reducer = Reducer(semiring, hubs=hubs, batch=batch, break_cycles=True)
+        self._reducer = reducer
         self._attempts = Attempts(overlap=overlap)
         self._watermark = watermark
         self._raw = raw
@@ -248,7 +244,7 @@ class TopicReducer:
             counting = counting.slice(0, 0)
         self._messages += len(counting)
         if len(counting):
-            part = partial_of(counting, self._semiring)
+            part = partial_of(counting, self._reducer.semiring)
             self._edges += len(part.edges)
             self._reducer.add(part)
         if len(late):
@@ -320,7 +316,7 @@ class TopicReducer:
         assert self._raw is not None
         raw = pa.concat_tables([self._raw(), counting])
         still_open = None if self._sealed else self._reducer.state.keys
-        mended = mend(late, raw, still_open, self._stored, self._semiring)
+        mended = mend(late, raw, still_open, self._stored, self._reducer.semiring)
         self._repeated += mended.repeated
         self._abandoned += mended.abandoned
         self._late += len(mended.late)

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphquery.reduction import UNKNOWN, EdgeType, FunctionCounts, Partial, VertexRole
+from graphquery.reduction.partial import VertexDeclarations
 from semiring.base import Semiring
 
 Edge = tuple[str, str, EdgeType]
@@ -30,7 +31,7 @@ class Job:
     makers
         The function that generated an entity, of those that one did.
     kept
-        Declared terminals.
+        VertexDeclarations terminals.
     """
 
     edges: tuple[Edge, ...]
@@ -128,10 +129,12 @@ def full(
         np.array(types, dtype=np.int64),
         label,
         semiring,
-        source_roles=np.array(
-            [VertexRole.KEPT if v in job.kept else 0 for v in sources], dtype=np.uint8
-        ),
+        (VertexDeclarations(roles=_kept_roles(job, sources)), VertexDeclarations()),
     )
+
+
+def _kept_roles(job: Job, vertices: list[str]) -> np.ndarray:
+    return np.array([VertexRole.KEPT if v in job.kept else 0 for v in vertices], dtype=np.uint8)
 
 
 def valued(semiring: Semiring[object], job: Job, index: int) -> object:
@@ -162,17 +165,17 @@ def declared(
     parts = []
     if job.kept:
         known = pa.array(sorted(job.kept), pa.string())
-        parts.append(Partial.declaring(known, roles=VertexRole.KEPT, semiring=semiring))
+        parts.append(
+            Partial.declaring(known, VertexDeclarations(roles=VertexRole.KEPT), semiring=semiring)
+        )
     if evidence in {"degrees", "some"}:
         share = 1.0 if evidence == "degrees" else 0.6
         for side, counts in (("entering", entering), ("leaving", leaving)):
             told = [v for v in vertices if rng.random() < share]
             numbers = np.array([counts[v] for v in told], dtype=np.int64)
             keys = pa.array(told, pa.string())
-            roles = np.array(
-                [VertexRole.KEPT if v in job.kept else 0 for v in told], dtype=np.uint8
-            )
-            parts.append(Partial.declaring(keys, roles=roles, semiring=semiring, **{side: numbers}))
+            stated = VertexDeclarations(roles=_kept_roles(job, told), **{side: numbers})
+            parts.append(Partial.declaring(keys, stated, semiring=semiring))
     if evidence == "functions":
         parts += list(_functions(job, semiring))
     return parts

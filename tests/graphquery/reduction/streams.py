@@ -11,7 +11,7 @@ import pyarrow as pa
 from graphquery.reduction import Evidence, Final, FunctionCounts, Partial, Reducer, merge
 from graphquery.reduction.function_inputs import merge_functions
 from graphquery.reduction.resolution import step
-from graphquery.reduction.shares import Share, empty_share, split
+from graphquery.reduction.shares import Share, empty_share, joined_shares, split
 from semiring.base import Semiring
 from tests.graphquery.reduction.jobs import EVIDENCE, Job, counted, declared, full
 
@@ -98,7 +98,8 @@ class Shards:
             parts = [self.states[shard], *self.waiting[shard]]
             evidence = Evidence(sealed=self.sealed)
             functions, hubs = self.functions, self.hubs
-            stepped = step(parts, shard, self.count, evidence, functions, self.semiring, hubs=hubs)
+            share = joined_shares(parts, self.semiring)
+            stepped = step(share, shard, self.count, evidence, functions, hubs=hubs)
             self.states[shard] = stepped.state
             self.finals.append(stepped.final)
             self.reported += [*stepped.excess.to_pylist(), *stepped.missing.to_pylist()]

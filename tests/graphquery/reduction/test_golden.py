@@ -16,6 +16,7 @@ from benchmark_workflowgen.events.published_reducer import (
     WindowedReducer,
 )
 from graphquery.reduction import EdgeType, Partial, Reducer, VertexRole
+from graphquery.reduction.partial import VertexDeclarations
 from graphquery.reduction.reducer import pairs
 
 Edge = tuple[str, str]
@@ -57,7 +58,9 @@ def sealed(parts: list[Partial], kept: str = "") -> set[Edge]:
     for each in parts:
         reducer.add(each)
     if kept:
-        reducer.add(Partial.declaring(pa.array(kept.split()), roles=VertexRole.KEPT))
+        reducer.add(
+            Partial.declaring(pa.array(kept.split()), VertexDeclarations(roles=VertexRole.KEPT))
+        )
     reducer.seal()
     return pairs(reducer.take_final())
 

@@ -17,22 +17,30 @@ from graphquery.reduction import (
     final_table,
     merge,
 )
+from graphquery.reduction.partial import NOTHING, VertexDeclarations
 from graphquery.reduction.reducer import pairs
 from semiring.semirings import Counting
 
 USED, GENERATED = EdgeType.USED, EdgeType.GENERATED
+declared = VertexDeclarations
 
 
-def edge(source: str, dest: str, kind: EdgeType, **declared: int) -> Partial:
-    return Partial.of_edges(pa.array([source]), pa.array([dest]), kind, **declared)
+def edge(
+    source: str,
+    dest: str,
+    kind: EdgeType,
+    effect: VertexDeclarations = NOTHING,
+    cause: VertexDeclarations = NOTHING,
+) -> Partial:
+    return Partial.of_edges(pa.array([source]), pa.array([dest]), kind, declared=(effect, cause))
 
 
 def test_declared_degrees_close_without_a_seal() -> None:
     """A pair comes out as soon as all its vertices are closed, and the state is empty then."""
     reducer = Reducer(batch=1)
-    reducer.add(edge("f", "i", USED, source_leaving=1, source_entering=1, dest_leaving=0))
+    reducer.add(edge("f", "i", USED, declared(1, 1), declared(leaving=0)))
     assert reducer.take_final() == []
-    reducer.add(edge("o", "f", GENERATED, source_leaving=1, source_entering=0))
+    reducer.add(edge("o", "f", GENERATED, declared(0, 1)))
     assert pairs(reducer.take_final()) == {("o", "i")}
     assert len(reducer.state.keys) == 0
 
@@ -40,10 +48,10 @@ def test_declared_degrees_close_without_a_seal() -> None:
 def test_a_row_comes_out_once_and_whole() -> None:
     """An output waits for the last of its paths, so that no pair comes out twice."""
     reducer = Reducer(batch=1)
-    reducer.add(edge("f", "a", USED, source_entering=1, source_leaving=2, dest_leaving=0))
-    reducer.add(edge("o", "f", GENERATED, source_entering=0, source_leaving=1))
+    reducer.add(edge("f", "a", USED, declared(1, 2), declared(leaving=0)))
+    reducer.add(edge("o", "f", GENERATED, declared(0, 1)))
     assert reducer.take_final() == []
-    reducer.add(edge("f", "b", USED, dest_leaving=0))
+    reducer.add(edge("f", "b", USED, cause=declared(leaving=0)))
     (final,) = reducer.take_final()
     assert pairs([final]) == {("o", "a"), ("o", "b")}
     assert len(final.edges) == 2
@@ -52,12 +60,12 @@ def test_a_row_comes_out_once_and_whole() -> None:
 def test_sealed_functions_close_what_they_read() -> None:
     """An entity is closed when all functions that read it have used what they said they would."""
     reducer = Reducer(batch=1)
-    generated = edge("k", "f", GENERATED, source_leaving=1, dest_leaving=0, dest_entering=1)
+    generated = edge("k", "f", GENERATED, declared(leaving=1), declared(1, 0))
     reads = {"F": FunctionCounts(read_by=frozenset({"G"}))}
     reducer.add(merge([generated, Partial.about(reads, pa.string())]))
     reducer.add(Partial.declaring(pa.array(["k"]), function="F"))
     for name in ("g1", "g2"):
-        used = edge(name, "k", USED, source_leaving=1, source_entering=0)
+        used = edge(name, "k", USED, declared(0, 1))
         reducer.add(merge([used, Partial.about({"G": FunctionCounts(used=1)}, pa.string())]))
     assert "k" in reducer.state.keys.to_pylist()
     reducer.add(Partial.about({"G": FunctionCounts(due_used=2)}, pa.string()))
@@ -66,8 +74,8 @@ def test_sealed_functions_close_what_they_read() -> None:
 
 def test_a_watermark_closes_what_ended_strictly_before() -> None:
     reducer = Reducer(batch=1)
-    reducer.add(edge("f", "i", USED, dest_leaving=0))
-    reducer.add(edge("o", "f", GENERATED, source_leaving=1, source_entering=0))
+    reducer.add(edge("f", "i", USED, cause=declared(leaving=0)))
+    reducer.add(edge("o", "f", GENERATED, declared(0, 1)))
     reducer.add(Partial.declaring(pa.array(["f"]), ended=100))
     reducer.advance(100)
     assert reducer.take_final() == []
@@ -79,8 +87,8 @@ def test_a_watermark_never_goes_back() -> None:
     reducer = Reducer(batch=1)
     reducer.advance(101)
     reducer.advance(50)
-    reducer.add(edge("f", "i", USED, dest_leaving=0))
-    reducer.add(edge("o", "f", GENERATED, source_leaving=1, source_entering=0))
+    reducer.add(edge("f", "i", USED, cause=declared(leaving=0)))
+    reducer.add(edge("o", "f", GENERATED, declared(0, 1)))
     reducer.add(Partial.declaring(pa.array(["f"]), ended=100))
     assert pairs(reducer.take_final()) == {("o", "i")}
 
@@ -88,8 +96,8 @@ def test_a_watermark_never_goes_back() -> None:
 def test_local_reducers_do_not_judge_by_what_they_have_not_seen() -> None:
     """Watermarks and totals say nothing of what one of several reducers has counted."""
     reducer = Reducer(batch=1, partial=True)
-    reducer.add(edge("f", "i", USED, dest_leaving=0))
-    reducer.add(edge("o", "f", GENERATED, source_leaving=1, source_entering=0))
+    reducer.add(edge("f", "i", USED, cause=declared(leaving=0)))
+    reducer.add(edge("o", "f", GENERATED, declared(0, 1)))
     reducer.add(Partial.declaring(pa.array(["f"]), ended=100))
     reducer.advance(200)
     assert reducer.take_final() == []
@@ -201,13 +209,13 @@ def test_a_cycle_of_vertices_with_many_edges() -> None:
 
 def test_degrees_that_are_not_as_declared_are_reported() -> None:
     reducer = Reducer()
-    reducer.add(edge("f", "i", USED, source_leaving=2))
+    reducer.add(edge("f", "i", USED, declared(leaving=2)))
     reducer.add(edge("o", "f", GENERATED))
     reducer.seal()
     assert not reducer.report.exact
     assert (reducer.report.missing, reducer.report.named) == (1, ("f",))
     reducer = Reducer()
-    reducer.add(edge("f", "i", USED, dest_entering=1))
+    reducer.add(edge("f", "i", USED, cause=declared(entering=1)))
     reducer.add(edge("g", "i", USED))
     reducer.seal()
     assert (reducer.report.excess, reducer.report.named) == (1, ("i",))
@@ -253,9 +261,7 @@ def test_state_does_not_grow_with_the_stream() -> None:
                     pa.array(keys + 1),
                     pa.array(keys),
                     USED,
-                    source_entering=1,
-                    source_leaving=1,
-                    dest_leaving=0,
+                    declared=(declared(1, 1), declared(leaving=0)),
                 )
             )
             reducer.add(
@@ -263,8 +269,7 @@ def test_state_does_not_grow_with_the_stream() -> None:
                     pa.array(keys + 2),
                     pa.array(keys + 1),
                     GENERATED,
-                    source_entering=0,
-                    source_leaving=1,
+                    declared=(declared(0, 1), NOTHING),
                 )
             )
         assert sum(len(final.edges) for final in reducer.take_final()) == records

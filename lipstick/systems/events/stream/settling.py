@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from graphquery.reduction import Evidence, Final, FunctionCounts, Partial, merge, reduce
 from graphquery.reduction.hashing import shard_of
 from graphquery.reduction.resolution import Stepped, step
-from graphquery.reduction.shares import Share, split
+from graphquery.reduction.shares import Share, joined_shares, split
 from lipstick.systems.events.cyclic import acyclic, have_cycles, reason_of_cycle
 from lipstick.systems.events.formats import PROV
 from lipstick.systems.events.message import SCHEMA
@@ -63,15 +63,8 @@ def stored_parts(plan: BatchPlan, known: TopicPlan, shard: int) -> list[Share]:
 
 def take_step(plan: BatchPlan, known: TopicPlan, shard: int, parts: Sequence[Share]) -> Stepped:
     """Take a step of a shard, by the evidence and functions of the topic."""
-    return step(
-        list(parts),
-        shard,
-        plan.shards,
-        known.evidence,
-        known.functions,
-        plan.semiring,
-        hubs=plan.hubs,
-    )
+    share = joined_shares(list(parts), plan.semiring)
+    return step(share, shard, plan.shards, known.evidence, known.functions, hubs=plan.hubs)
 
 
 def write_share(plan: BatchPlan, share: Share, kind: str) -> str:
