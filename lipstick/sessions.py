@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -38,6 +39,7 @@ from lipstick.tracking.local_relations import LocalRelations
 from lipstick.tracking.source import Source, SourceLike, check_unchanged, copied_source, read_source
 from lipstick.tracking.states import FileState, local_folder
 from lipstick.tracking.tracker import (
+    NamedRows,
     Naming,
     Tracked,
     TrackedStream,
@@ -186,8 +188,8 @@ class Session:
         self, name: str, stream: DataFrame, key: str | Sequence[str] | None, verify: bool
     ) -> Tracked:
         found = stream_tracker().track(name, stream, key)
-        rows, naming, token = found.frame, found.naming, found.token
-        return self._track(name, found.source, rows, naming, token, (), verify, stream=found.stream)
+        rows = replace(found.rows, verified=verify)
+        return self._track(name, found.source, rows, stream=found.stream)
 
     def _track_source(
         self,
@@ -199,31 +201,26 @@ class Session:
         before: Tracked | None,
     ) -> Tracked:
         """Name the rows of a source and track it; return the relation before if it is the same."""
-        frame, naming, token, files = name_rows(name, pinned, key, provenance)
+        rows = name_rows(name, pinned, key, provenance)
         if before is not None:
-            same = (naming, token) == (before.naming, before.token)
+            same = (rows.naming, rows.token) == (before.naming, before.token)
             if same and before.verified >= verify and before.source.is_same(pinned):
                 return before
             raise _tracked_already(name)
         if verify:
-            verify_tokens(name, frame, naming, token)
-        verified = verify or naming not in (Naming.KEY, Naming.ROW_IDS)
-        return self._track(name, pinned, frame, naming, token, files, verified)
+            verify_tokens(name, rows)
+        return self._track(name, pinned, rows if verify else rows.unverified)
 
     def _track(
         self,
         name: str,
         pinned: Source,
-        frame: DataFrame,
-        naming: Naming,
-        token: tuple[str, ...],
-        files: tuple[str, ...],
-        verified: bool = True,
+        rows: NamedRows,
         derived: Path | None = None,
         stream: TrackedStream | None = None,
         copied: tuple[FileState, ...] | None = None,
     ) -> Tracked:
-        """Register a frame, whose rows have tokens, as a relation."""
+        """Register rows with tokens as a relation."""
         if (pinned.table or "").strip("`") == name:
             self._views.pin(pinned.frame, name)
         elif "." in name:
@@ -237,19 +234,17 @@ class Session:
         view = f"_lipstick_{self._id}_{plain_word(name)}"
         if view in self._views:
             view += f"_{len(self._views)}"
-        self._views.put(frame, view)
-        unique = (token,) if naming is Naming.KEY and verified else ()
-        schema = pinned.frame.schema
+        self._views.put(rows.frame, view)
         tracked = Tracked(
             name,
             pinned,
             view,
-            naming,
-            token,
-            schema,
-            verified,
-            files,
-            unique,
+            rows.naming,
+            rows.token,
+            pinned.frame.schema,
+            rows.verified,
+            rows.files,
+            (rows.token,) if rows.naming is Naming.KEY and rows.verified else (),
             derived,
             stream,
             copied,
@@ -259,12 +254,9 @@ class Session:
 
     def track_derived(self, pinned: Source, derivation: Derivation) -> Tracked:
         """Track the table that an annotated query wrote, replacing its namesake; see ``write``."""
-        frame = relation_rows(self.spark, derivation)
-        naming, token = naming_of(derivation)
         files = tuple(file for part in derivation.parts for file in part.files)
-        tracked = self._track(
-            derivation.name, pinned, frame, naming, token, files, derived=derivation.path
-        )
+        rows = NamedRows(relation_rows(self.spark, derivation), *naming_of(derivation), files)
+        tracked = self._track(derivation.name, pinned, rows, derivation.path)
         if self.exports is not None:
             self.exports.export(derivation, pinned)
         return tracked

@@ -18,6 +18,7 @@ from lipstick.tracking.naming import ROW_BITS
 from lipstick.tracking.source import Source, fingerprint, version_source
 from lipstick.tracking.tracker import (
     ROW_COLUMN,
+    NamedRows,
     Naming,
     Tracked,
     name_rows,
@@ -62,18 +63,15 @@ def track_leaf(
     for each in keys:
         try:
             named = name_rows(name, pinned, each, True)
-            verify_tokens(name, named[0], named[1], named[2])
+            verify_tokens(name, named)
         except SourceError:
             continue
-        return session._track(name, pinned, *named)
-    copy, token, files = _copied(pinned.frame, copies)
-    states = fingerprint(session.spark, copy)
-    return session._track(name, pinned, copy, Naming.ROWS, token, files, copied=states)
+        return session._track(name, pinned, named)
+    copy = _copied(pinned.frame, copies)
+    return session._track(name, pinned, copy, copied=fingerprint(session.spark, copy.frame))
 
 
-def _copied(
-    source: DataFrame, directory: Path
-) -> tuple[DataFrame, tuple[str, ...], tuple[str, ...]]:
+def _copied(source: DataFrame, directory: Path) -> NamedRows:
     """Copy rows to Parquet with their places: the file, and the number in it, from 0.
 
     Splits of a file are read from where they begin, and the rows of one in order.
@@ -104,4 +102,5 @@ def _copied(
     copied = marked.select(*columns, row_number.alias(ROW_COLUMN))
     copied.write.parquet(target)
     # With the schema no job reads it from a file.
-    return source.sparkSession.read.schema(copied.schema).parquet(target), (ROW_COLUMN,), files
+    frame = source.sparkSession.read.schema(copied.schema).parquet(target)
+    return NamedRows(frame, Naming.ROWS, (ROW_COLUMN,), files)

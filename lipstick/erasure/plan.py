@@ -7,7 +7,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -216,29 +216,33 @@ def write_private(path: Path, text: str) -> Path:
 # --- making a plan ------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class ErasureRequest:
+    """The rows to erase, and how; see :meth:`lipstick.Session.erase`."""
+
+    delete: Mapping[str, str]
+    derived: Mapping[str, str | Sequence[str | ExecutedStatement]]
+    key: Mapping[str, str | Sequence[str]]
+    identify: Mapping[str, Sequence[str]]
+    paths: Mapping[str, str]
+    search: Sequence[str]
+    drop: Sequence[str]
+    in_place: bool
+
+
 def make_plan(
-    host: ErasureHost,
-    tracked: Mapping[str, Tracked],
-    delete: Mapping[str, str],
-    derived: Mapping[str, str | Sequence[str | ExecutedStatement]],
-    key: Mapping[str, str | Sequence[str]],
-    identify: Mapping[str, Sequence[str]],
-    paths: Mapping[str, str],
-    search: Sequence[str],
-    drop: Sequence[str],
-    *,
-    in_place: bool,
-    on_step: Steps,
+    host: ErasureHost, tracked: Mapping[str, Tracked], request: ErasureRequest, on_step: Steps
 ) -> ErasurePlan:
-    """Plan an erasure; see :meth:`lipstick.Session.erase`."""
+    """Plan an erasure."""
+    delete, derived, in_place = request.delete, request.derived, request.in_place
     tables = in_order(
         host.spark,
         [
             *_sources(host, {n: t for n, t in tracked.items() if n not in derived}, delete),
-            *(_derived(host, name, what, key, paths) for name, what in derived.items()),
+            *(_derived(host, request, name) for name in derived),
         ],
     )
-    for path in drop:
+    for path in request.drop:
         check_holder(Path(path))
     if not in_place:
         _check_branches(tables)
@@ -255,8 +259,8 @@ def make_plan(
         entry = {"name": table.name, "table": table.table, "definition": table.to_json()}
         entries.append({**entry, "effect": effect})
     on_step("collecting the values to search for")
-    values, skipped = values_to_search(host.spark, tables, differences, identify)
-    named = [str(Path(path).absolute()) if "://" not in path else path for path in search]
+    values, skipped = values_to_search(host.spark, tables, differences, request.identify)
+    named = [str(Path(path).absolute()) if "://" not in path else path for path in request.search]
     count, size = size_of_folders([*(each.location for each in erased.opened.values()), *named])
     plan = ErasurePlan(
         host,
@@ -271,7 +275,7 @@ def make_plan(
             "search": named,
             "seen": [path for path in named if Path(path).exists()],
             "to_search": {"files": count, "bytes": size},
-            "drop": [str(Path(path).absolute()) for path in drop],
+            "drop": [str(Path(path).absolute()) for path in request.drop],
         },
     )
     plan._differences = erased, differences
@@ -378,15 +382,9 @@ def _plain_name(name: str) -> str:
     return ".".join(parts)
 
 
-def _derived(
-    host: ErasureHost,
-    name: str,
-    what: str | Sequence[str | ExecutedStatement],
-    key: Mapping[str, str | Sequence[str]],
-    paths: Mapping[str, str],
-) -> PlannedTable:
-    opened = open_table(host.spark, paths.get(name, name))
-    columns = key.get(name, ())
+def _derived(host: ErasureHost, request: ErasureRequest, name: str) -> PlannedTable:
+    what, columns = request.derived[name], request.key.get(name, ())
+    opened = open_table(host.spark, request.paths.get(name, name))
     named = (columns,) if isinstance(columns, str) else tuple(columns)
     table = PlannedTable(_plain_name(name), "", "", "", None, named)
     if isinstance(what, str):

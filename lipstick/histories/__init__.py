@@ -151,22 +151,20 @@ class ReenactingSession(Session):
             its query makes of its sources now.
         """
         self.check_open()
-        from lipstick.erasure.plan import make_plan, reported
+        from lipstick.erasure.plan import ErasureRequest, make_plan, reported
 
+        request = ErasureRequest(
+            self.by_relation(delete),
+            derived or {},
+            key or {},
+            self.by_relation(identify or {}),
+            {name: os.fspath(path) for name, path in (paths or {}).items()},
+            [str(path) for path in search],
+            [str(path) for path in drop],
+            in_place,
+        )
         with reported(on_step) as say:
-            return make_plan(
-                self,
-                self.tracked,
-                self.by_relation(delete),
-                derived or {},
-                key or {},
-                self.by_relation(identify or {}),
-                {name: os.fspath(path) for name, path in (paths or {}).items()},
-                [str(path) for path in search],
-                [str(path) for path in drop],
-                in_place=in_place,
-                on_step=say,
-            )
+            return make_plan(self, self.tracked, request, say)
 
     @property
     def history(self) -> TableHistory:
@@ -303,11 +301,9 @@ class ReenactingSession(Session):
 
     def _track_version(self, name: str, source: Source, key: str | Sequence[str] | None) -> Tracked:
         """Track a version that is pinned; its key is verified when a query first reads it."""
-        from lipstick.tracking.tracker import Naming, name_rows
+        from lipstick.tracking.tracker import name_rows
 
-        frame, naming, token, files = name_rows(name, source, key, True)
-        verified = naming not in (Naming.KEY, Naming.ROW_IDS)
-        tracked = self._track(name, source, frame, naming, token, files, verified)
+        tracked = self._track(name, source, name_rows(name, source, key, True).unverified)
         self._unread.add(tracked.view)
         return tracked
 
@@ -345,9 +341,9 @@ class ReenactingSession(Session):
         named = name_rows(
             tracked.name, pinned, keys.get(tracked.naming), tracked.naming is not Naming.NONE
         )
-        verify_tokens(tracked.name, *named[:3])
+        verify_tokens(tracked.name, named)
         self.untrack(tracked.name)
-        self._track(tracked.name, pinned, *named)
+        self._track(tracked.name, pinned, named)
 
     def _verify_read(self, frame: AnnotatedFrame) -> bool:
         """Verify the keys, and list the files, of versions that statements made and a query reads.
@@ -360,12 +356,12 @@ class ReenactingSession(Session):
         unread = [(name, known) for name, known in read if known.view in self._unread]
         for name, known in unread:
             from lipstick.tracking.formats.probe import pin
-            from lipstick.tracking.tracker import verify_tokens
+            from lipstick.tracking.tracker import NamedRows, verify_tokens
 
             unique = known.unique
             if not known.verified:
                 rows = self.spark.table(known.view)
-                verify_tokens(known.name, rows, known.naming, known.token)
+                verify_tokens(known.name, NamedRows(rows, known.naming, known.token))
                 unique = (known.token,)
             table, (version,) = known.source.version, known.source.versions
             assert table is not None

@@ -77,7 +77,7 @@ class HypotheticalTables:
             source = Source(
                 own_sql(spark, hypothetical(bags)), tracked.source.description, None, ()
             )
-            frame = name_rows(tracked.name, source, "*", True)[0]
+            frame = name_rows(tracked.name, source, "*", True).frame
         return self._history.engine.named(frame)
 
     def _check_keys(self, table: str, bags: Bags, key: Sequence[str]) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lipstick.tables.derivation import Derivation
     from lipstick.tables.target import Target
     from lipstick.tracking.source import Source
-    from lipstick.tracking.tracker import Naming, TrackedStream
+    from lipstick.tracking.tracker import NamedRows, TrackedStream
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +28,14 @@ class StreamTracking:
     ----------
     source
         The stream as a source of the session.
-    frame
+    rows
         The columns of its rows and of their tokens, without any row.
-    naming, token
-        How its rows are named, and the columns of their tokens.
     stream
         The stream as the system follows it.
     """
 
     source: Source
-    frame: DataFrame
-    naming: Naming
-    token: tuple[str, ...]
+    rows: NamedRows
     stream: TrackedStream
 
 

@@ -8,7 +8,7 @@ with an ordinal among equals.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import Protocol
@@ -86,6 +86,22 @@ def mark_of(column: StructField) -> str | None:
     """Return what Spark knows of a column beyond its type, as the rewriter calls it."""
     windows = (mark for key, mark in _OF_WINDOWS.items() if column.metadata.get(key))
     return next(windows, None) or fixed_length(column)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedRows:
+    """Rows with the columns that make their tokens; fields are as of :class:`Tracked`."""
+
+    frame: DataFrame
+    naming: Naming
+    token: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    verified: bool = True
+
+    @property
+    def unverified(self) -> NamedRows:
+        """These rows, verified only if their tokens need no check: see :func:`verify_tokens`."""
+        return replace(self, verified=self.naming not in (Naming.KEY, Naming.ROW_IDS))
 
 
 class TrackedStream(Protocol):
@@ -185,12 +201,9 @@ def check_name(name: str) -> None:
 
 
 def name_rows(
-    name: str,
-    source: Source,
-    key: str | Sequence[str] | None,
-    provenance: bool,
-) -> tuple[DataFrame, Naming, tuple[str, ...], tuple[str, ...]]:
-    """Return the frame with token columns, how tuples are named, those columns, and the files.
+    name: str, source: Source, key: str | Sequence[str] | None, provenance: bool
+) -> NamedRows:
+    """Return the rows of a source with their token columns.
 
     Raises
     ------
@@ -205,7 +218,7 @@ def name_rows(
             raise TrackingError(
                 f"track({name!r}, provenance=False) takes no key: its tuples get no tokens."
             )
-        return frame, Naming.NONE, (), ()
+        return NamedRows(frame, Naming.NONE)
     if key is None:
         if source.version is not None:
             return _format_tokens(source.version, frame)
@@ -215,7 +228,8 @@ def name_rows(
                 "Declare a key (key=['id']), name rows by their values (key='*'), or copy them "
                 "once to Parquet (materialize=True). provenance=False leaves them without tokens."
             )
-        return _row_tokens(frame)
+        # As _metadata writes them, which is not as inputFiles() does where a path has spaces.
+        return _places(frame, "_metadata.file_path", "_metadata.row_index")
     if key == "*":
         return _value_tokens(name, frame)
     columns = [key] if isinstance(key, str) else list(key)
@@ -231,32 +245,21 @@ def name_rows(
                 "collation.\nChoose a key of other columns, or name rows by their values "
                 "(key='*')."
             )
-    return frame, Naming.KEY, resolved, ()
+    return NamedRows(frame, Naming.KEY, resolved)
 
 
-def _row_tokens(
-    frame: DataFrame,
-) -> tuple[DataFrame, Naming, tuple[str, ...], tuple[str, ...]]:
-    # As _metadata writes them, which is not as inputFiles() does where a path has spaces.
-    return _places(frame, "_metadata.file_path", "_metadata.row_index")
-
-
-def _places(
-    frame: DataFrame, file: str, index: str
-) -> tuple[DataFrame, Naming, tuple[str, ...], tuple[str, ...]]:
+def _places(frame: DataFrame, file: str, index: str) -> NamedRows:
     paths = frame.select(F.col(file).alias("path")).distinct()
     files = tuple(sorted(row["path"] for row in paths.collect()))
     row = row_place(file, files, index=index)
-    return frame.select("*", row.alias(ROW_COLUMN)), Naming.ROWS, (ROW_COLUMN,), files
+    return NamedRows(frame.select("*", row.alias(ROW_COLUMN)), Naming.ROWS, (ROW_COLUMN,), files)
 
 
-def _format_tokens(
-    table: VersionedTable, frame: DataFrame
-) -> tuple[DataFrame, Naming, tuple[str, ...], tuple[str, ...]]:
+def _format_tokens(table: VersionedTable, frame: DataFrame) -> NamedRows:
     """Return the ids of rows as tokens where the version has them, else their places in files."""
     named = _with_column(frame, table.row_id, ROW_ID_COLUMN)
     if named is not None:
-        return named, Naming.ROW_IDS, (ROW_ID_COLUMN,), ()
+        return NamedRows(named, Naming.ROW_IDS, (ROW_ID_COLUMN,))
     if _with_column(frame, table.place[1], ROW_COLUMN) is not None:
         return _places(frame, *table.place)
     raise SourceError(
@@ -299,9 +302,7 @@ def row_place(
     return F.shiftleft(number.cast("bigint"), ROW_BITS).bitwiseOR(F.col(index))
 
 
-def _value_tokens(
-    name: str, frame: DataFrame
-) -> tuple[DataFrame, Naming, tuple[str, ...], tuple[str, ...]]:
+def _value_tokens(name: str, frame: DataFrame) -> NamedRows:
     """Return the values of rows as tokens: as texts where their types are in no key."""
     if not frame.columns:
         raise TrackingError(f"{name!r} has no columns, whose values could name its rows (key='*').")
@@ -314,7 +315,7 @@ def _value_tokens(
     columns = list(map(column_of, token))
     window = Window.partitionBy(*columns).orderBy(*columns)
     numbered = frame.select("*", F.row_number().over(window).alias(ORDINAL_COLUMN))
-    return numbered, Naming.VALUES, (*token, ORDINAL_COLUMN), ()
+    return NamedRows(numbered, Naming.VALUES, (*token, ORDINAL_COLUMN))
 
 
 def _resolve(name: str, frame: DataFrame, column: str) -> str:
@@ -386,7 +387,7 @@ def check_columns(spark: SparkSession, relations: Iterable[Tracked]) -> None:
             )
 
 
-def verify_tokens(name: str, frame: DataFrame, naming: Naming, token: Sequence[str]) -> None:
+def verify_tokens(name: str, rows: NamedRows) -> None:
     """Check that keys, or the row ids of a format, are never NULL and unique.
 
     Raises
@@ -396,10 +397,10 @@ def verify_tokens(name: str, frame: DataFrame, naming: Naming, token: Sequence[s
     SourceError
         When a format has not given every row an id of its own.
     """
-    if naming is Naming.KEY:
-        verify_key(name, frame, token)
-    elif naming is Naming.ROW_IDS:
-        verify_row_ids(name, frame)
+    if rows.naming is Naming.KEY:
+        verify_key(name, rows.frame, rows.token)
+    elif rows.naming is Naming.ROW_IDS:
+        verify_row_ids(name, rows.frame)
 
 
 def verify_row_ids(name: str, frame: DataFrame) -> None:

@@ -351,9 +351,7 @@ class _Tracker:
     """The tracker of streaming frames, by which sessions follow queries over them."""
 
     def track(self, name: str, frame: DataFrame, key: str | Sequence[str] | None) -> StreamTracking:
-        stream = stream_source(name, frame)
-        source, empty, naming, token = track_stream(name, frame, key, stream)
-        return StreamTracking(source, empty, naming, token, stream)
+        return track_stream(name, frame, key, stream_source(name, frame))
 
     def follow(self, session: Session, prepared: PreparedQuery) -> AnnotatedFrame:
         return AnnotatedStream(session, prepared)

@@ -19,6 +19,7 @@ from pyspark.sql import functions as F
 
 from lipstick.errors import SourceChangedError, SourceError
 from lipstick.systems.errors import StreamError
+from lipstick.systems.hooks import StreamTracking
 from lipstick.systems.streaming.checkpoint import FileRead, MicroBatch
 from lipstick.systems.streaming.kept import checksum
 from lipstick.systems.streaming.source import StreamSource
@@ -26,7 +27,7 @@ from lipstick.systems.streaming.sources.replayed import BATCH, Batched, OffsetSp
 from lipstick.tracking.naming import ROW_BITS
 from lipstick.tracking.source import Source, fingerprint
 from lipstick.tracking.states import local_state
-from lipstick.tracking.tracker import ROW_COLUMN, Naming, Tracked, name_rows
+from lipstick.tracking.tracker import ROW_COLUMN, NamedRows, Naming, Tracked, name_rows
 from rewriter.streaming import Streamed
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ def streamed(tracked: Tracked) -> Streamed:
 
 def track_stream(
     name: str, frame: DataFrame, key: str | Sequence[str] | None, stream: StreamSource
-) -> tuple[Source, DataFrame, Naming, tuple[str, ...]]:
-    """Return the tracking of a stream: its source, view, naming and token columns.
+) -> StreamTracking:
+    """Return the tracking of a stream.
 
     Raises
     ------
@@ -62,21 +63,21 @@ def track_stream(
         See :func:`lipstick.tracking.name_rows`.
     """
     source = Source(frame, stream.description, stream.format, ())
-    if key is None and stream.replayed is not None and stream.replayed.token:
-        token = stream.replayed.token
+    naming, token = Naming.ROWS, tuple[str, ...]((ROW_COLUMN,))
+    if key is not None:
+        rows = name_rows(name, source, key, provenance=True)
+        naming, token = rows.naming, rows.token
+    elif stream.replayed is not None and stream.replayed.token:
+        naming, token = Naming.KEY, stream.replayed.token
         if not set(token) <= set(frame.columns):
             token = tuple(f"{stream.raw_prefix}{column}" for column in token)
-        return source, without_rows(frame.sparkSession, stream, Naming.KEY), Naming.KEY, token
-    if key is None:
-        if stream.format != "parquet" and stream.replayed is None:
-            raise SourceError(
-                f"Nothing names the rows of {name!r} ({source.description}) stably.\n"
-                "Declare a key: track(..., key=['id'])."
-            )
-        empty = without_rows(frame.sparkSession, stream, Naming.ROWS)
-        return source, empty, Naming.ROWS, (ROW_COLUMN,)
-    _, naming, token, _ = name_rows(name, source, key, provenance=True)
-    return source, without_rows(frame.sparkSession, stream, naming), naming, token
+    elif stream.format != "parquet" and stream.replayed is None:
+        raise SourceError(
+            f"Nothing names the rows of {name!r} ({source.description}) stably.\n"
+            "Declare a key: track(..., key=['id'])."
+        )
+    empty = without_rows(frame.sparkSession, stream, naming)
+    return StreamTracking(source, NamedRows(empty, naming, token), stream)
 
 
 def without_rows(spark: SparkSession, stream: StreamSource, naming: Naming) -> DataFrame:

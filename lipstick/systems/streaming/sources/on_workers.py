@@ -26,7 +26,6 @@ def replaying(
     name: str,
     source: Any,
     options: dict[str, str],
-    schema: StructType,
     placed: StructType,
     spans: Sequence[tuple[int, Any, Any]],
     row_bits: int,
@@ -35,11 +34,12 @@ def replaying(
 
     Parameters
     ----------
-    source, options, schema
-        The class of the streaming source, and the arguments of its reader.
+    source, options
+        The class of the streaming source, and its options.
     placed
-        The schema with two columns more: the number of the micro-batch, and the row's place, which
-        is the number of its partition shifted by ``row_bits`` bits, and its number in that.
+        The schema of its rows with two columns more: the number of the micro-batch, and the row's
+        place, which is the number of its partition shifted by ``row_bits`` bits, and its number in
+        that.
     spans
         Micro-batches with the offsets that they read between; the first may begin at None.
     """

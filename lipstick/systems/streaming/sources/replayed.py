@@ -60,7 +60,7 @@ class PythonSource:
         columns = StructType(list(schema.fields))
         placed = columns.add(BATCH, IntegerType()).add(ROW_COLUMN, LongType())
         spans = [(batch, span.start, span.end) for batch, span in read]
-        replay = replaying(name, self._source, dict(options), schema, placed, spans, ROW_BITS)
+        replay = replaying(name, self._source, dict(options), placed, spans, ROW_BITS)
         spark.dataSource.register(replay)
         return spark.read.format(name).load()
 
