@@ -211,7 +211,7 @@ class ErasedTables:
     def differing(self, name: str) -> int:
         """Return the number of distinct rows that a table and its query have differently often."""
         (step,) = (step for step in self._steps if step.table == name.lower())
-        replay = Replay(self.engine, self._chains, self._steps, self._bases, {})
+        replay = Replay(self.engine, self._chains, self._steps, self._bases)
         for table, chain in self._chains.items():
             replay.state[table] = Bags(chain.versions[chain.last])
         computed = rows_of(self.engine.view(replay.reenacted(step).rows))
@@ -224,7 +224,7 @@ class ErasedTables:
         """Return by table its version, the rows that go, and the rows that come."""
         self._progress("computing the tables without what is erased")
         keys = {name.lower(): table.key for name, table in self.tables.items() if table.query}
-        replay = Replay(self.engine, self._chains, self._steps, self._bases, {}, keys=keys)
+        replay = Replay(self.engine, self._chains, self._steps, self._bases, keys=keys)
         found = {**self._bases, **replay.run()}
         return {name: found[name.lower()] for name in self.tables}
 

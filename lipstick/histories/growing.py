@@ -280,7 +280,7 @@ class GrowingHistory(RowQuestions):
             chains[step.table] = Chain(versions, {**chain.shapes, _NEXT: columns})
             step = dataclasses.replace(step, version=_NEXT, unchanged=False)
         steps = [*self._steps, step]
-        replay = Replay(self.engine, chains, steps, self._bases({}, steps), {})
+        replay = Replay(self.engine, chains, steps, self._bases({}, steps))
         replay.stand_before(step)
         replay.reenacted(step)
 

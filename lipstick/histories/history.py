@@ -221,7 +221,7 @@ class TableHistory(GrowingHistory):
                 self._check_step(step)
 
     def _real_replay(self) -> Replay:
-        return Replay(self.engine, self._chains, self._steps, self._bases({}), {}, known=self.known)
+        return Replay(self.engine, self._chains, self._steps, self._bases({}), self.known)
 
     def _check_same_rows(self, table: str) -> None:
         """Compare versions that no statement made with the versions before them, each once."""
@@ -271,13 +271,13 @@ class TableHistory(GrowingHistory):
                 for step in self._steps
             ],
             self._bases(gone),
+            self.known,
+            self._keys_of_sources(),
             begins,
             frozenset(undo),
             {name: step.statement for name, step in substitutes.items()},
             partial(self._check_read, pending),
             self._keys_of_tables(),
-            self.known,
-            self._keys_of_sources(),
         )
         try:
             states = replay.run()

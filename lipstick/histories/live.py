@@ -227,7 +227,8 @@ def execute(live: LiveTables, target: StatementTarget) -> None:
         raise _changed(own, table, commits)
     columns = _columns_at(table, None)
     dynamic = is_dynamic(spark)
-    step = _new_step(own, statement, relations, history, columns, commits, dynamic=dynamic)
+    name = _up_to(history, own, statement, commits)
+    step = _new_step(history, name, statement, relations, columns, dynamic=dynamic)
     with live.in_force():
         spark.sql(text)
     made, *later = _new_versions(table, step.version)
@@ -364,7 +365,8 @@ class _FollowedCommands:
         kept = _until(self.commits[name], number, command.base)
         columns = None if number is None else _columns_at(table, number)
         history, dynamic = live.history, command.dynamic
-        step = _new_step(own, statement, read, history, columns, kept, dynamic=dynamic)
+        of_table = _up_to(history, own, statement, kept)
+        step = _new_step(history, of_table, statement, read, columns, dynamic=dynamic)
         _follow(history, step, step.version if number is None else number, columns)
 
     def end(self) -> None:
@@ -570,13 +572,24 @@ def _check_columns(tracked: Tracked, table: VersionedTable) -> None:
     shape_of(tracked.schema, table)  # refuses other columns
 
 
+def _up_to(
+    history: GrowingHistory, tracked: Tracked, statement: Statement, kept: Sequence[TableVersion]
+) -> str:
+    """Follow the table of a statement through versions that none made; return its name."""
+    table = history.table_of(tracked.name)
+    if table is None:
+        table = dotted(statement.table)
+        history.add_table(table, tracked)
+    _keep(history, table, kept)
+    return table
+
+
 def _new_step(
-    tracked: Tracked,
+    history: GrowingHistory,
+    table: str,
     statement: Statement,
     relations: Mapping[str, Tracked],
-    history: GrowingHistory,
     columns: TableShape | None,
-    kept: Sequence[TableVersion],
     *,
     dynamic: bool,
 ) -> HistoryStep:
@@ -588,14 +601,7 @@ def _new_step(
         The relations that it reads, by their names in it.
     columns
         The columns that the table has by then; None: the same as its version.
-    kept
-        The versions between the one that is tracked and the one that it ran over, in order.
     """
-    table = history.table_of(tracked.name)
-    if table is None:
-        table = dotted(statement.table)
-        history.add_table(table, tracked)
-    _keep(history, table, kept)
     reads = {
         name: history.table_of(each.name) or each.name.lower() for name, each in relations.items()
     }

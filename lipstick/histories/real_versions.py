@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from lipstick.errors import StatementError, UnsupportedError
 from lipstick.histories.chain import Chain, HistoryStep
@@ -30,8 +31,20 @@ from rewriter.statements import (
 )
 
 
+@dataclass
 class RealVersions:
     """The tables of a history, at the statement that is looked at.
+
+    Parameters
+    ----------
+    chains
+        The tables by their dotted names in lower case.
+    bases
+        Relations that statements read and that do not change: real rows, and what is gone or came.
+    known
+        What others over the same versions found in these; None: nothing.
+    keys
+        By table, columns that name each row of each version, by which rows are left out.
 
     Attributes
     ----------
@@ -39,28 +52,23 @@ class RealVersions:
         By table, the difference to the real version: none but in a :class:`Replay`.
     """
 
-    def __init__(
-        self,
-        engine: SqlEngine,
-        chains: Mapping[str, Chain],
-        events: Sequence[HistoryStep],
-        bases: Mapping[str, Bags],
-        known: KnownRows | None,
-        keys: Mapping[str, Sequence[str]] | None,
-    ) -> None:
-        self._engine = engine
-        self._chains = chains
-        self._events = events
-        self._bases = bases
-        self._known = known or KnownRows(engine)
-        self._keys = keys or {}
-        self.state = {name: Bags(chain.versions[chain.first]) for name, chain in chains.items()}
+    engine: SqlEngine
+    chains: Mapping[str, Chain]
+    events: Sequence[HistoryStep]
+    bases: Mapping[str, Bags]
+    known: KnownRows | None = None
+    keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    state: dict[str, Bags] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._known = self.known or KnownRows(self.engine)
+        self.state = {n: Bags(chain.versions[chain.first]) for n, chain in self.chains.items()}
 
     def stand_before(self, step: HistoryStep) -> None:
         """Let every table be the real version that it was when a statement ran."""
-        chains = self._chains
+        chains = self.chains
         self.state = {name: Bags(chain.versions[chain.first]) for name, chain in chains.items()}
-        for other in self._events[: self._events.index(step)]:
+        for other in self.events[: self.events.index(step)]:
             self.state[other.table] = Bags(chains[other.table].versions[other.version])
         self.state[step.table] = Bags(self._real_before(step))
 
@@ -91,7 +99,7 @@ class RealVersions:
         alias, source_alias = written.aliases
         target = keys_of([(rows_of(relations.before), alias, [k for k, _ in written.keys])])
         source = keys_of([(rows_of(relations.source), source_alias, [k for _, k in written.keys])])
-        shapes = self._engine.shape(target), self._engine.shape(source)
+        shapes = self.engine.shape(target), self.engine.shape(source)
         return [c.type for c in shapes[0].columns] == [c.type for c in shapes[1].columns]
 
     def effect(self, step: HistoryStep) -> StatementEffect | None:
@@ -104,7 +112,7 @@ class RealVersions:
             relations, effect = self.relations(step), None
             touched = self.reenacted(step, relations).touched
             if touched is not None:
-                rows = stored(self._engine, touched, few=not isinstance(step.statement, MergeInto))
+                rows = stored(self.engine, touched, few=not isinstance(step.statement, MergeInto))
                 over = Relations(rows, relations.views, relations.source)
                 written = self.reenacted(step, relations, over)
                 effect = StatementEffect(rows_of(rows), written.rows, written.ambiguous)
@@ -127,17 +135,17 @@ class RealVersions:
         ------
         UnsupportedError
         """
-        table = self._chains[step.table].table
+        table = self.chains[step.table].table
         if rows is None or not isinstance(table, VersionedIceberg):
             return
         if doubtful_removal(statement, partitioned=True) is None:
             return  # whatever the partitions are, which Spark is asked for
         partitions = f"SELECT * FROM {table.table}.partitions VERSION AS OF {step.version}"
         unknown = table.path is not None or not step.version
-        partitioned = unknown or "partition" in self._engine.shape(partitions).by_name
+        partitioned = unknown or "partition" in self.engine.shape(partitions).by_name
         removal = doubtful_removal(statement, partitioned=partitioned)
         query = removal and self._reenacted(step, removal, Relations(rows)).touched
-        if query and (whichever or self._engine.store(query) is not None):
+        if query and (whichever or self.engine.store(query) is not None):
             raise UnsupportedError(
                 f"the condition of {step.name!r} may meet NULL, which SQL keeps and Iceberg may "
                 f"remove: it removes whole files of {step.table}, in which NULL differs from every "
@@ -155,8 +163,8 @@ class RealVersions:
     ) -> Relations:
         query = source_query(statement, views)
         if query is not None and is_by_place(statement):
-            query = with_places(query, len(self._engine.shape(query).columns))
-        source = None if query is None else self._engine.view(query)
+            query = with_places(query, len(self.engine.shape(query).columns))
+        source = None if query is None else self.engine.view(query)
         return Relations(before, views, source)
 
     def _reenacted(
@@ -166,9 +174,9 @@ class RealVersions:
         relations: Relations,
         over: Relations | None = None,
     ) -> Reenactment:
-        shape, source = self._chains[step.table].shapes[step.version], None
+        shape, source = self.chains[step.table].shapes[step.version], None
         if relations.source is not None:
-            source = self._engine.shape(rows_of(relations.source))
+            source = self.engine.shape(rows_of(relations.source))
         if step.columns is not None:
             raise UnsupportedError(
                 f"{step.name!r} changed no row of {step.table}, so that no version has the columns "
@@ -194,8 +202,8 @@ class RealVersions:
         for name in sources_of(statement):
             bags = self._bags(step, name)
             if hypothetically and bags.changed:
-                key = self._keys.get(step.reads.get(name, name), ())
-                views[name] = self._engine.view(hypothetical(bags, key))
+                key = self.keys.get(step.reads.get(name, name), ())
+                views[name] = self.engine.view(hypothetical(bags, key))
             else:
                 views[name] = bags.real
         return views
@@ -203,7 +211,7 @@ class RealVersions:
     def _bags(self, step: HistoryStep, name: str) -> Bags:
         """Return the difference of the relation that a name in a statement denotes."""
         name = step.reads.get(name, name)
-        known = self._settled(name) if name in self.state else self._bases.get(name)
+        known = self._settled(name) if name in self.state else self.bases.get(name)
         if known is None:
             raise StatementError(
                 f"The statement {step.name!r} reads {name!r}, which the history does not know.\n"
@@ -212,7 +220,7 @@ class RealVersions:
         return known
 
     def _real_before(self, step: HistoryStep) -> str:
-        chain = self._chains[step.table]
+        chain = self.chains[step.table]
         before = chain.before_step(step)
         return self._before(step, Bags(chain.versions[before]), before).real
 
@@ -224,11 +232,11 @@ class RealVersions:
 
     def _with_columns(self, table: str, bags: Bags, version: int, until: int) -> Bags:
         """Return the rows of a version with the columns of a later one."""
-        chain = self._chains[table]
+        chain = self.chains[table]
         for shapes in chain.evolutions(version, until):
-            real = self._engine.view(with_columns(bags.real, *shapes))
+            real = self.engine.view(with_columns(bags.real, *shapes))
             gone, came = (
-                None if view is None else self._engine.view(with_columns(view, *shapes))
+                None if view is None else self.engine.view(with_columns(view, *shapes))
                 for view in (bags.gone, bags.came)
             )
             bags = Bags(real, gone, came)

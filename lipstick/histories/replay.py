@@ -9,19 +9,17 @@ rows concerned are not known beforehand, the statement is replayed over the whol
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from lipstick.errors import StatementError
-from lipstick.histories.chain import Chain, HistoryStep
+from lipstick.histories.chain import HistoryStep
 from lipstick.histories.engine import reading_versions
-from lipstick.histories.lookups import KnownRows
 from lipstick.histories.real_versions import RealVersions
 from lipstick.histories.sql_engine import (
     Concerned,
     ConcernedRows,
     ReplayedRows,
-    SqlEngine,
     stored,
 )
 from lipstick.stages.reading import reading
@@ -58,15 +56,12 @@ _CHAINED = 8
 """Statements that change each row by itself, up to which their rows are computed together."""
 
 
+@dataclass
 class Replay(RealVersions):
     """The tables of a history after its statements ran over other rows.
 
     Parameters
     ----------
-    chains
-        The tables by their dotted names in lower case.
-    bases
-        Relations that statements read and that do not change: real rows, and what is gone or came.
     begins
         Of tables, the difference of the first version.
     undone
@@ -78,46 +73,31 @@ class Replay(RealVersions):
         it; and versions that no statement made. None: all are known.
     row_keys
         By table, columns by which the rows are looked up that a difference concerns.
-    known
-        What other replays over the same versions found in these; None: nothing.
-    keys
-        By table, columns that name each row of each version, by which rows are left out.
     """
 
-    def __init__(
-        self,
-        engine: SqlEngine,
-        chains: Mapping[str, Chain],
-        events: Sequence[HistoryStep],
-        bases: Mapping[str, Bags],
-        begins: Mapping[str, Bags],
-        undone: frozenset[str] = frozenset(),
-        replaced: Mapping[str, Statement] | None = None,
-        check: Callable[[HistoryStep, Concerned], None] | None = None,
-        row_keys: Mapping[str, Sequence[str]] | None = None,
-        known: KnownRows | None = None,
-        keys: Mapping[str, Sequence[str]] | None = None,
-    ) -> None:
-        super().__init__(engine, chains, events, bases, known, keys)
-        self._row_keys = row_keys or {}
+    begins: Mapping[str, Bags] = field(default_factory=dict)
+    undone: frozenset[str] = frozenset()
+    replaced: Mapping[str, Statement] = field(default_factory=dict)
+    check: Callable[[HistoryStep, Concerned], None] | None = None
+    row_keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._concerned_keys: dict[str, str] = {}
         self._lazy: dict[str, int] = {}
-        self._check = check
-        self._undone = undone
-        self._replaced = replaced or {}
-        self.state |= begins
-        self._versions = {name: chain.first for name, chain in chains.items()}
+        self.state |= self.begins
+        self._versions = {name: chain.first for name, chain in self.chains.items()}
 
     def run(self) -> Mapping[str, Bags]:
         """Return the difference of the last version of each table."""
-        for step in self._events:
-            replaced = self._replaced.get(step.name)
+        for step in self.events:
+            replaced = self.replaced.get(step.name)
             text = (replaced or step.statement).text
             accepted = step.accepted and replaced is None
             with reading(text, accepted=accepted, written=True), reading_versions():
                 self.state[step.table] = self._after(step)
             self._versions[step.table] = step.version
-        for table, chain in self._chains.items():
+        for table, chain in self.chains.items():
             version, bags = self._versions[table], self._settled(table)
             bags = self._with_columns(table, bags, version, chain.last)
             self.state[table] = replace(bags, real=chain.versions[chain.last])
@@ -126,9 +106,9 @@ class Replay(RealVersions):
     # -- one statement ---------------------------------------------------------------------
 
     def _after(self, step: HistoryStep) -> Bags:
-        chain = self._chains[step.table]
+        chain = self.chains[step.table]
         keys = self._concerned_keys.pop(step.table, None)
-        runs = step.name not in self._undone and step.name not in self._replaced
+        runs = step.name not in self.undone and step.name not in self.replaced
         if not runs:
             self._lazy.pop(step.table, None)
         elif not row_by_row(step.statement) or self._lazy.get(step.table) == _CHAINED:
@@ -136,10 +116,10 @@ class Replay(RealVersions):
         now = self._before(step, self.state[step.table], self._versions[step.table])
         self.state[step.table] = now
         real = chain.versions[step.version]
-        if step.name in self._undone:
+        if step.name in self.undone:
             self._checked(step)
             return self._unexecuted(step, real)
-        statement = self._replaced.get(step.name)
+        statement = self.replaced.get(step.name)
         if statement is not None:
             self._checked(step, lambda: ())
             return self._whole(step, statement, real)
@@ -157,12 +137,12 @@ class Replay(RealVersions):
         return replayed.bags
 
     def _checked(self, step: HistoryStep, concerned: Concerned = lambda: None) -> None:
-        if self._check is not None:
-            self._check(step, concerned)
+        if self.check is not None:
+            self.check(step, concerned)
 
     def _unexecuted(self, step: HistoryStep, real: str) -> Bags:
         """Return the version before as a difference of the one after."""
-        before, chain = self.state[step.table], self._chains[step.table]
+        before, chain = self.state[step.table], self.chains[step.table]
         columns, later = chain.shapes[chain.before_step(step)], chain.shapes[step.version]
         adds = isinstance(step.statement, MergeInto) and step.statement.evolves
         if not columns.alike(later) and (adds or not columns.evolved(later)):
@@ -206,7 +186,7 @@ class Replay(RealVersions):
         self.check_nulls(step, statement, now.came)
         become = partial(self._of_rows, step, statement)
         sides = (self._of_rows(step, statement, rows) for rows in (now.gone, now.came))
-        gone, came = (None if query is None else self._engine.view(query) for query in sides)
+        gone, came = (None if query is None else self.engine.view(query) for query in sides)
         self._lazy[step.table] = self._lazy.get(step.table, 0) + 1
         concerned = partial(self._concerned, step, now, become, keys)
         return ReplayedRows(Bags(real, gone, came), concerned)
@@ -235,45 +215,45 @@ class Replay(RealVersions):
         """
         if now.gone is None:
             return ()
-        key = self._row_keys.get(step.table)
+        key = self.row_keys.get(step.table)
         if key is None:
             return None
         columns = over_rows([quoted_name([ROWS, column]) for column in key], ROWS)
         if keys is None:
             sides = [rows for rows in (now.gone, now.came) if rows is not None]
             queries = [(rows_of(rows), ROWS, columns) for rows in sides]
-            keys = self._engine.keys(queries) or stored(self._engine, keys_of(queries))
+            keys = self.engine.keys(queries) or stored(self.engine, keys_of(queries))
         keys, checked = self._known.widened(step.table, columns, keys)
         if not self._assigns(step, key):
             self._concerned_keys[step.table] = keys
         if step.name in checked:
             return ()
-        own = self._engine.view(self._near_before(step, now, columns, keys))
+        own = self.engine.view(self._near_before(step, now, columns, keys))
         return [ConcernedRows(self._near(step, columns, keys), effect(own), checked)]
 
     def _near_before(
         self, step: HistoryStep, now: Bags, expressions: Sequence[str], keys: str
     ) -> str:
         """Return the query of the rows with some keys in the real version before a statement."""
-        chain, version = self._chains[step.table], self._versions[step.table]
+        chain, version = self.chains[step.table], self._versions[step.table]
         if now.real == chain.versions[version]:
             return self._known.near(step.table, chain, version, expressions, keys)
-        values = self._engine.literals(keys)
+        values = self.engine.literals(keys)
         return rows_of(
-            stored(self._engine, within(rows_of(now.real), ROWS, expressions, keys, values))
+            stored(self.engine, within(rows_of(now.real), ROWS, expressions, keys, values))
         )
 
     def _assigns(self, step: HistoryStep, key: Sequence[str]) -> bool:
         """Return True if a statement that changes each row by itself may change its key."""
         if not isinstance(step.statement, Update):
             return False
-        columns = self._chains[step.table].shapes[step.version].by_name
+        columns = self.chains[step.table].shapes[step.version].by_name
         names = {part.lower() for each in step.statement.assignments for part in each.column}
         own = {name.lower() for name in key}
         return bool(names & own) or any(columns[name].generated for name in own)
 
     def _near(self, step: HistoryStep, expressions: Sequence[str], keys: str) -> str:
-        chain = self._chains[step.table]
+        chain = self.chains[step.table]
         return self._known.near(step.table, chain, step.version, expressions, keys)
 
     def _of_rows(self, step: HistoryStep, statement: Statement, rows: str | None) -> str | None:
@@ -340,8 +320,8 @@ class Replay(RealVersions):
                 statement.by_name,
                 statement.partition,
             )
-        before = self._engine.view(f"{rows_of(self._real_before(step))} WHERE FALSE")
-        return self._engine.view(
+        before = self.engine.view(f"{rows_of(self._real_before(step))} WHERE FALSE")
+        return self.engine.view(
             self._reenacted(step, statement, self._relations(statement, before, views)).rows
         )
 
@@ -369,16 +349,16 @@ class Replay(RealVersions):
             sides = self._source_difference(step, statement, before.source, after.source)
             differing += [(rows_of(rows), source_alias, sources) for rows in sides if rows]
         differing += [(rows_of(rows), alias, targets) for rows in (now.gone, now.came) if rows]
-        keys = self._engine.keys(differing) if differing else None
+        keys = self.engine.keys(differing) if differing else None
         if keys is None:
             return ReplayedRows(Bags(real), lambda: ())
         over_targets = over_rows(targets, alias)
         keys, checked = self._known.widened(step.table, over_targets, keys)
-        values = self._engine.literals(keys)
-        own = self._engine.view(self._near_before(step, now, over_targets, keys))
+        values = self.engine.literals(keys)
+        own = self.engine.view(self._near_before(step, now, over_targets, keys))
         partners = within(rows_of(before.source), source_alias, sources, keys, values)
-        is_held = self._engine.is_held(partners)
-        source = (self._engine.view if is_held else partial(stored, self._engine))(partners)
+        is_held = self.engine.is_held(partners)
+        source = (self.engine.view if is_held else partial(stored, self.engine))(partners)
         would_be = self._rows(Bags(own, now.gone, now.came))
         new_source = self._rows(Bags(source, *sides))
         was = self._reenacted(step, statement, Relations(own, before.views, source))
@@ -386,7 +366,7 @@ class Replay(RealVersions):
         if not self._is_single(step, statement, sources, source_alias):
             self._check_unambiguous(step, then)
         # Not the rows of the version with these keys: a key may have changed.
-        view, gone, came = self._engine.compared(was.rows, then.rows)
+        view, gone, came = self.engine.compared(was.rows, then.rows)
         made = rows_of(view)
 
         def concerned() -> Sequence[ConcernedRows]:
@@ -401,8 +381,8 @@ class Replay(RealVersions):
         if not bags.changed:
             return bags.real
         query = hypothetical(bags)
-        is_held = self._engine.is_held(query)
-        return self._engine.view(query) if is_held else stored(self._engine, query)
+        is_held = self.engine.is_held(query)
+        return self.engine.view(query) if is_held else stored(self.engine, query)
 
     def _is_single(
         self, step: HistoryStep, statement: MergeInto, sources: Sequence[str], alias: str
@@ -417,7 +397,7 @@ class Replay(RealVersions):
         name, columns = passes_rows(statement.source), column_names(sources, alias)
         if name is None or columns is None or not is_whole(statement.source):
             return False
-        key = self._keys.get(step.reads.get(name, name), ())
+        key = self.keys.get(step.reads.get(name, name), ())
         if not key or self._bags(step, name).came:
             return False
         return {column.lower() for column in columns} >= {column.lower() for column in key}
@@ -428,7 +408,7 @@ class Replay(RealVersions):
         """Return the rows that the source of a MERGE has less, and more, than it had."""
         name = passes_rows(statement.source)
         if name is None:
-            return self._engine.differences(rows_of(before), rows_of(after))
+            return self.engine.differences(rows_of(before), rows_of(after))
         bags = self._bags(step, name)
         if is_whole(statement.source):
             return bags.gone, bags.came
@@ -436,17 +416,17 @@ class Replay(RealVersions):
             None if rows is None else source_query(statement, {name: rows})
             for rows in (bags.gone, bags.came)
         )
-        first, second = (None if q is None else self._engine.store(q) for q in (gone, came))
+        first, second = (None if q is None else self.engine.store(q) for q in (gone, came))
         return first, second
 
     def _whole(self, step: HistoryStep, statement: Statement, real: str) -> Bags:
         """Replay a statement over the whole table."""
         views = self._views(step, statement, hypothetically=True)
-        before = self._engine.view(hypothetical(self.state[step.table]))
+        before = self.engine.view(hypothetical(self.state[step.table]))
         self.check_nulls(step, statement, before)
         written = self._reenacted(step, statement, self._relations(statement, before, views))
         self._check_unambiguous(step, written)
-        after = rows_of(self._engine.view(written.rows))
+        after = rows_of(self.engine.view(written.rows))
         return self._normal(real, rows_of(real), after)
 
     # -- parts -----------------------------------------------------------------------------
@@ -455,18 +435,18 @@ class Replay(RealVersions):
         """Return a difference whose sides have no row in common."""
         if gone is None and came is None:
             return Bags(real)
-        left = None if gone is None else rows_of(self._engine.view(gone))
-        right = None if came is None else rows_of(self._engine.view(came))
+        left = None if gone is None else rows_of(self.engine.view(gone))
+        right = None if came is None else rows_of(self.engine.view(came))
         if left is None or right is None:
             return Bags(
                 real,
-                None if left is None else self._engine.store(left),
-                None if right is None else self._engine.store(right),
+                None if left is None else self.engine.store(left),
+                None if right is None else self.engine.store(right),
             )
-        return Bags(real, *self._engine.differences(left, right))
+        return Bags(real, *self.engine.differences(left, right))
 
     def _check_unambiguous(self, step: HistoryStep, written: Reenactment) -> None:
-        if written.ambiguous is not None and self._engine.store(written.ambiguous) is not None:
+        if written.ambiguous is not None and self.engine.store(written.ambiguous) is not None:
             raise StatementError(
                 f"The statement {step.name!r} would fail, or write a row twice: several rows of "
                 f"its source match one row of {step.table}.\nDelete or undo something else as "

@@ -327,7 +327,7 @@ def check_versions(
         Where they differ, with some of the rows; and where a row of the target is matched by
         several rows of the source.
     """
-    replay = Replay(engine, chains, steps, bases, {})
+    replay = Replay(engine, chains, steps, bases)
     for step in steps:
         check_step(spark, engine, chains, step, replay)
     for table, chain in chains.items():
@@ -357,16 +357,13 @@ def check_same_rows(
         )
     files = chain.changed(engine, before, version) if columns.alike(later) else None
     old, new = files or (chain.versions[before], chain.versions[version])
-    _check_same(
-        spark,
-        later.names,
-        rows_of(new),
-        with_columns(old, later, columns),
-        f"Version {version} of {table} has other rows than version {before}, and no "
-        "statement made it",
-        "Give the statement, ExecutedStatement(text, version=...), or the versions "
-        "up to there alone.",
-    )
+    differing = _shown(spark, later.names, rows_of(new), with_columns(old, later, columns))
+    if differing:
+        raise StatementError(
+            f"Version {version} of {table} has other rows than version {before}, and no "
+            f"statement made it. {differing}\nGive the statement, ExecutedStatement(text, "
+            "version=...), or the versions up to there alone."
+        )
 
 
 def check_step(
@@ -420,37 +417,25 @@ def check_step(
             "which of them changed it is not known.\nReenact it with a source that has a row "
             "for each."
         )
-    _check_same(
-        spark,
-        chain.shapes[step.version].names,
-        real,
-        computed,
-        f"Version {step.version} of {step.table} is not what {step.name!r} makes of the "
-        "version before",
-        "Give the statement that made this version, and the sources as they were then (reads=...).",
-        lambda: replay.check_nulls(step, step.statement, replay.relations(step).before),
-    )
+    differing = _shown(spark, later.names, real, computed)
+    if differing:
+        replay.check_nulls(step, step.statement, replay.relations(step).before)
+        raise StatementError(
+            f"Version {step.version} of {step.table} is not what {step.name!r} makes of the "
+            f"version before. {differing}\nGive the statement that made this version, and the "
+            "sources as they were then (reads=...)."
+        )
 
 
-def _check_same(
-    spark: SparkSession,
-    columns: Sequence[str],
-    real: str,
-    other: str,
-    problem: str,
-    advice: str,
-    explain: Callable[[], None] = lambda: None,
-) -> None:
-    """Compare rows as bags; `explain` raises a refusal where it knows why they differ."""
+def _shown(spark: SparkSession, columns: Sequence[str], real: str, other: str) -> str:
+    """Return the first rows that two bags have differently often, as text; none: empty."""
     rows = differing_rows(spark, real, other, columns).limit(_SHOWN).collect()
-    if rows:
-        explain()
-        shown = [
-            f"  {'it has' if row[-1] > 0 else 'it has not'} "
-            f"{dict(zip(columns, row[:-1], strict=True))}"
-            for row in rows
-        ]
-        raise StatementError(f"{problem}. Of the rows that differ:\n" + "\n".join([*shown, advice]))
+    shown = [
+        f"\n  {'it has' if row[-1] > 0 else 'it has not'} "
+        f"{dict(zip(columns, row[:-1], strict=True))}"
+        for row in rows
+    ]
+    return "".join(["Of the rows that differ:", *shown]) if shown else ""
 
 
 def untracked_sources(

@@ -69,7 +69,7 @@ def test_a_false_version_is_noticed(
         {"t": Chain({0: "t", 1: "after"}, {0: shape, 1: shape})},
         [HistoryStep("s1", parsed, "t", 1)],
         {"s": Bags("s", "gone_s")},
-        {"t": Bags("t", "gone_t")},
+        begins={"t": Bags("t", "gone_t")},
         check=look_up,
         row_keys={"t": COLUMNS[:1]},
     ).run()
@@ -133,10 +133,9 @@ def test_versions_are_read_once_for_the_same_rows() -> None:
             {"t": chain},
             steps,
             {"s": Bags("s", gone)},
-            {},
+            known,
             check=check,
             row_keys={"t": COLUMNS[:1]},
-            known=known,
         )
         bags = replay.run()["t"]
         read = {view for view in chain.versions.values() if f"`{view}`" in str(engine.queries)}

@@ -290,7 +290,7 @@ def test_practice(practice: Practice) -> None:
     for step in steps:
         before, number = views[step.version - 1], step.version
         known = {table: Chain({**views, number: before}, {**shapes, number: shape})}
-        replay = Replay(engine, known, steps, bases, {})
+        replay = Replay(engine, known, steps, bases)
         replay.stand_before(step)
         written = replay.reenacted(step)
         assert written.ambiguous is None or not engine.rows(written.ambiguous)
@@ -300,5 +300,5 @@ def test_practice(practice: Practice) -> None:
     assert Counter(engine.rows(rows_of(views[len(steps)]))) == Counter(practice.after)
     for name, condition in practice.gone.items():
         bases[name] = Bags(name, engine.store(f"SELECT * FROM {name} WHERE {condition}"))
-    bags = Replay(engine, {table: Chain(views, shapes)}, steps, bases, {}).run()[table]
+    bags = Replay(engine, {table: Chain(views, shapes)}, steps, bases).run()[table]
     assert Counter(engine.rows(hypothetical(bags))) == Counter(practice.without)

@@ -256,7 +256,7 @@ def _ask(
         held.asked["looked up" if same else "compared whole"] += 1
 
     key = {name: [columns[0]] for name in typed}
-    replay = Replay(engine, typed, events, bases, begins, undone, replaced, look_up, key, known)
+    replay = Replay(engine, typed, events, bases, known, {}, begins, undone, replaced, look_up, key)
     if fails is not None:
         with pytest.raises(StatementError, match=repr(fails)):
             replay.run()
