@@ -132,7 +132,7 @@ class CellTracer:
         for use, at in taken(uses(scalar), positions, column):
             if functions and use.alias == WINDOW:
                 written = functions[int(use.name)]
-                self._of_window(block, window(use.name), written, at, use.role.then(role))
+                self._of_window(window(use.name), written, at, use.role.then(role))
                 continue
             self._column(block, use.alias, use.name, at, use.role.then(role))
 
@@ -151,9 +151,9 @@ class CellTracer:
                 if len(own):
                     self.trace(branch, branch.outputs[place].name, inside[own], role)
         elif alias == GROUP and isinstance(rows, GroupRows):
-            self._of_group(block, rows, name, positions, role)
+            self._of_group(rows, name, positions, role)
         elif isinstance(rows, GroupRows | MemberRows):
-            self._of_members(block, rows.members, alias, name, positions, role)
+            self._of_members(rows.members, alias, name, positions, role)
         else:
             raise not_followed("the rows that a generator makes")
 
@@ -177,48 +177,38 @@ class CellTracer:
         places = rows.known[1].places[positions]
         for number, scalars in enumerate(written):
             scalar = scalars[rows.made.index(name)]
-            self._read(inner, of_inner.members, uses(scalar), owners[places == number], role)
+            self._read(of_inner.members, uses(scalar), owners[places == number], role)
 
     def _of_window(
-        self,
-        block: Block,
-        window: FrameReader,
-        written: windows.Window,
-        positions: Array,
-        role: ValueRole,
+        self, window: FrameReader, written: windows.Window, positions: Array, role: ValueRole
     ) -> None:
         """Add the cells behind a window function of some rows."""
         members, own = window.rows.members, windows.called(written).expressions
         if is_ranking(window.call):
             among = window.rows_within(window.partitions(), positions)
             for key in written.args["order"].expressions:
-                self._read(block, members, deciding_uses(key.this), among, role)
+                self._read(members, deciding_uses(key.this), among, role)
             return
         source = window.row_of_value(positions)
         if source is not None:
             found = source >= 0
-            self._read(block, members, uses(own[0]), ascending(source[found]), role)
+            self._read(members, uses(own[0]), ascending(source[found]), role)
             if window.call.ignores_nulls:
                 among = window.rows_within(extent(window.call, window.placement), positions)
-                self._read(block, members, deciding_uses(own[0]), among, role)
+                self._read(members, deciding_uses(own[0]), among, role)
             if window.call.function in OFFSETS and len(own) > 2:
-                self._read(block, members, uses(own[2]), positions[~found], role)
+                self._read(members, uses(own[2]), positions[~found], role)
             return
         aggregate, frames = windows.aggregate_of(written), window.frames()
         if is_choosing(aggregate):
             at, owners = window.rows_of_each(frames, positions)
-            self._of_call(block, members, aggregate, at, owners, window.values(positions), role)
+            self._of_call(members, aggregate, at, owners, window.values(positions), role)
         else:
             among = window.rows_within(frames, positions)
-            self._read(block, members, aggregate_uses(aggregate), among, role)
+            self._read(members, aggregate_uses(aggregate), among, role)
 
     def _read(
-        self,
-        block: Block,
-        members: Members,
-        read: Iterator[ColumnUse],
-        positions: Array,
-        role: ValueRole,
+        self, members: Members, read: Iterator[ColumnUse], positions: Array, role: ValueRole
     ) -> None:
         """Add the cells behind the columns that a scalar reads of some members."""
 
@@ -226,22 +216,19 @@ class CellTracer:
             return members.resolve(at, members.base)(alias, its).to_arrow(len(at))
 
         for use, at in taken(read, positions, column):
-            self._of_members(block, members, use.alias, use.name, at, use.role.then(role))
+            self._of_members(members, use.alias, use.name, at, use.role.then(role))
 
-    def _of_group(
-        self, block: Block, rows: GroupRows, name: str, positions: Array, role: ValueRole
-    ) -> None:
+    def _of_group(self, rows: GroupRows, name: str, positions: Array, role: ValueRole) -> None:
         members, owners = rows.grouping.present_members(positions)
-        call = dict(block.aggregates).get(name)
+        call = dict(rows.members.block.aggregates).get(name)
         if call is None:
-            self._read(block, rows.members, uses(dict(block.keys)[name]), members, role)
+            self._read(rows.members, uses(dict(rows.members.block.keys)[name]), members, role)
             return
         result = rows.base.take(name, positions)
-        self._of_call(block, rows.members, call, members, owners, result, role)
+        self._of_call(rows.members, call, members, owners, result, role)
 
     def _of_call(
         self,
-        block: Block,
         members: Members,
         call: Scalar,
         positions: Array,
@@ -257,7 +244,7 @@ class CellTracer:
             The members that it sees, and for each the number of its result.
         """
         if not is_choosing(call):
-            self._read(block, members, aggregate_uses(call), positions, role)
+            self._read(members, aggregate_uses(call), positions, role)
             return
         arguments = aggregate_call(call).arguments
         values = [self._values(each, members, positions) for each in arguments]
@@ -267,10 +254,10 @@ class CellTracer:
         chosen = ascending(positions[is_chosen])
         for use in aggregate_uses(call):
             own = positions if use.role is ValueRole.CHOSEN else chosen
-            self._read(block, members, iter((use,)), ascending(own), role)
+            self._read(members, iter((use,)), ascending(own), role)
         if len(values) == 1:
             # Any other value may become the extreme.
-            self._read(block, members, aggregate_uses(call), ascending(positions), ValueRole.CHOSEN)
+            self._read(members, aggregate_uses(call), ascending(positions), ValueRole.CHOSEN)
 
     @staticmethod
     def _values(argument: Interpreted, members: Members, positions: Array) -> pa.Array:
@@ -282,20 +269,15 @@ class CellTracer:
             raise not_followed(what) from error
 
     def _of_members(
-        self,
-        block: Block,
-        members: Members,
-        alias: str,
-        name: str,
-        positions: Array,
-        role: ValueRole,
+        self, members: Members, alias: str, name: str, positions: Array, role: ValueRole
     ) -> None:
         if alias == EXPANDED or not len(positions):
             return
+        block = members.block
         if alias == MEMBER:
             assert block.core is not None
             scalar = dict(block.core.select)[name]
-            self._of_core(block, members, block.core, uses(scalar), positions, role)
+            self._of_core(members, block.core, uses(scalar), positions, role)
             return
         lookup = block.by_alias.get(alias)
         if lookup is None:
@@ -314,23 +296,22 @@ class CellTracer:
 
     def _of_core(
         self,
-        block: Block,
         members: Members,
         core: Core,
         read: Iterator[ColumnUse],
         positions: Array,
         role: ValueRole,
     ) -> None:
-        reader = CoreReader(self._sources, block, members, core)
+        reader = CoreReader(self._sources, members, core)
         for use, at in taken(read, positions, reader.column):
             part = use.role.then(role)
             if use.alias in reader.scans:
-                self._add(block, members, reader.scans[use.alias], use.name, at, part)
+                self._add(members, reader.scans[use.alias], use.name, at, part)
             elif use.alias in reader.generators:
                 for inside, own in reader.generated(use, at):
-                    self._of_core(block, members, core, inside, own, part)
-            elif use.alias in block.by_alias:
-                self._of_members(block, members, use.alias, use.name, at, part)
+                    self._of_core(members, core, inside, own, part)
+            elif use.alias in members.block.by_alias:
+                self._of_members(members, use.alias, use.name, at, part)
             else:
                 source = next((s for s in core.sources if s.alias == use.alias), None)
                 if not isinstance(source, UnionSource):
@@ -338,26 +319,20 @@ class CellTracer:
                 place = [name for name, _ in source.branches[0].select].index(use.name)
                 for branch in source.branches:
                     inside = uses(branch.select[place][1])
-                    self._of_core(block, members, branch, inside, at, part)
+                    self._of_core(members, branch, inside, at, part)
 
     def _add(
-        self,
-        block: Block,
-        members: Members,
-        scan: ScanSource,
-        column: str,
-        positions: Array,
-        role: ValueRole,
+        self, members: Members, scan: ScanSource, column: str, positions: Array, role: ValueRole
     ) -> None:
         record = self._engine.manifest.relations[scan.relation]
         if not record.token:
             return
-        number = scan_number(block, scan)
+        number = scan_number(members.block, scan)
         absent = members.tokens.index(number).absent
         own = positions if absent is None else positions[~absent[positions]]
         dataset = members.dataset
         assert dataset is not None
-        columns = [dataset.take(name, own) for name in block.tokens[number].columns]
+        columns = [dataset.take(name, own) for name in members.block.tokens[number].columns]
         if len(own):
             key = (scan.relation, column, role)
             self.cells.setdefault(key, []).append(pa.table(columns, list(record.token)))
@@ -437,13 +412,11 @@ class FrameReader:
 class CoreReader:
     """The columns that scalars of a core read, for some members."""
 
-    def __init__(
-        self, sources: Callable[[str], SourceRows], block: Block, members: Members, core: Core
-    ) -> None:
+    def __init__(self, sources: Callable[[str], SourceRows], members: Members, core: Core) -> None:
         self._sources = sources
-        self._block = block
+        self._block = members.block
         self._members = members
-        self._captured = captured_columns(core) if core is block.core else {}
+        self._captured = captured_columns(core) if core is members.block.core else {}
         self.scans = {s.alias: s for s in core.sources if isinstance(s, ScanSource)}
         self._made: dict[str, list[Array]] = {}
         self.generators = {alias: each for each in core.generators for alias in each.aliases}
