@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,7 @@ LABEL = 26
 """Characters of a label at most; the middle of longer ones is left out."""
 
 Focus: TypeAlias = dict[str, Any]
+Inside: TypeAlias = Literal["", "boxes", "grid"]
 """A picture's subject, as the page asks for it: see :mod:`lipstick.explorer.graphs.picture`."""
 
 _LETTER, _LEAST, _LINE = 7.6, 96.0, 17.0
@@ -69,9 +70,7 @@ class Drawing:
         lines: Sequence[str] = (),
         parent: int | None = None,
         focus: Focus | None = None,
-        grid: bool = False,
-        whole: bool = False,
-        node: int | None = None,
+        inside: Inside = "",
     ) -> int:
         """Add a box; return its number.
 
@@ -82,19 +81,17 @@ class Drawing:
         lines
             What is written below the label.
         focus
-            What the box opens.
-        grid, parent
+            What the box opens; ``{"node": id}`` for the box of a node.
+        parent
             See :class:`Box`.
-        whole
-            It has boxes inside.
-        node
-            The id of the node that it is.
+        inside
+            Whether there are boxes inside, and they stand in rows; see :class:`Box`.
         """
         shown = shortened(label)
         longest = max([len(shown) + (2 if kind == "bundle" else 0), *map(len, lines)])
         width = max(_LEAST, min(longest, LABEL + 2) * _LETTER + 30)
         height = 20 + _LINE * (1 + len(lines))
-        self.shapes.append(Box(width, height, parent, grid))
+        self.shapes.append(Box(width, height, parent, inside == "grid"))
         self.boxes.append(
             {
                 "kind": kind,
@@ -103,8 +100,8 @@ class Drawing:
                 "lines": list(lines),
                 "parent": parent,
                 "focus": focus,
-                "whole": whole,
-                "node": node,
+                "whole": bool(inside),
+                "node": (focus or {}).get("node"),
             }
         )
         return len(self.boxes) - 1

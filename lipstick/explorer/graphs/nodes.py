@@ -37,7 +37,7 @@ def segment(
     known_segment = outline.segments[position]
     ids = np.arange(outline.bases[position], outline.bases[position + 1])
     ids = ids[graph.has(ids)] if len(ids) else ids
-    whole = picture.add("segment", inner_name(known_segment), whole=True, grid=True)
+    whole = picture.add("segment", inner_name(known_segment), inside="grid")
     start = max(0, min(start, len(ids) - 1))
     chosen = ids[start : start + NODES]
     picture.before(whole, {"segment": name}, start, NODES)
@@ -59,20 +59,13 @@ def segment(
 
 
 def neighbourhood(
-    outline: Outline,
-    graph: ProvenanceGraph,
-    node: int,
-    back: int,
-    forth: int,
-    marks: Marks | None,
-    budget: Budget,
+    picture: Picture, graph: ProvenanceGraph, node: int, back: int, forth: int, budget: Budget
 ) -> dict[str, Any]:
     """A node, what it is made of and what it makes, some steps far.
 
     Of nodes that are many and alike some are drawn, the others are a bundle of their segment.
     """
-    picture = Picture(outline=outline, marks=marks)
-    start = np.array([node], dtype=np.int64)
+    start, outline = np.array([node], dtype=np.int64), picture.outline
     drawn = {node: add_nodes(picture, graph, start, None)[0]}
     bundles: dict[tuple[str, bool], int] = {}
     total = 1
@@ -135,9 +128,7 @@ def add_nodes(
         value = values.get(node)
         sign = segment.label or segment.kind.value
         line = sign if value is None else f"{sign} = {value}"
-        box = picture.add(
-            "node", label, lines=[line[:28]], parent=parent, focus={"node": node}, node=node
-        )
+        box = picture.add("node", label, lines=[line[:28]], parent=parent, focus={"node": node})
         picture.boxes[box]["name"] = cell(name)
         if picture.marks is not None and node < graph.storage.count:
             node_marks = picture.marks.of(node)

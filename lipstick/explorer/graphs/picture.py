@@ -81,7 +81,7 @@ def module(
     if executions is not None:
         numbers = ascending(outline.invocation[inside & executions & (outline.invocation != NONE)])
     picture = Picture(outline=outline, marks=marks)
-    whole = picture.add("module", name, whole=True, grid=True)
+    whole = picture.add("module", name, inside="grid")
     start = max(0, min(start, len(numbers) - 1))
     chosen = numbers[start : start + INVOCATIONS]
     picture.before(whole, {"module": name}, start, INVOCATIONS)
@@ -115,8 +115,8 @@ def invocation(outline: Outline, name: str, number: int, marks: Marks | None) ->
     if not len(of_invocation):
         raise ExploreError(f"Module {name!r} has no invocation {number}.")
     picture = Picture(outline=outline, marks=marks)
-    whole = picture.add("module", name, whole=True, focus={"module": name})
-    within = picture.add("invocation", f"{name} #{number}", parent=whole, whole=True)
+    whole = picture.add("module", name, inside="boxes", focus={"module": name})
+    within = picture.add("invocation", f"{name} #{number}", parent=whole, inside="boxes")
     for position in of_invocation[:MOST].tolist():
         _segment(picture, position, within)
     _around(picture, _invocations_of(outline), frozenset(), name, whole)
@@ -140,7 +140,7 @@ def relation(outline: Outline, name: str, start: int, marks: Marks | None) -> di
         dtype=np.int64,
     )
     picture = Picture(outline=outline, marks=marks)
-    whole = picture.add("input", name, whole=True, grid=True)
+    whole = picture.add("input", name, inside="grid")
     picture.before(whole, {"relation": name}, start, INVOCATIONS)
     chosen = of_relation[start : start + INVOCATIONS]
     for shown in chosen.tolist():

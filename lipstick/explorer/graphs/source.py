@@ -20,7 +20,7 @@ from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.explorer import ExplorerSource, PageOpener
 from lipstick.explorer.graphs import nodes as node_pictures
 from lipstick.explorer.graphs import picture
-from lipstick.explorer.graphs.boxes import Focus, Marks
+from lipstick.explorer.graphs.boxes import Focus, Marks, Picture
 from lipstick.explorer.graphs.node_values import columns_of_tuple, compared_rows, node_rows
 from lipstick.explorer.graphs.nodes import Marked, marked
 from lipstick.explorer.graphs.outline import NONE, Outline
@@ -171,7 +171,8 @@ class GraphSource:
             graph = self.graph(budget)
             node = self._node(graph, focus["node"])
             back, forth = params.integer("back", 2, 1, 12), params.integer("forth", 2, 1, 12)
-            return node_pictures.neighbourhood(outline, graph, node, back, forth, marks, budget)
+            drawn = Picture(outline=outline, marks=marks)
+            return node_pictures.neighbourhood(drawn, graph, node, back, forth, budget)
         if "segment" in focus:
             name = self._segment(focus_params)
             return node_pictures.segment(outline, self.graph(budget), name, start, marks)

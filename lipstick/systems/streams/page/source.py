@@ -67,7 +67,7 @@ def operators_drawing(recording: Stored, lit: dict[str, int] | None = None) -> d
     drawing = Drawing()
     inside = composed(graph)
     around = {
-        module: drawing.add("module", module, whole=True, focus={}) for module in sorted(inside)
+        module: drawing.add("module", module, inside="boxes", focus={}) for module in sorted(inside)
     }
     boxes: dict[str, int] = {}
     for sid, node in graph.nodes.items():
