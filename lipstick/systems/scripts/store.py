@@ -112,7 +112,7 @@ class _Builder:
             for name in node.reads:
                 if name not in tokens:
                     file = _Properties(variable=name)
-                    tokens[name] = self._add("files", Kind.TOKEN, "", 0, name, file, relation=name)
+                    tokens[name] = self._add("files", Kind.TOKEN, 0, name, file)
                 self._edge(tokens[name], self._into(0, name, node, outer, tokens[name]))
         for edge, _ in self.source.edges():
             a, b = self.source.nodes[edge.source], self.source.nodes[edge.target]
@@ -155,22 +155,19 @@ class _Builder:
             node.unknown,
         )
         name = f"{variable or node.name}@{where}"
-        return self._add(
-            node.name, Kind.DERIVED, node.name, instance, name, properties, number=node.id
-        )
+        return self._add(node.name, Kind.DERIVED, instance, name, properties, node.id)
 
     def _add(
         self,
         name: str,
         kind: Kind,
-        label: str,
         instance: int,
         node: str,
         properties: _Properties,
-        *,
         number: int = 0,
-        relation: str | None = None,
     ) -> _Place:
+        relation = node if kind is Kind.TOKEN else None
+        label = {Kind.TOKEN: "", Kind.DERIVED: name}.get(kind, "·")
         prefix, module, invocation = "", None, None
         if instance:
             entry = self.source.instances[instance - 1]
@@ -203,7 +200,7 @@ class _Builder:
         if key not in self.crossing:
             passing = f"{place[0]}:{self.groups[place[0]].names[place[1]]}"
             name = "in" if kind is Kind.INPUT else "out"
-            passed = self._add(name, kind, "·", instance, passing, _NOTHING)
+            passed = self._add(name, kind, instance, passing, _NOTHING)
             self.crossing[key] = passed
             self._edge(place, passed)
             self._edge(self._invocation(instance), passed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from lipstick.systems.scripts.facts import PLAIN
-from lipstick.systems.scripts.model import Place, ScriptNode
+from lipstick.systems.scripts.model import ScriptNode
 from lipstick.systems.scripts.reading.context import Context
 from lipstick.systems.scripts.reading.names import key_for_reading, key_for_writing
 from lipstick.systems.scripts.reading.opaque import effects, leave_effects
@@ -135,27 +135,12 @@ def store(context: Context, target: ast.Subscript | ast.Attribute, value: PyValu
     setters = context.setters.get(target.attr, []) if isinstance(target, ast.Attribute) else []
     ran = effects(context, setters)
     inputs += ran.inputs
-    process = change_in_place(context, target.value, base, inputs, name, "store", value, ran.lines)
+    made_of = [*inputs, *context.guards]
+    process = context.process(name, "store", made_of, ratio="1:1", lines=ran.lines)
+    if base.kind not in COPIED:
+        context.keep(context.alike(base.regions), value.regions)
+    changed(context, target.value, base, process)
     leave_effects(context, ran, process)
-
-
-def change_in_place(
-    context: Context,
-    text: ast.expr,
-    base: PyValue,
-    inputs: list[PyValue],
-    name: str,
-    operation: str,
-    stored: PyValue | None = None,
-    lines: tuple[Place, ...] = (),
-) -> ScriptNode:
-    """Add a PE that changes an object, and the version that it makes of it."""
-    process = context.process(name, operation, [*inputs, *context.guards], ratio="1:1", lines=lines)
-    if stored is not None and base.kind not in COPIED:
-        kept = stored.regions
-        context.keep(context.alike(base.regions), kept)
-    changed(context, text, base, process)
-    return process
 
 
 def changed(context: Context, text: ast.expr, base: PyValue, process: ScriptNode) -> PyValue:

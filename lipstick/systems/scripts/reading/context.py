@@ -15,7 +15,6 @@ from lipstick.systems.scripts.model import DOUBT, Instance, Key, NodeKind, Place
 from lipstick.systems.scripts.reading.frames import Frame, LoopFrame
 from lipstick.systems.scripts.reading.regions import Regions
 from lipstick.systems.scripts.reading.values import (
-    MISSING,
     NO_REGIONS,
     BoundMethod,
     Class,
@@ -240,13 +239,12 @@ class Context(Regions):
         inputs: Iterable[PyValue],
         kind: str = "",
         regions: frozenset[int] = NO_REGIONS,
-        const: Any = MISSING,
         **properties: Any,
     ) -> PyValue:
         """Add a PE and the view of its intermediate result."""
         process = self.process(name, operation, inputs, **properties)
         view = self.view(process, name, intermediate=True)
-        return PyValue(view.refs, regions, kind, const=const)
+        return PyValue(view.refs, regions, kind)
 
     def link(
         self,

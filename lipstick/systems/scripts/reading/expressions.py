@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from lipstick.systems.scripts.model import NodeKind
@@ -75,10 +75,8 @@ def binary(context: Context, op: ast.operator, left: PyValue, right: PyValue, ho
             regions = frozenset([region])
     elif kind in COPIED:
         regions = frozenset([context.region(sign(op))])
-    return context.operate(
-        sign(op), how, (left, right), kind, regions, _folded(op, left.const, right.const),
-        ratio="1:1",
-    )  # fmt: skip
+    value = context.operate(sign(op), how, (left, right), kind, regions, ratio="1:1")
+    return replace(value, const=_folded(op, left.const, right.const))
 
 
 def _kind_of(op: ast.operator, left: str, right: str) -> str:
@@ -263,7 +261,8 @@ def _unary(context: Context, node: ast.UnaryOp) -> PyValue:
     if isinstance(node.op, ast.USub) and isinstance(value.const, int | float):
         const = -value.const
     kind = "number" if isinstance(node.op, ast.Not) else value.kind
-    return context.operate(sign(node.op), "unary", [value], kind, regions, const, ratio="1:1")
+    value = context.operate(sign(node.op), "unary", [value], kind, regions, ratio="1:1")
+    return replace(value, const=const)
 
 
 def _boolean(context: Context, node: ast.BoolOp) -> PyValue:

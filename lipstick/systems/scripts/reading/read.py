@@ -13,7 +13,6 @@ from lipstick.systems.scripts.model import Place
 from lipstick.systems.scripts.reading.assign import (
     assign,
     bind,
-    change_in_place,
     changed,
     element_of,
     store,
@@ -218,7 +217,9 @@ def _delete(context: Context, node: ast.Delete) -> None:
                 if call_method(context, base, "__delitem__", inputs[1:]) is not None:
                     continue
                 inputs += hashed(context, inputs[1:])
-            change_in_place(context, target.value, base, inputs, "del", "delete")
+            made_of = [*inputs, *context.guards]
+            process = context.process("del", "delete", made_of, ratio="1:1")
+            changed(context, target.value, base, process)
 
 
 def _return(context: Context, node: ast.Return) -> None:
