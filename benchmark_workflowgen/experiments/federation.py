@@ -55,7 +55,7 @@ def main(
     if preset:
         given |= preset_values("federation")
         stores, nodes = given.pop("stores"), given.pop("nodes")
-    rows = []
+    rows, seed = [], given.pop("seed")
     if output is not None and output.exists():
         rows = json.loads(output.read_text())
     done = {(row["stores"], row["nodes"]) for row in rows}
@@ -63,14 +63,14 @@ def main(
         for count in stores:
             if (count, size) in done:
                 continue
-            with _folder(keep, count, size, given["seed"]) as folder:
+            with _folder(keep, count, size, seed) as folder:
+                exchange = GeneratedStores(folder, count, size, seed=seed)
                 if caches:
-                    exchange = GeneratedStores(folder, count, size, seed=given["seed"])
-                    several = (given["questions"], 10 * given["questions"], given["seed"])
+                    several = (given["questions"], 10 * given["questions"], seed)
                     paths = exchange.paths() if exchange.is_there() else exchange.run()
                     rows += compared(exchange, paths, *several)
                 else:
-                    rows += measured(folder, count, nodes=size, **given)
+                    rows += measured(exchange, **given)
             write_results(output, rows)
     print_rows("Bytes that stores sent, of bytes answered" if caches else "Path queries", rows)
 

@@ -46,37 +46,29 @@ class QuestionPair:
 
 
 def measured(
-    folder: Path,
-    stores: int,
-    *,
-    nodes: int,
-    questions: int,
-    naive: int,
-    latency: Sequence[float],
-    seed: int,
+    exchange: GeneratedStores, *, questions: int, naive: int, latency: Sequence[float]
 ) -> list[dict[str, Any]]:
-    """Measure questions to `stores` stores, with a row for every mode, verdict and latency.
+    """Measure questions to stores, with a row for every mode, verdict and latency.
 
     Parameters
     ----------
-    folder
-        The folder of the stores, which are generated if it is empty.
+    exchange
+        The stores, which are generated if they are not there.
     questions
         The number of questions of each verdict; fewer if the draws yield fewer.
     naive
         The number of these that are also asked with a request per crossing row.
     """
-    exchange = GeneratedStores(folder, stores, nodes, seed=seed)
     started = time.perf_counter()
     paths = exchange.paths() if exchange.is_there() else exchange.run()
     built = time.perf_counter() - started
     network = Network(paths)
     federations = {way: network.federation(way) for way in WAYS}
     at_hand = federations[BOUNDARY].cost.bytes - federations[BATCHED].cost.bytes
-    pairs = list(_pairs(exchange, federations, questions, seed))
+    pairs = list(_pairs(exchange, federations, questions))
     common = {
-        "stores": stores,
-        "nodes": nodes,
+        "stores": exchange.stores,
+        "nodes": exchange.nodes,
         **summary_bytes(paths),
         "boundary_bytes_sent": at_hand,
         "made_seconds": round(built, 1),
@@ -97,12 +89,12 @@ def measured(
 
 
 def _pairs(
-    exchange: GeneratedStores, federations: dict[str, Federation], questions: int, seed: int
+    exchange: GeneratedStores, federations: dict[str, Federation], questions: int
 ) -> Iterator[QuestionPair]:
     """Yield pairs of a node of the first two epochs and one of the last, equally many per
     verdict.
     """
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(exchange.seed)
     left = {"yes": questions, "no": questions}
     for _ in range(_DRAWN * questions):
         source = f"S{random.integers(exchange.stores)}::e{random.integers(2)}/inner"
