@@ -223,20 +223,17 @@ class Workflow:
             For inputs or an initial state that do not fit.
             For a store of another workflow or other inputs, and exports that are not outputs.
         """
-        from lipstick.workflow.execution.run import export_outputs, parsed_exports, run
+        from graphquery.store import Store
+        from lipstick.workflow.execution.run import Run, export_outputs, parsed_exports, runner_of
 
         self.check_imports()
         exported = parsed_exports(self.shape, exports or {})
-        done = run(
-            self,
-            session,
-            inputs,
-            store=Path(store).absolute(),  # Spark has another working directory
-            state=state or {},
-            first=first,
-            tracked=tracked,
-            parallelism=parallelism,
-        )
+        path = Path(store).absolute()  # Spark has another working directory
+        with runner_of(self, session, path, tracked=tracked, parallelism=parallelism) as runner:
+            runner.begin(state or {})
+            runner.run(inputs, first)
+        spark: Any = getattr(session, "spark", session)
+        done = Run(self, Store.open(path), spark)
         export_outputs(done, exported)
         return done
 

@@ -90,30 +90,10 @@ def types(workflow: Workflow) -> dict[str, Any]:
     return types_by_ddl
 
 
-def put_tokens(
-    transaction: Transaction,
-    name: str,
-    relation: str,
-    declared: Relation,
-    table: pa.Table,
-    *,
-    module: str | None = None,
-    execution: int | None = None,
-) -> None:
+def put_tokens(transaction: Transaction, segment: Segment, table: pa.Table) -> None:
     """Store tuples from outside as tokens; import the tuples that another store exported."""
     if not table.num_rows:
         return
-    segment = Segment(
-        name=name,
-        kind=Kind.TOKEN,
-        label="",
-        count=table.num_rows,
-        module=module,
-        execution=execution,
-        relation=relation,
-        key=declared.key,
-        file="",
-    )
     folder = (table.schema.metadata or {}).get(EXPORTED)
     if folder is None:
         transaction.add_segment(segment, table)
@@ -282,14 +262,10 @@ def store_beginning(writer: Writer, workflow: Workflow, states: States, *, track
     with writer.transaction() as transaction:
         for module, relations in states.items():
             for name, table in relations.items():
-                put_tokens(
-                    transaction,
-                    state_segment(module, name),
-                    name,
-                    workflow.modules[module].state[name],
-                    table,
-                    module=module,
-                )
+                key, count = workflow.modules[module].state[name].key, table.num_rows
+                named = state_segment(module, name), Kind.TOKEN, "", count, module
+                segment = Segment(*named, relation=name, key=key, file="")
+                put_tokens(transaction, segment, table)
         counts = {m: {n: t.num_rows for n, t in r.items()} for m, r in states.items()}
         transaction.put(STATE, counts)
         transaction.put(TYPES, types(workflow))

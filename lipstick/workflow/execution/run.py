@@ -6,11 +6,12 @@ Source: Amsterdamer et al., *Putting Lipstick on Pig*, PVLDB 5(4), 2011, Definit
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -283,42 +284,28 @@ def _only(names: Collection[str], what: str, argument: str) -> str:
     return next(iter(names))
 
 
-def run(
+@contextmanager
+def runner_of(
     workflow: Workflow,
     session: Session | SparkSession | None,
-    inputs: Sequence[Mapping[str, Any]],
-    *,
     store: Path,
-    state: Mapping[str, Mapping[str, Any]],
-    first: int,
+    *,
     tracked: bool,
     parallelism: int,
-) -> Run:
-    """Run executions; see :meth:`Workflow.run`."""
-    if session is None:
-        with Session() as own_session:
-            finished = run(
-                workflow,
-                own_session,
-                inputs,
-                store=store,
-                state=state,
-                first=first,
-                tracked=tracked,
-                parallelism=parallelism,
-            )
-            return Run(workflow, finished._store)
-    spark = session.spark if isinstance(session, Session) else session
+) -> Iterator[WorkflowRunner]:
+    """Yield a runner of executions; see :meth:`Workflow.run`."""
     if parallelism < 1:
         raise WorkflowError(f"parallelism is at least 1, not {parallelism}.")
-    opened = Store.open(store) if is_store(store) else Store.create(store)
-    with (
-        opened.writer() as writer,
-        WorkflowRunner(workflow, spark, writer, tracked=tracked, parallelism=parallelism) as runner,
-    ):
-        runner.begin(state)
-        runner.run(inputs, first)
-    return Run(workflow, opened, spark)
+    with nullcontext(session) if session is not None else Session() as running:
+        spark = running.spark if isinstance(running, Session) else running
+        opened = Store.open(store) if is_store(store) else Store.create(store)
+        with (
+            opened.writer() as writer,
+            WorkflowRunner(
+                workflow, spark, writer, tracked=tracked, parallelism=parallelism
+            ) as runner,
+        ):
+            yield runner
 
 
 def is_store(path: Path) -> bool:

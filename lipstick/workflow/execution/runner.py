@@ -21,6 +21,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from graphquery.federation.crossings.dataset import is_dataset, read_dataset
+from graphquery.model import Kind, Segment
 from graphquery.store import Writer
 from lipstick.capture.files import arrow_of
 from lipstick.workflow.definition.module import Module, Relation
@@ -263,14 +264,10 @@ class WorkflowRunner:
         with self._writer.transaction() as transaction:
             record: dict[str, dict[str, int]] = {}
             for (node, name), table in tables.items():
-                ledger.put_tokens(
-                    transaction,
-                    ledger.input_segment(execution, node, name),
-                    name,
-                    self._shape.nodes[node].inputs[name],
-                    table,
-                    execution=execution,
-                )
+                named = ledger.input_segment(execution, node, name), Kind.TOKEN, "", table.num_rows
+                key = self._shape.nodes[node].inputs[name].key
+                segment = Segment(*named, None, None, execution, name, key, "")
+                ledger.put_tokens(transaction, segment, table)
                 record.setdefault(node, {})[name] = table.num_rows
             transaction.put(ledger.input_record(execution), record)
             transaction.commit()
