@@ -504,11 +504,11 @@ class AnnotatedFrame(Questions[DataFrame]):
         delete = self._session.by_relation(delete)
         history = self._session._history_of(self.plan.relations)
         for name in sorted(delete.keys() - self._concerning(delete).keys()):
-            if history is None or not history.concerns([name]):
+            if history is None or not history._concerns([name]):
                 read = ", ".join(sorted(self.plan.relations)) or "none"
                 report(f"The query does not read {name!r}", f" It reads {read}.", strict=strict)
-        if history is not None and (undo or replace or history.concerns(delete)):
-            return history.what_if_of(self, delete, cascade, undo, replace or {}, strict=strict)
+        if history is not None and (undo or replace or history._concerns(delete)):
+            return history._what_if_of(self, delete, cascade, undo, replace or {}, strict=strict)
         check_unasked(undo, replace)
         delete = self._concerning(delete)
         if method == "rerun":

@@ -234,7 +234,7 @@ def make_plan(
     host: ErasureHost, tracked: Mapping[str, Tracked], request: ErasureRequest, on_step: Steps
 ) -> ErasurePlan:
     """Plan an erasure."""
-    delete, derived, in_place = request.delete, request.derived, request.in_place
+    delete, derived = request.delete, request.derived
     tables = in_order(
         host.spark,
         [
@@ -244,7 +244,7 @@ def make_plan(
     )
     for path in request.drop:
         check_holder(Path(path))
-    if not in_place:
+    if not request.in_place:
         _check_branches(tables)
     erased = ErasedTables(host, tables, on_step)
     erased.check()
@@ -255,7 +255,9 @@ def make_plan(
     for table in tables:
         on_step(f"counting {table.name}")
         states = _states(table, tracked.get(table.name), erased)
-        effect = effect_of(host, table, differences[table.name], states, made, in_place=in_place)
+        effect = effect_of(
+            host, table, differences[table.name], states, made, in_place=request.in_place
+        )
         entry = {"name": table.name, "table": table.table, "definition": table.to_json()}
         entries.append({**entry, "effect": effect})
     on_step("collecting the values to search for")
@@ -268,7 +270,7 @@ def make_plan(
             "format": FORMAT,
             "id": made,
             "made": datetime.now(UTC).isoformat(timespec="seconds"),
-            "in_place": in_place,
+            "in_place": request.in_place,
             "tables": entries,
             "values": [asdict(each) for each in values],
             "not_searched_for": skipped,

@@ -95,8 +95,8 @@ class ReenactingSession(Session):
                 dbt_statements(path) if folder else split_statements(path.read_text("utf-8"))
             )
         if log:
-            statements = history.with_logged(tables, statements)
-        history.follow(tables, statements, key)
+            statements = history._with_logged(tables, statements)
+        history._follow(tables, statements, key)
         self.histories.append(history)
         return history
 
@@ -287,12 +287,12 @@ class ReenactingSession(Session):
 
     def _forget(self, tracked: Tracked) -> None:
         """Let histories go on without a relation that is not tracked any more."""
-        if self._live is not None and self._live.table_of(tracked.name) is not None:
+        if self._live is not None and self._live._table_of(tracked.name) is not None:
             self.histories.remove(self._live)
             self._live = None
             self.version_views.clear()
         for history in self.histories:
-            history.keep_source(tracked)
+            history._keep_source(tracked)
 
     def _keep_as(self, tracked: Tracked, name: str) -> None:
         """Track the rows of a relation by another name."""
@@ -379,8 +379,8 @@ class ReenactingSession(Session):
             return
         for name in relation_names(parse(query)):
             for history in self.histories:
-                if name not in self.version_views and (found := history.version_named(name)):
-                    history.define(*found)
+                if name not in self.version_views and (found := history._version_named(name)):
+                    history._define(*found)
 
     def _history_of(self, relations: Iterable[str]) -> TableHistory | None:
         """Return the history that made one of some relations, None if there is none.
@@ -391,7 +391,7 @@ class ReenactingSession(Session):
             When there are several: their statements have no common order.
         """
         names = list(relations)
-        found = [each for each in self.histories if any(map(each.table_of, names))]
+        found = [each for each in self.histories if any(map(each._table_of, names))]
         if len(found) > 1:
             raise TrackingError(
                 "The query reads tables of several histories.\n"

@@ -27,11 +27,11 @@ def deleted_rows(
         By relation in lower case, a predicate or keys.
     """
     begins, gone = {}, {}
-    tracked = history.tracked
+    tracked = history._tracked
     for name, what in delete.items():
         table, at, number = name.rpartition("@")
-        if at and (known := history.table_of(table) or table) in history.chains:
-            table, chain = known, history.chains[known]
+        if at and (known := history._table_of(table) or table) in history._chains:
+            table, chain = known, history._chains[known]
             if number != str(chain.first):
                 raise TrackingError(
                     f"{name!r} is not the first version of {table!r}.\nRows of "
@@ -41,10 +41,10 @@ def deleted_rows(
             begins[table] = Bags(chain.versions[chain.first], view)
             continue
         relation = tracked.get(name)
-        if relation is None or name not in history.sources:
+        if relation is None or name not in history._sources:
             raise TrackingError(
                 f"No statement of the history reads {name!r}.\n"
-                f"They read {', '.join(sorted(history.sources))}."
+                f"They read {', '.join(sorted(history._sources))}."
             )
         view_of = _rows_of_tokens(history, relation, what)
         if view_of is not None:
@@ -54,13 +54,13 @@ def deleted_rows(
 
 def _first_rows(history: KnownHistory, table: str, what: Any) -> str | None:
     """Return a view of rows of the first version; None: none are selected."""
-    chain = history.chains[table]
+    chain = history._chains[table]
     rows = history.spark.table(chain.versions[chain.first])
     name = f"{table}@{chain.first}"
     if isinstance(what, str | Column):
         selected = where(rows, name, what)
     else:
-        columns = history.key_columns(table)
+        columns = history._key_columns(table)
         schema = rows.select(*map(column_of, columns)).schema
         wanted = history.spark.createDataFrame(rows_of_keys(history.spark, name, schema, what))
         match = [rows[quoted_name([c])].eqNullSafe(wanted[quoted_name([c])]) for c in columns]

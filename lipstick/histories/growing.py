@@ -86,17 +86,7 @@ class GrowingHistory(RowQuestions):
         self._numbered = 0
 
     @property
-    def chains(self) -> Mapping[str, Chain]:
-        """The versions of the tables, by their names in lower case."""
-        return self._chains
-
-    @property
-    def steps(self) -> list[HistoryStep]:
-        """The statements in their order."""
-        return self._steps
-
-    @property
-    def sources(self) -> frozenset[str]:
+    def _sources(self) -> frozenset[str]:
         """The relations that statements read, and the first versions of the tables, lower case."""
         read = {
             step.reads.get(name, name)
@@ -108,22 +98,22 @@ class GrowingHistory(RowQuestions):
         return frozenset(read | first)
 
     @property
-    def tracked(self) -> Mapping[str, Tracked]:
+    def _tracked(self) -> Mapping[str, Tracked]:
         """The relations of the session, by name in lower case."""
         return {name.lower(): tracked for name, tracked in self._session.tracked.items()}
 
-    def table_of(self, relation: str) -> str | None:
+    def _table_of(self, relation: str) -> str | None:
         """Return the table whose last version is tracked as a relation; None: it is of none."""
         found = (name for name, its in self._relations.items() if its.lower() == relation.lower())
         return next(found, None)
 
-    def table_named(self, parts: Sequence[str]) -> str | None:
+    def _table_named(self, parts: Sequence[str]) -> str | None:
         """Return the table that a name means, whichever of its names it is; None: it is of none."""
         relation = self._session.catalog().relation(tuple(parts))
-        table = None if relation is None else self.table_of(relation.name)
+        table = None if relation is None else self._table_of(relation.name)
         return table or chain_named(self.spark, tuple(parts), self._chains)
 
-    def over_tables(
+    def _over_tables(
         self, sql: str, view_of: Callable[[str], str | None]
     ) -> tuple[str, frozenset[str]]:
         """Return a query that reads views in place of tables, and the tables that it reads.
@@ -134,12 +124,12 @@ class GrowingHistory(RowQuestions):
             Returns the view of a table; None: it is read as it is.
         """
         query, _ = resolved(parse(sql), self._session.catalog())
-        named = {name: self.table_named(parts) for name, parts in names_read(query).items()}
+        named = {name: self._table_named(parts) for name, parts in names_read(query).items()}
         read = {name: table for name, table in named.items() if table is not None}
         views = {name: view for name, table in read.items() if (view := view_of(table)) is not None}
         return over_relations(query, views), frozenset(read.values())
 
-    def add_table(self, name: str, tracked: Tracked) -> None:
+    def _add_table(self, name: str, tracked: Tracked) -> None:
         """Follow a table from the version that is tracked."""
         (pinned,), source = tracked.source.versions, tracked.source.version
         assert source is not None
@@ -157,7 +147,7 @@ class GrowingHistory(RowQuestions):
         self._versions[tracked.view] = pinned.version
         self._rename_source(tracked.name, name)
 
-    def add_version(
+    def _add_version(
         self, name: str, version: int, *, unchanged: bool = False, replaced: bool = False
     ) -> None:
         """Add a version, and track it in place of the one before.
@@ -182,7 +172,7 @@ class GrowingHistory(RowQuestions):
             table,
         )
 
-    def take_back(self, name: str, version: int) -> None:
+    def _take_back(self, name: str, version: int) -> None:
         """Forget what was made of a table after a version that was restored.
 
         Statements of other names are not called after the forgotten ones.
@@ -235,20 +225,20 @@ class GrowingHistory(RowQuestions):
         self._versions[after.view] = version
         return after, table
 
-    def next_name(self) -> str:
+    def _next_name(self) -> str:
         """Return the name of the next statement, which none had before."""
         self._numbered += 1
         return f"s{self._numbered}"
 
-    def keep_source(self, tracked: Tracked) -> None:
+    def _keep_source(self, tracked: Tracked) -> None:
         """Keep a relation that statements read, and that is no longer tracked, by another name.
 
         It is called after the number of its time: ``updates@1``, ``updates@2``.
         """
-        if tracked.name.lower() not in self.sources:
+        if tracked.name.lower() not in self._sources:
             return
         number = 1
-        while (name := f"{tracked.name}@{number}").lower() in self.tracked:
+        while (name := f"{tracked.name}@{number}").lower() in self._tracked:
             number += 1
         self._session._keep_as(tracked, name)
         self._rename_source(tracked.name, name)
@@ -262,7 +252,7 @@ class GrowingHistory(RowQuestions):
                 self._steps[number] = dataclasses.replace(step, reads=reads)
         self._session.version_views.clear()
 
-    def check_reenactable(self, step: HistoryStep, columns: TableShape | None = None) -> None:
+    def _check_reenactable(self, step: HistoryStep, columns: TableShape | None = None) -> None:
         """Refuse a statement that has no rule over the version before it.
 
         Parameters
@@ -304,6 +294,6 @@ class GrowingHistory(RowQuestions):
                 if stands_for not in self._chains and stands_for not in bases:
                     bases[stands_for] = Bags(pinned[stands_for], gone.get(stands_for))
         for name, view in pinned.items():
-            if self.table_of(name) is None:
+            if self._table_of(name) is None:
                 bases.setdefault(name, Bags(view, gone.get(name)))
         return bases

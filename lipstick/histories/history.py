@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame
 
 from lipstick.errors import StatementError, TrackingError, UnsupportedError
-from lipstick.histories.chain import Chain, HistoryStep
+from lipstick.histories.chain import HistoryStep
 from lipstick.histories.deletions import deleted_rows
 from lipstick.histories.engine import reading_versions, shape_of
 from lipstick.histories.growing import GrowingHistory, Keys
@@ -75,7 +75,7 @@ class TableHistory(GrowingHistory):
         self.known = KnownRows(self.engine)
         self._views = VersionViews(self, session.version_views, session.add_view)
 
-    def follow(
+    def _follow(
         self,
         tables: Mapping[str, Versions],
         statements: Sequence[str | ExecutedStatement],
@@ -90,7 +90,7 @@ class TableHistory(GrowingHistory):
             for name, versions in tables.items()
         }
         self._steps = [self._with_reads(step) for step in steps_of(spark, self._chains, statements)]
-        untracked_sources(self._chains, self._steps, lambda name: name in self.tracked)
+        untracked_sources(self._chains, self._steps, lambda name: name in self._tracked)
         check_versions(spark, self.engine, self._chains, self._steps, self._bases({}))
         self._checked = {step.name for step in self._steps}
         for name, shown in self._names.items():
@@ -111,15 +111,15 @@ class TableHistory(GrowingHistory):
         """Return a statement with the tables and relations that the names in it mean."""
         reads = dict(step.reads)
         for name, parts in names_read(step.statement).items():
-            table = self.table_named(parts)
+            table = self._table_named(parts)
             if name not in reads and table is not None:
                 reads[name] = table
         statement, relations = resolved(step.statement, self._session.catalog(), reads)
         for name, relation in relations.items():
-            reads[name] = self.table_of(relation.name) or relation.name.lower()
+            reads[name] = self._table_of(relation.name) or relation.name.lower()
         return dataclasses.replace(step, statement=statement, reads=reads)
 
-    def with_logged(
+    def _with_logged(
         self, tables: Mapping[str, Versions], statements: Sequence[str | ExecutedStatement]
     ) -> list[ExecutedStatement]:
         """Return statements and the ones in a table's log; see :meth:`lipstick.Session.reenact`."""
@@ -151,7 +151,7 @@ class TableHistory(GrowingHistory):
 
     def version(self, table: str, number: int) -> DataFrame:
         """Return the rows of a version of a table."""
-        chain = self.chain(table)
+        chain = self._chains[self._name_of(table)]
         if number not in chain.versions:
             raise TrackingError(
                 f"{table!r} has no version {number}.\n"
@@ -160,7 +160,10 @@ class TableHistory(GrowingHistory):
         return self.spark.table(chain.versions[number])
 
     def __repr__(self) -> str:
-        counts = (f"{name} ({len(self.chain(name).versions)} versions)" for name in self.tables)
+        counts = (
+            f"{shown} ({len(self._chains[name].versions)} versions)"
+            for name, shown in self._names.items()
+        )
         return f"<lipstick history of {', '.join(counts)}, {len(self._steps)} statements>"
 
     # -- hypothetical tables ---------------------------------------------------------------
@@ -177,13 +180,15 @@ class TableHistory(GrowingHistory):
         UnsupportedError
             When a MERGE might fail had other rows been there, for such a world has no answer.
         """
-        text, _ = self.over_tables(sql, lambda table: self.define(table, self._chains[table].last))
+        text, _ = self._over_tables(
+            sql, lambda table: self._define(table, self._chains[table].last)
+        )
         return self._session.sql(text)
 
-    def define(self, table: str, version: int) -> str:
+    def _define(self, table: str, version: int) -> str:
         """Let queries read a version as a query over the first ones; return its name."""
         self.check()
-        return self._views.define(self.name_of(table), version)
+        return self._views.define(self._name_of(table), version)
 
     @reading_versions()
     def check(self) -> None:
@@ -319,13 +324,13 @@ class TableHistory(GrowingHistory):
         steps, found = {step.name: step for step in self._steps}, dict[str, HistoryStep]()
         others = {name: read_statement(self.spark, text) for name, text in replace.items()}
         for name, other in others.items():
-            if self.table_named(other.table) != steps[name].table:
+            if self._table_named(other.table) != steps[name].table:
                 raise TrackingError(
                     f"{name!r} changes {steps[name].table!r}, and what replaces it "
                     f"{'.'.join(other.table)!r}.\nReplace it by a statement over the same table."
                 )
             found[name] = self._with_reads(dataclasses.replace(steps[name], statement=other))
-        untracked_sources(self._chains, list(found.values()), lambda name: name in self.tracked)
+        untracked_sources(self._chains, list(found.values()), lambda name: name in self._tracked)
         return found
 
     def _keys_of_tables(self) -> dict[str, Sequence[str]]:
@@ -340,41 +345,29 @@ class TableHistory(GrowingHistory):
         """Return the columns of verified keys of relations outside of the history, by relation."""
         return {
             name: each.token
-            for name, each in self.tracked.items()
-            if each.naming is Naming.KEY and each.verified and self.table_of(name) is None
+            for name, each in self._tracked.items()
+            if each.naming is Naming.KEY and each.verified and self._table_of(name) is None
         }
 
-    def concerns(self, names: Iterable[str]) -> bool:
+    def _concerns(self, names: Iterable[str]) -> bool:
         """Return True if deletions of some relations may change the tables."""
-        return any(name.lower() in self.sources or "@" in name for name in names)
+        return any(name.lower() in self._sources or "@" in name for name in names)
 
-    def version_named(self, relation: str) -> tuple[str, int] | None:
+    def _version_named(self, relation: str) -> tuple[str, int] | None:
         """Return the table and the version that a name like ``orders@2`` means; None: none."""
         name, at, number = relation.rpartition("@")
-        table = self.table_of(name) if at else None
+        table = self._table_of(name) if at else None
         if table is None or number not in map(str, self._chains[table].versions):
             return None
         return table, int(number)
 
-    def relation_of(self, table: str) -> str:
-        """Return the name by which a table's last version is tracked."""
-        return self._relations[table]
-
-    def track_first(self, table: str, name: str) -> None:
-        """Track the first version of a table under a name."""
-        self._first[table](name)
-
-    def replay_before(self, step: HistoryStep) -> Replay:
+    def _replay_before(self, step: HistoryStep) -> Replay:
         """Return a replay that stands before a statement, over the real rows."""
         replay = self._real_replay()
         replay.stand_before(step)
         return replay
 
-    def key_of(self, table: str) -> Keys:
-        """Return the key that names the rows of a table."""
-        return self._keys[table]
-
-    def what_if_of(
+    def _what_if_of(
         self,
         frame: AnnotatedFrame,
         delete: Mapping[str, Any],
@@ -400,7 +393,7 @@ class TableHistory(GrowingHistory):
         known = {name.lower() for name in frame.plan.relations}
         read = {s.reads.get(name, name) for s in self._steps for name in sources_of(s.statement)}
         for name in delete:
-            table = None if name.lower() in known else self.table_of(name)
+            table = None if name.lower() in known else self._table_of(name)
             if table in read:
                 first = f"{table}@{self._chains[table].first}"
                 raise TrackingError(
@@ -408,11 +401,11 @@ class TableHistory(GrowingHistory):
                     f"does not read it.\nDelete rows of its first version, {first!r}, or undo "
                     "statements."
                 )
-        of_sources = {n: what for n, what in delete.items() if self.concerns([n])}
+        of_sources = {n: what for n, what in delete.items() if self._concerns([n])}
         tables = self.what_if(of_sources, undo=undo, replace=replace)
         fates = {}
         for name, tracked in frame.plan.relations.items():
-            table = self.table_of(name)
+            table = self._table_of(name)
             version = self._versions.get(tracked.view)
             if table and version not in (None, self._chains[table].last):
                 raise TrackingError(
@@ -430,7 +423,7 @@ class TableHistory(GrowingHistory):
 
     # -- parts -----------------------------------------------------------------------------
 
-    def name_of(self, table: str) -> str:
+    def _name_of(self, table: str) -> str:
         """Return the name in lower case of a table, given it or the relation of its rows.
 
         Raises
@@ -439,30 +432,26 @@ class TableHistory(GrowingHistory):
             When the history has no such table.
         """
         known = table.lower() in self._chains
-        name = table.lower() if known else self.table_named(name_parts(table))
+        name = table.lower() if known else self._table_named(name_parts(table))
         if name is not None:
             return name
         raise TrackingError(
             f"The history has no table {table!r}.\nIt has {', '.join(self.tables)}."
         )
 
-    def made_by(self, table: str) -> dict[int, str]:
+    def _made_by(self, table: str) -> dict[int, str]:
         """Return by version the statement that made it."""
         steps = (step for step in self._steps if step.table == table and not step.unchanged)
         return {step.version: step.name for step in steps}
 
-    def chain(self, table: str) -> Chain:
-        """Return the versions of a table."""
-        return self._chains[self.name_of(table)]
-
-    def read_by(self, step: HistoryStep) -> tuple[str, ...]:
+    def _read_by(self, step: HistoryStep) -> tuple[str, ...]:
         """Return the tables and relations that a statement read; rows that it added none."""
         read = {step.reads.get(name, name) for name in sources_of(step.statement)}
         if not isinstance(step.statement, Replace | Insert):
             read.add(step.table)
         return tuple(sorted(self._names.get(name, name) for name in read))
 
-    def annotated_step(self, step: HistoryStep) -> tuple[AnnotatedFrame, dict[str, str]]:
+    def _annotated_step(self, step: HistoryStep) -> tuple[AnnotatedFrame, dict[str, str]]:
         """Annotate the rows after a statement as a query over what it read, for its columns alone.
 
         Returns
@@ -488,13 +477,13 @@ class TableHistory(GrowingHistory):
         try:
             views = {n: relation(step.reads.get(n, n)) for n in sources_of(step.statement)}
             over = Relations(relation(step.table), views)
-            text = self.replay_before(step).reenacted(step, None, over).rows
+            text = self._replay_before(step).reenacted(step, None, over).rows
             return self._session.sql(text), stands_for
         finally:
             for own in stands_for:
                 self._session.untrack(own)
 
-    def key_columns(self, table: str) -> tuple[str, ...]:
+    def _key_columns(self, table: str) -> tuple[str, ...]:
         """Return the columns of a table's key.
 
         Raises

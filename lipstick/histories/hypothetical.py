@@ -37,7 +37,7 @@ class HypotheticalTables:
 
     def table(self, name: str) -> DataFrame:
         """Return the rows of a table."""
-        bags = self._states[self._history.name_of(name)]
+        bags = self._states[self._history._name_of(name)]
         return own_sql(self._history.spark, hypothetical(bags))
 
     def changes(self, name: str) -> DataFrame:
@@ -46,9 +46,9 @@ class HypotheticalTables:
         ``_change`` is changed, deleted or added. Rows are matched by the table's key, if it has
         one, else they are deleted or added.
         """
-        table = self._history.name_of(name)
+        table = self._history._name_of(name)
         bags, spark = self._states[table], self._history.spark
-        key = self._history.key_of(table)
+        key = self._history._keys[table]
         names = [] if key == "*" else [key] if isinstance(key, str) else list(key)
         return paired_changes(spark, bags, names)
 
@@ -60,7 +60,7 @@ class HypotheticalTables:
         StatementError
             When two rows would have one key.
         """
-        table = self._history.table_of(tracked.name)
+        table = self._history._table_of(tracked.name)
         assert table is not None
         bags, spark = self._states[table], self._history.spark
         if not bags.changed:
@@ -89,7 +89,7 @@ class HypotheticalTables:
         """
         assert bags.came is not None
         history, spark = self._history, self._history.spark
-        chain, engine = history.chain(table), history.engine
+        chain, engine = history._chains[history._name_of(table)], history.engine
         expressions = over_rows([quoted_name([ROWS, column]) for column in key], ROWS)
         keys = engine.keys([(rows_of(bags.came), ROWS, expressions)])
         if keys is None:

@@ -214,7 +214,7 @@ def execute(live: LiveTables, target: StatementTarget) -> None:
     written = read_statement(spark, text)
     _check_columns(target.tracked, table)
     commits = _commits_after(table, target.version)
-    known = history.table_of(target.tracked.name)
+    known = history._table_of(target.tracked.name)
     if known is not None:
         commits = _restored(history, known, commits)
     own = live.catalog().tracked[target.tracked.name.lower()]
@@ -234,7 +234,7 @@ def execute(live: LiveTables, target: StatementTarget) -> None:
     made, *later = _new_versions(table, step.version)
     _follow(history, step, made, columns)
     for version in later:
-        history.add_version(step.table, version, unchanged=True)
+        history._add_version(step.table, version, unchanged=True)
 
 
 def _new_versions(table: VersionedTable, before: int) -> list[int]:
@@ -333,11 +333,11 @@ class _FollowedCommands:
             self._follow(name, command, number)
         except LipstickError as error:
             own = live.catalog().tracked[name]
-            new = live.history.table_of(own.name) is None and command.overwrites
+            new = live.history._table_of(own.name) is None and command.overwrites
             if new and number is not None and isinstance(error, UntrackedError | TrackingError):
-                live.history.keep_source(own)
+                live.history._keep_source(own)
                 live.track_anew(own, number)
-                if name not in live.history.sources:
+                if name not in live.history._sources:
                     self.loaded[name] = error
             else:
                 self.made[name].clear()
@@ -373,7 +373,7 @@ class _FollowedCommands:
         """Keep the commits that no command made, and raise the first refusal."""
         history = self.live.history
         for name, rest in self.commits.items():
-            table_name = history.table_of(name)
+            table_name = history._table_of(name)
             last = rest[-1].version if rest and name not in self.refused else None
             if table_name is not None:
                 _keep(history, table_name, _until(rest, None, last))
@@ -576,10 +576,10 @@ def _up_to(
     history: GrowingHistory, tracked: Tracked, statement: Statement, kept: Sequence[TableVersion]
 ) -> str:
     """Follow the table of a statement through versions that none made; return its name."""
-    table = history.table_of(tracked.name)
+    table = history._table_of(tracked.name)
     if table is None:
         table = dotted(statement.table)
-        history.add_table(table, tracked)
+        history._add_table(table, tracked)
     _keep(history, table, kept)
     return table
 
@@ -603,36 +603,36 @@ def _new_step(
         The columns that the table has by then; None: the same as its version.
     """
     reads = {
-        name: history.table_of(each.name) or each.name.lower() for name, each in relations.items()
+        name: history._table_of(each.name) or each.name.lower() for name, each in relations.items()
     }
-    before = history.chains[table].last
+    before = history._chains[table].last
     step = HistoryStep("", statement, table, before, reads, dynamic, unchanged=True, accepted=True)
     evolves = isinstance(statement, MergeInto) and statement.evolves
     if not (evolves or isinstance(statement, Replace)):
-        history.check_reenactable(step, columns)
+        history._check_reenactable(step, columns)
     return step
 
 
 def _keep(history: GrowingHistory, name: str, commits: Sequence[TableVersion]) -> None:
     """Add versions that no statement made: with the rows of the one before, or of one restored."""
     for commit in commits:
-        table = history.chains[name].table
+        table = history._chains[name].table
         if commit.operation == RESTORE and table is not None:
             restored = restored_version(commit, table)
-            if restored not in history.chains[name].versions:
+            if restored not in history._chains[name].versions:
                 raise StatementError(
                     f"{name} was restored to version {restored}, which is before its history.\n"
                     "Track it again: the history begins anew there."
                 )
-            history.take_back(name, restored)
-        history.add_version(name, commit.version, unchanged=True)
+            history._take_back(name, restored)
+        history._add_version(name, commit.version, unchanged=True)
 
 
 def _restored(
     history: GrowingHistory, name: str, commits: list[TableVersion]
 ) -> list[TableVersion]:
     """Take back what RESTORE and rollbacks took back; return the commits after that."""
-    chain = history.chains[name]
+    chain = history._chains[name]
     assert chain.table is not None
     for place, commit in reversed(list(enumerate(commits))):
         known = commit.operation == RESTORE and restored_version(commit, chain.table)
@@ -643,7 +643,7 @@ def _restored(
     numbers = [each.version for each in commits]
     before = [number for number in chain.versions if number in numbers]
     if before:
-        history.take_back(name, before[-1])
+        history._take_back(name, before[-1])
     return commits[numbers.index(before[-1]) + 1 :] if before else commits
 
 
@@ -664,11 +664,11 @@ def _follow(
     unchanged = made == step.version
     if not unchanged:
         replaced = isinstance(step.statement, Replace)
-        history.add_version(step.table, made, replaced=replaced)
-    if not unchanged or (columns and columns.alike(history.chains[step.table].shapes[made])):
+        history._add_version(step.table, made, replaced=replaced)
+    if not unchanged or (columns and columns.alike(history._chains[step.table].shapes[made])):
         columns = None
-    name = history.next_name()
-    history.steps.append(
+    name = history._next_name()
+    history._steps.append(
         replace(step, name=name, version=made, unchanged=unchanged, columns=columns)
     )
 
@@ -722,7 +722,7 @@ def _is_changed(spark: SparkSession, name: str, source: Tracked, history: Growin
         commits = _commits_after(table, version_of(source))
         if all(keeps_rows(each) and not changes_columns(each) for each in commits):
             return False
-        if history.table_of(source.name) is not None:
+        if history._table_of(source.name) is not None:
             raise _changed(source, table, commits)
     return True
 

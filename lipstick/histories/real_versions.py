@@ -66,10 +66,9 @@ class RealVersions:
 
     def stand_before(self, step: HistoryStep) -> None:
         """Let every table be the real version that it was when a statement ran."""
-        chains = self.chains
-        self.state = {name: Bags(chain.versions[chain.first]) for name, chain in chains.items()}
+        self.state = {n: Bags(chain.versions[chain.first]) for n, chain in self.chains.items()}
         for other in self.events[: self.events.index(step)]:
-            self.state[other.table] = Bags(chains[other.table].versions[other.version])
+            self.state[other.table] = Bags(self.chains[other.table].versions[other.version])
         self.state[step.table] = Bags(self._real_before(step))
 
     def relations(self, step: HistoryStep) -> Relations:

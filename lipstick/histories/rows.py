@@ -71,27 +71,24 @@ class RowQuestions(ABC):
 
     spark: SparkSession
     engine: SparkReplayEngine
+    _chains: dict[str, Chain]
 
     @abstractmethod
-    def name_of(self, table: str) -> str:
+    def _name_of(self, table: str) -> str:
         """Return a table of the history by its name in lower case."""
 
     @abstractmethod
-    def over_tables(
+    def _over_tables(
         self, sql: str, view_of: Callable[[str], str | None]
     ) -> tuple[str, frozenset[str]]:
         """Return a query that reads views in place of tables, and the tables that it reads."""
 
     @abstractmethod
-    def chain(self, table: str) -> Chain:
-        """Return the versions of a table."""
-
-    @abstractmethod
-    def key_columns(self, table: str) -> tuple[str, ...]:
+    def _key_columns(self, table: str) -> tuple[str, ...]:
         """Return the columns of a table's key."""
 
     @abstractmethod
-    def made_by(self, table: str) -> dict[int, str]:
+    def _made_by(self, table: str) -> dict[int, str]:
         """Return by version the statement that made it."""
 
     @question("reading the versions of a row")
@@ -109,8 +106,8 @@ class RowQuestions(ABC):
             The value of the table's key; where it has several columns, a tuple or the values by
             column.
         """
-        name, chain = self.name_of(table), self.chain(table)
-        columns = self.key_columns(name)
+        chain = self._chains[name := self._name_of(table)]
+        columns = self._key_columns(name)
         values = key_values(table, columns, key)
         rows = self.spark.table(chain.versions[chain.last])
         rows_of_keys(self.spark, table, rows.select(*map(column_of, columns)).schema, [values])
@@ -125,7 +122,7 @@ class RowQuestions(ABC):
                 f"Version {twice} of {table!r} has several rows of the key {key!r}.\n"
                 "Reenact the history with a key that is unique in all versions."
             )
-        return list(changed_versions(found, chain, self.made_by(name)))
+        return list(changed_versions(found, chain, self._made_by(name)))
 
     def _found(self, chain: Chain, selected: Column) -> dict[int, list[Row]]:
         """Return by version its selected rows."""
@@ -157,8 +154,8 @@ class RowQuestions(ABC):
         last = list(versions.values())[-1] if versions else None
         if last is None or last.new is None:
             raise TrackingError(f"The last version of {table!r} has no row of the key {key!r}.")
-        chain, cells = self.chain(table), CellHistory()
-        made_by = self.made_by(self.name_of(table))
+        chain, cells = self._chains[name := self._name_of(table)], CellHistory()
+        made_by = self._made_by(name)
         for number, shape in chain.shapes.items():
             cells.follow(shape, number, made_by.get(number))
             if number in versions:
@@ -182,7 +179,7 @@ class RowQuestions(ABC):
         The version, its statement, and the values before and after; None: it is not true of the
         last version. A condition that is true of the first version has no statement.
         """
-        name, chain = self.name_of(table), self.chain(table)
+        chain = self._chains[name := self._name_of(table)]
         numbers = list(chain.versions)
         answers: dict[int, Row] = {}
 
@@ -200,14 +197,14 @@ class RowQuestions(ABC):
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if holds(middle) else (middle, high)
-        made_by = self.made_by(name)
+        made_by = self._made_by(name)
         number = numbers[high]
         old, new = answers[numbers[low]], answers[number]
         return RowVersion(number, made_by.get(number), "became true", old, new)
 
     def _ask(self, table: str, view: str, condition: str) -> Row:
         with reading(condition, written=True):
-            query, read = self.over_tables(condition, lambda name: view if name == table else None)
+            query, read = self._over_tables(condition, lambda name: view if name == table else None)
             answer = self.spark.sql(query)
             answer.schema  # noqa: B018 - Connect analyses here
         if table not in read:

@@ -53,35 +53,30 @@ class KnownHistory(Protocol):
     spark: SparkSession
     engine: SparkReplayEngine
 
-    @property
-    def chains(self) -> Mapping[str, Chain]:
-        """The versions of the tables, by their names in lower case."""
+    _chains: dict[str, Chain]
+    """The versions of the tables, by their names in lower case."""
+    _steps: list[HistoryStep]
+    """The statements in their order."""
+    _relations: dict[str, str]
+    """The names by which the tables' last versions are tracked."""
+    _first: dict[str, Callable[[str], Tracked]]
+    """By table, what tracks its first version under a name."""
 
     @property
-    def steps(self) -> list[HistoryStep]:
-        """The statements in their order."""
-
-    @property
-    def tracked(self) -> Mapping[str, Tracked]:
+    def _tracked(self) -> Mapping[str, Tracked]:
         """The relations of the session, by name in lower case."""
 
     @property
-    def sources(self) -> frozenset[str]:
+    def _sources(self) -> frozenset[str]:
         """The relations that statements read, and the first versions of the tables."""
 
-    def table_of(self, relation: str) -> str | None:
+    def _table_of(self, relation: str) -> str | None:
         """Return the table whose last version is tracked as a relation; None: it is of none."""
 
-    def key_columns(self, table: str) -> tuple[str, ...]:
+    def _key_columns(self, table: str) -> tuple[str, ...]:
         """Return the columns of a table's key."""
 
-    def relation_of(self, table: str) -> str:
-        """Return the name by which a table's last version is tracked."""
-
-    def track_first(self, table: str, name: str) -> None:
-        """Track the first version of a table under a name."""
-
-    def replay_before(self, step: HistoryStep) -> Replay:
+    def _replay_before(self, step: HistoryStep) -> Replay:
         """Return a replay that stands before a statement, over the real rows."""
 
 
@@ -357,8 +352,8 @@ def check_same_rows(
         )
     files = chain.changed(engine, before, version) if columns.alike(later) else None
     old, new = files or (chain.versions[before], chain.versions[version])
-    differing = _shown(spark, later.names, rows_of(new), with_columns(old, later, columns))
-    if differing:
+    real, computed = rows_of(new), with_columns(old, later, columns)
+    if differing := _shown(spark, later.names, real, computed):
         raise StatementError(
             f"Version {version} of {table} has other rows than version {before}, and no "
             f"statement made it. {differing}\nGive the statement, ExecutedStatement(text, "
@@ -417,8 +412,7 @@ def check_step(
             "which of them changed it is not known.\nReenact it with a source that has a row "
             "for each."
         )
-    differing = _shown(spark, later.names, real, computed)
-    if differing:
+    if differing := _shown(spark, later.names, real, computed):
         replay.check_nulls(step, step.statement, replay.relations(step).before)
         raise StatementError(
             f"Version {step.version} of {step.table} is not what {step.name!r} makes of the "

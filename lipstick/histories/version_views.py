@@ -64,8 +64,8 @@ class VersionViews:
             remove rows with NULL that SQL keeps.
         """
         history = self._history
-        chain, steps = history.chains[table], history.steps
-        name = f"{history.relation_of(table)}@{version}"
+        chain, steps = history._chains[table], history._steps
+        name = f"{history._relations[table]}@{version}"
         made = {step.version for step in steps_over(steps, table)}
         if version == chain.first and version not in made:
             return self._state(table, 0)
@@ -81,28 +81,28 @@ class VersionViews:
     def _state(self, table: str, until: int) -> str:
         """Return the relation that a table was before the step of a number."""
         history = self._history
-        relation = history.relation_of(table)
-        steps = steps_over(history.steps[:until], table)
+        relation = history._relations[table]
+        steps = steps_over(history._steps[:until], table)
         if not steps:
-            name = f"{relation}@{history.chains[table].first}"
-            if name.lower() not in history.tracked:
-                history.track_first(table, name)
+            name = f"{relation}@{history._chains[table].first}"
+            if name.lower() not in history._tracked:
+                history._first[table](name)
             return name
         step = steps[-1]
         name = f"{relation}@{step.version}/{step.name}"
         if name.lower() not in self._defined:
-            self._define(name, self._text(step), history.chains[table].versions[step.version])
+            self._define(name, self._text(step), history._chains[table].versions[step.version])
         return name
 
     def _text(self, step: HistoryStep) -> str:
         """Return a version as a query over the version before and what the statement read."""
-        history, number = self._history, self._history.steps.index(step)
+        history, number = self._history, self._history._steps.index(step)
         views = {}
         for known in sources_of(step.statement):
             stands_for = step.reads.get(known, known)
-            own = stands_for in history.chains
+            own = stands_for in history._chains
             views[known] = self._state(stands_for, number) if own else stands_for
-        replay = history.replay_before(step)
+        replay = history._replay_before(step)
         relations = replay.relations(step)
         replay.check_nulls(step, step.statement, relations.before, whichever=True)
         written = replay.reenacted(step, relations)
@@ -122,7 +122,7 @@ class VersionViews:
     def _at(self, table: str, until: int, version: int) -> str:
         """Return the relation before the step of a number, with the columns of a later version."""
         history, name = self._history, self._state(table, until)
-        chain, steps = history.chains[table], steps_over(history.steps[:until], table)
+        chain, steps = history._chains[table], steps_over(history._steps[:until], table)
         start = steps[-1].version if steps else chain.first
         rows = chain.versions[start]
         for number, shapes in enumerate(chain.evolutions(start, version)):
@@ -141,7 +141,7 @@ class VersionViews:
     ) -> None:
         """Check that no row is matched twice, whichever rows are there."""
         assert isinstance(step.statement, MergeInto)
-        chains = self._history.chains
+        chains = self._history._chains
         fixed = (name for name in relations.views if step.reads.get(name, name) not in chains)
         keys = [key for _, key in written.keys]
         query = duplicate_source_keys(step.statement, keys, written.aliases[1], frozenset(fixed))

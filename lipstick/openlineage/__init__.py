@@ -136,8 +136,8 @@ def statement_events(
     check_installed()
     parent, events = parent_from_environment(), []
     committed = {table: _commit_times(history, table) for table in history.tables}
-    for step in history.steps:
-        table = history.name_of(step.table)
+    for step in history._steps:
+        table = history._name_of(step.table)
         time = committed[table].get(step.version)
         start, end = (times or {}).get(step.name, (time, time))
         if start is None or end is None:
@@ -145,13 +145,13 @@ def statement_events(
                 f"When {step.name!r} ran is not known: the versions of {table} are data frames.\n"
                 f"Give its start and end: times={{{step.name!r}: (start, end)}}."
             )
-        before = history.chain(table).before_step(step)
-        inputs: dict[str, dict[str, Any]] = {name: {} for name in history.read_by(step)}
+        before = history._chains[table].before_step(step)
+        inputs: dict[str, dict[str, Any]] = {name: {} for name in history._read_by(step)}
         if table in inputs:
             inputs[table] = _versions([before])
         facets = _versions([step.version])
         try:
-            frame, datasets = history.annotated_step(step)
+            frame, datasets = history._annotated_step(step)
         except LipstickError:  # no rule for its text: what it reads is known all the same
             output = OutputLineage(tuple(inputs), facets=facets)
         else:
@@ -171,7 +171,7 @@ def statement_events(
 
 
 def _commit_times(history: TableHistory, table: str) -> dict[int, datetime]:
-    version = history.tracked[history.relation_of(table.lower()).lower()].source.version
+    version = history._tracked[history._relations[table.lower()].lower()].source.version
     return {} if version is None else {each.version: each.time for each in version.history()}
 
 

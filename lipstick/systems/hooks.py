@@ -42,10 +42,10 @@ class StreamTracking:
 class StatementHistory(Protocol):
     """The statements by which tables were made."""
 
-    def concerns(self, names: Iterable[str]) -> bool:
+    def _concerns(self, names: Iterable[str]) -> bool:
         """Return True if deletions of some relations may change the tables."""
 
-    def what_if_of(
+    def _what_if_of(
         self,
         frame: AnnotatedFrame,
         delete: Mapping[str, Any],

@@ -115,7 +115,7 @@ def check_format_history(
         history = ls.history if live else ls.reenact({table: table}, ran, key="*")
         if random.getrandbits(1):
             # Rows are looked up by a key, which several of them have.
-            history._keys[history.name_of(table)] = "k"
+            history._keys[history._name_of(table)] = "k"
         try:
             _ask(history, random, drawn.tables, kept, f"{table}@{first}")
         except UnsupportedError as error:
@@ -130,7 +130,7 @@ def check_format_history(
 def _check_rows(history: TableHistory, *, written: bool) -> None:
     """Hold the rows of all versions, which follow from commits, against the versions."""
     (table,) = history.tables
-    chain = history.chain(table)
+    chain = history._chains[history._name_of(table)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lipstick.histories.changes._FEW_VERSIONS", 0 if written else 100)
         found = history._found(chain, F.lit(True))
@@ -152,7 +152,7 @@ def _ask(
     really, fails = Tables(rows), False
     for name, condition in gone.items():
         really.database.execute(f"DELETE FROM {name} WHERE {condition}")
-    read = {name: c for name, c in gone.items() if names[name] in history.sources}
+    read = {name: c for name, c in gone.items() if names[name] in history._sources}
     for name, one in zip(history.statements, kept, strict=True):
         try:
             if name not in undone:

@@ -91,7 +91,7 @@ def test_a_statement_that_reads_its_own_target_is_followed(
             lake.sql(text)
         history = ls.reenact({table: table}, texts, key="id")
         own = table.rpartition(".")[2]
-        first = history.chain(table).first
+        first = history._chains[history._name_of(table)].first
     else:
         own = "own"
         first = ls.track("own", table, key="id").source.versions[0].version
@@ -103,7 +103,7 @@ def test_a_statement_that_reads_its_own_target_is_followed(
                 for text in texts:
                     lake.sql(text)
         history = ls.history
-    assert [len(history.statements), history.sources & {own, table}] == [1 + position, set()]
+    assert [len(history.statements), history._sources & {own, table}] == [1 + position, set()]
     history.check()
     without = _made(lake, copy, format, f"{ROWS} WHERE id <> 1", run)
     asked = history.what_if(delete={f"{own}@{first}": "id = 1"}).table(own)

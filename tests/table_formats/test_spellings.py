@@ -59,7 +59,8 @@ def test_names_mean_what_spark_finds_by_them(
         )
     history = ls.history
     assert len(history.statements) == len(sources)
-    assert history.sources == {"source", f"{history.tables[0]}@{history.chain('tracked').first}"}
+    (chain,) = history._chains.values()
+    assert history._sources == {"source", f"{history.tables[0]}@{chain.first}"}
     (row,) = ls.sql("SELECT v FROM tracked WHERE id = 2").df.collect()
     assert row["v"] == 20 + 20 * len(sources)
     became = 20 + 20 * len(sources) // 2
@@ -154,7 +155,7 @@ def test_reenacted_statements_name_their_table_in_any_way(
         lake.sql(text)
     history = ls.reenact({f"{schema}.target": f"{schema}.target"}, texts, key="id")
     assert [row.statement for row in history.rows("target", 3 + len(names))] == [f"s{len(names)}"]
-    first = history.chain("target").first
+    first = history._chains[history._name_of("target")].first
     asked = history.what_if(delete={f"target@{first}": [3]}, replace={"s1": texts[-1]})
     (last,) = asked.table("target").selectExpr("max(id)").collect()
     assert last[0] == 2 + len(names)
