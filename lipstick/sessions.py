@@ -188,8 +188,9 @@ class Session:
         self, name: str, stream: DataFrame, key: str | Sequence[str] | None, verify: bool
     ) -> Tracked:
         found = stream_tracker().track(name, stream, key)
-        rows = replace(found.rows, verified=verify)
-        return self._track(name, found.source, rows, stream=found.stream)
+        return self._track(
+            name, found.source, replace(found.rows, verified=verify), stream=found.stream
+        )
 
     def _track_source(
         self,
@@ -208,8 +209,8 @@ class Session:
                 return before
             raise _tracked_already(name)
         if verify:
-            verify_tokens(name, rows)
-        return self._track(name, pinned, rows if verify else rows.unverified)
+            rows = verify_tokens(name, rows)
+        return self._track(name, pinned, rows)
 
     def _track(
         self,

@@ -62,8 +62,7 @@ def track_leaf(
     keys = [key] if key is not None else [None] if version is None else [None, "*"]
     for each in keys:
         try:
-            named = name_rows(name, pinned, each, True)
-            verify_tokens(name, named)
+            named = verify_tokens(name, name_rows(name, pinned, each, True))
         except SourceError:
             continue
         return session._track(name, pinned, named)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 FORMAT = "lipstick-erasure-plan/1"
 Steps = Callable[[str], None]
+Differences = tuple[ErasedTables, dict[str, Bags]]
 
 
 def silent(step: str) -> None:
@@ -71,12 +72,14 @@ class ErasurePlan:
     leftovers are searched for: delete it once the receipt is made.
     """
 
-    def __init__(self, host: ErasureHost, document: Mapping[str, Any]) -> None:
+    def __init__(
+        self, host: ErasureHost, document: Mapping[str, Any], computed: Differences | None = None
+    ) -> None:
         if document.get("format") != FORMAT:
             raise LipstickError(f"This is not a plan of an erasure: its format is not {FORMAT!r}.")
         self._host = host
         self.document = dict(document)
-        self._differences: tuple[ErasedTables, dict[str, Bags]] | None = None
+        self._differences = computed
 
     @property
     def id(self) -> str:
@@ -254,17 +257,20 @@ def make_plan(
     made, entries = secrets.token_hex(4), []
     for table in tables:
         on_step(f"counting {table.name}")
-        states = _states(table, tracked.get(table.name), erased)
-        effect = effect_of(
-            host, table, differences[table.name], states, made, in_place=request.in_place
+        bags, states = differences[table.name], _states(table, tracked.get(table.name), erased)
+        entries.append(
+            {
+                "name": table.name,
+                "table": table.table,
+                "definition": table.to_json(),
+                "effect": effect_of(host, table, bags, states, made, in_place=request.in_place),
+            }
         )
-        entry = {"name": table.name, "table": table.table, "definition": table.to_json()}
-        entries.append({**entry, "effect": effect})
     on_step("collecting the values to search for")
     values, skipped = values_to_search(host.spark, tables, differences, request.identify)
     named = [str(Path(path).absolute()) if "://" not in path else path for path in request.search]
     count, size = size_of_folders([*(each.location for each in erased.opened.values()), *named])
-    plan = ErasurePlan(
+    return ErasurePlan(
         host,
         {
             "format": FORMAT,
@@ -279,9 +285,8 @@ def make_plan(
             "to_search": {"files": count, "bytes": size},
             "drop": [str(Path(path).absolute()) for path in request.drop],
         },
+        (erased, differences),
     )
-    plan._differences = erased, differences
-    return plan
 
 
 def _check_branches(tables: Sequence[PlannedTable]) -> None:

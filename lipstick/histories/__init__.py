@@ -303,7 +303,7 @@ class ReenactingSession(Session):
         """Track a version that is pinned; its key is verified when a query first reads it."""
         from lipstick.tracking.tracker import name_rows
 
-        tracked = self._track(name, source, name_rows(name, source, key, True).unverified)
+        tracked = self._track(name, source, name_rows(name, source, key, True))
         self._unread.add(tracked.view)
         return tracked
 
@@ -338,10 +338,9 @@ class ReenactingSession(Session):
             check_unchanged(self.spark, tracked.name, source)
             return
         keys = {Naming.KEY: tracked.token, Naming.VALUES: "*"}
-        named = name_rows(
-            tracked.name, pinned, keys.get(tracked.naming), tracked.naming is not Naming.NONE
-        )
-        verify_tokens(tracked.name, named)
+        key = keys.get(tracked.naming)
+        named = name_rows(tracked.name, pinned, key, tracked.naming is not Naming.NONE)
+        named = verify_tokens(tracked.name, named)
         self.untrack(tracked.name)
         self._track(tracked.name, pinned, named)
 

@@ -226,9 +226,8 @@ def execute(live: LiveTables, target: StatementTarget) -> None:
     if reads_own and any(map(changes_columns, commits)):
         raise _changed(own, table, commits)
     columns = _columns_at(table, None)
-    dynamic = is_dynamic(spark)
     name = _up_to(history, own, statement, commits)
-    step = _new_step(history, name, statement, relations, columns, dynamic=dynamic)
+    step = _new_step(history, name, statement, relations, columns, dynamic=is_dynamic(spark))
     with live.in_force():
         spark.sql(text)
     made, *later = _new_versions(table, step.version)
@@ -364,10 +363,9 @@ class _FollowedCommands:
                 )
         kept = _until(self.commits[name], number, command.base)
         columns = None if number is None else _columns_at(table, number)
-        history, dynamic = live.history, command.dynamic
-        of_table = _up_to(history, own, statement, kept)
-        step = _new_step(history, of_table, statement, read, columns, dynamic=dynamic)
-        _follow(history, step, step.version if number is None else number, columns)
+        of_table = _up_to(live.history, own, statement, kept)
+        step = _new_step(live.history, of_table, statement, read, columns, dynamic=command.dynamic)
+        _follow(live.history, step, step.version if number is None else number, columns)
 
     def end(self) -> None:
         """Keep the commits that no command made, and raise the first refusal."""

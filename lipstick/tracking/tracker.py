@@ -98,11 +98,6 @@ class NamedRows:
     files: tuple[str, ...] = ()
     verified: bool = True
 
-    @property
-    def unverified(self) -> NamedRows:
-        """These rows, verified only if their tokens need no check: see :func:`verify_tokens`."""
-        return replace(self, verified=self.naming not in (Naming.KEY, Naming.ROW_IDS))
-
 
 class TrackedStream(Protocol):
     """The stream of a relation whose rows keep coming, as the system that follows it knows it."""
@@ -203,7 +198,7 @@ def check_name(name: str) -> None:
 def name_rows(
     name: str, source: Source, key: str | Sequence[str] | None, provenance: bool
 ) -> NamedRows:
-    """Return the rows of a source with their token columns.
+    """Return the rows of a source with their token columns, which are not verified here.
 
     Raises
     ------
@@ -245,7 +240,7 @@ def name_rows(
                 "collation.\nChoose a key of other columns, or name rows by their values "
                 "(key='*')."
             )
-    return NamedRows(frame, Naming.KEY, resolved)
+    return NamedRows(frame, Naming.KEY, resolved, verified=False)
 
 
 def _places(frame: DataFrame, file: str, index: str) -> NamedRows:
@@ -259,7 +254,7 @@ def _format_tokens(table: VersionedTable, frame: DataFrame) -> NamedRows:
     """Return the ids of rows as tokens where the version has them, else their places in files."""
     named = _with_column(frame, table.row_id, ROW_ID_COLUMN)
     if named is not None:
-        return NamedRows(named, Naming.ROW_IDS, (ROW_ID_COLUMN,))
+        return NamedRows(named, Naming.ROW_IDS, (ROW_ID_COLUMN,), verified=False)
     if _with_column(frame, table.place[1], ROW_COLUMN) is not None:
         return _places(frame, *table.place)
     raise SourceError(
@@ -387,8 +382,8 @@ def check_columns(spark: SparkSession, relations: Iterable[Tracked]) -> None:
             )
 
 
-def verify_tokens(name: str, rows: NamedRows) -> None:
-    """Check that keys, or the row ids of a format, are never NULL and unique.
+def verify_tokens(name: str, rows: NamedRows) -> NamedRows:
+    """Return rows once keys, or the row ids of a format, are never NULL and unique.
 
     Raises
     ------
@@ -401,6 +396,7 @@ def verify_tokens(name: str, rows: NamedRows) -> None:
         verify_key(name, rows.frame, rows.token)
     elif rows.naming is Naming.ROW_IDS:
         verify_row_ids(name, rows.frame)
+    return replace(rows, verified=True)
 
 
 def verify_row_ids(name: str, frame: DataFrame) -> None:

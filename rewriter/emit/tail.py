@@ -278,12 +278,7 @@ def rows_query(
     captured_groups
         The captured rows, for a grouping.
     """
-    if block.kind is Kind.GROUP:
-        select = _group_rows(block, tables, None, provenance, captured_groups)
-    else:
-        rows = _member_rows if block.kind is Kind.ROWS else _union_post
-        select = rows(block, tables, provenance=provenance)
-    return with_post(select, block, tables)
+    return with_post(_rows(block, tables, None, provenance, captured_groups), block, tables)
 
 
 def stored_rows_query(block: Block, tables: Tables, extra: Sequence[Named]) -> exp.Select:
@@ -297,10 +292,21 @@ def stored_rows_query(block: Block, tables: Tables, extra: Sequence[Named]) -> e
     extra
         More aggregates of a grouping to compute and yield.
     """
+    return _rows(block, tables, extra)
+
+
+def _rows(
+    block: Block,
+    tables: Tables,
+    stored: Sequence[Named] | None,
+    provenance: bool = False,
+    captured_groups: CapturedGroups | None = None,
+) -> exp.Select:
+    """Return rows before ORDER BY and LIMIT; ``stored``: as `stored_rows_query` has them."""
     if block.kind is Kind.GROUP:
-        return _group_rows(block, tables, extra)
+        return _group_rows(block, tables, stored, provenance, captured_groups)
     rows = _member_rows if block.kind is Kind.ROWS else _union_post
-    return rows(block, tables, keep_absent=True)
+    return rows(block, tables, provenance, stored is not None)
 
 
 def answer_query(block: Block, rows: str, extra: Sequence[str] = ()) -> exp.Select:
@@ -361,9 +367,7 @@ def _annotation(block: Block, tables: Tables) -> Scalar:
     return fill(monomial(block), block, tables)
 
 
-def _member_rows(
-    block: Block, tables: Tables, *, provenance: bool = False, keep_absent: bool = False
-) -> exp.Select:
+def _member_rows(block: Block, tables: Tables, provenance: bool, keep_absent: bool) -> exp.Select:
     columns = [*block.keys, *((output.name, output.scalar) for output in block.outputs)]
     if keep_absent:
         columns += _bookkeeping(block, tables, None)
@@ -379,10 +383,9 @@ def _group_rows(
     block: Block,
     tables: Tables,
     stored: Sequence[Named] | None,
-    provenance: bool = False,
-    captured_groups: CapturedGroups | None = None,
+    provenance: bool,
+    captured_groups: CapturedGroups | None,
 ) -> exp.Select:
-    """Return the rows of a grouping; ``stored``: as `stored_rows_query` has them."""
     keys = [(name, fill(key, block, tables)) for name, key in block.keys]
     computed = [(name, fill(call, block, tables)) for name, call in block.aggregates]
     added = [(name, fill(call, block, tables)) for name, call in stored or ()]
@@ -467,9 +470,7 @@ def _bookkeeping(block: Block, tables: Tables, present: Scalar | None) -> list[N
     return columns
 
 
-def _union_post(
-    block: Block, tables: Tables, *, provenance: bool = False, keep_absent: bool = False
-) -> exp.Select:
+def _union_post(block: Block, tables: Tables, provenance: bool, keep_absent: bool) -> exp.Select:
     union = union_rows(block, tables.rows, provenance=provenance)
     columns: list[Named] = [(name, qualified(UNION, name)) for name in block.identity]
     present = conjunction([fill(condition, block, tables) for condition in block.having])

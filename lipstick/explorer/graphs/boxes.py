@@ -21,7 +21,6 @@ LABEL = 26
 """Characters of a label at most; the middle of longer ones is left out."""
 
 Focus: TypeAlias = dict[str, Any]
-Inside: TypeAlias = Literal["", "boxes", "grid"]
 """A picture's subject, as the page asks for it: see :mod:`lipstick.explorer.graphs.picture`."""
 
 _LETTER, _LEAST, _LINE = 7.6, 96.0, 17.0
@@ -70,7 +69,7 @@ class Drawing:
         lines: Sequence[str] = (),
         parent: int | None = None,
         focus: Focus | None = None,
-        inside: Inside = "",
+        inside: Literal["", "boxes", "grid"] = "",
     ) -> int:
         """Add a box; return its number.
 

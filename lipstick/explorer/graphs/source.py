@@ -171,8 +171,9 @@ class GraphSource:
             graph = self.graph(budget)
             node = self._node(graph, focus["node"])
             back, forth = params.integer("back", 2, 1, 12), params.integer("forth", 2, 1, 12)
-            drawn = Picture(outline=outline, marks=marks)
-            return node_pictures.neighbourhood(drawn, graph, node, back, forth, budget)
+            return node_pictures.neighbourhood(
+                Picture(outline=outline, marks=marks), graph, node, back, forth, budget
+            )
         if "segment" in focus:
             name = self._segment(focus_params)
             return node_pictures.segment(outline, self.graph(budget), name, start, marks)

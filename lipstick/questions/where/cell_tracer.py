@@ -273,13 +273,12 @@ class CellTracer:
     ) -> None:
         if alias == EXPANDED or not len(positions):
             return
-        block = members.block
         if alias == MEMBER:
-            assert block.core is not None
-            scalar = dict(block.core.select)[name]
-            self._of_core(members, block.core, uses(scalar), positions, role)
+            core = members.block.core
+            assert core is not None
+            self._of_core(members, core, uses(dict(core.select)[name]), positions, role)
             return
-        lookup = block.by_alias.get(alias)
+        lookup = members.block.by_alias.get(alias)
         if lookup is None:
             raise not_followed("the rows that a generator makes")
         inner = self._engine.base(lookup.block.name)

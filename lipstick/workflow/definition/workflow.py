@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from lipstick.workflow.definition.functions import Imports
 from lipstick.workflow.definition.module import Module, Specification
@@ -232,8 +232,7 @@ class Workflow:
         with runner_of(self, session, path, tracked=tracked, parallelism=parallelism) as runner:
             runner.begin(state or {})
             runner.run(inputs, first)
-        spark: Any = getattr(session, "spark", session)
-        done = Run(self, Store.open(path), spark)
+        done = Run(self, Store.open(path), cast("Any", getattr(session, "spark", session)))
         export_outputs(done, exported)
         return done
 

@@ -262,9 +262,10 @@ def store_beginning(writer: Writer, workflow: Workflow, states: States, *, track
     with writer.transaction() as transaction:
         for module, relations in states.items():
             for name, table in relations.items():
-                key, count = workflow.modules[module].state[name].key, table.num_rows
-                named = state_segment(module, name), Kind.TOKEN, "", count, module
-                segment = Segment(*named, relation=name, key=key, file="")
+                named = state_segment(module, name), Kind.TOKEN, "", table.num_rows, module
+                segment = Segment(
+                    *named, relation=name, key=workflow.modules[module].state[name].key, file=""
+                )
                 put_tokens(transaction, segment, table)
         counts = {m: {n: t.num_rows for n, t in r.items()} for m, r in states.items()}
         transaction.put(STATE, counts)
