@@ -12,7 +12,6 @@ __all__ = [
     "CaptureDamagedError",
     "CaptureError",
     "CaptureNotHereError",
-    "ColumnValueError",
     "InternalError",
     "InvalidQueryError",
     "LipstickError",
@@ -79,10 +78,6 @@ class CaptureError(LipstickError):
 
 class NotHeldError(CaptureError, AttributeError):
     """A question that annotated queries answer, and captures do not."""
-
-
-class ColumnValueError(CaptureError):
-    """A new value that the type of its column cannot hold."""
 
 
 class NeedsSparkError(CaptureError):

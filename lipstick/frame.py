@@ -64,6 +64,10 @@ class QueryPlan:
         self._frame = frame
 
     @property
+    def _captured(self) -> Capture:
+        return self._frame._captured
+
+    @property
     def root(self) -> Block:
         """The block that yields the answer."""
         return self._frame._prepared.root
@@ -95,6 +99,15 @@ class QueryPlan:
         return rewritten_sql(self.root)
 
     @property
+    def annotated(self) -> DataFrame:
+        """The answer's columns, then ``_prov``."""
+        if self._frame._decided_once:
+            return self._frame.capture.annotated()
+        self._frame._check_sources()
+        rows = own_sql(self._frame._session.spark, self.rewritten_sql)
+        return with_names(rows, [*self._frame.schema.names, "_prov"])
+
+    @property
     def is_captured(self) -> bool:
         """True if questions are answered without running the query."""
         return self._frame._capture is not None
@@ -123,6 +136,60 @@ class QueryPlan:
             return question_cost(question, capture.memory.count_members(limit))
         cost = estimate_cost(self._frame._session.spark, self.root)
         return cost if question is None else question_cost(question, cost.members)
+
+    def explain(self, *, passes: bool = False, stages: bool = False) -> str:
+        """Return a readable account of the query's blocks and how they are captured.
+
+        Parameters
+        ----------
+        passes
+            Add what each pass of the rewriter made of the query, and of the plan of its capture:
+            lines that went are marked by ``-``, lines that came by ``+``. The blocks follow.
+        stages
+            Add a line for each stage that the query passed, with the time that it took and a
+            summary of what it yielded.
+        """
+        parts = [explain(self.root, self.relations)]
+        if passes:
+            alike = MemberTypes(self._frame._session.spark).alike
+            parts.append(explain_passes(self._frame._prepared.steps, self.root, alike))
+        if stages:
+            done = self._frame._capture
+            parts.append(
+                explain_stages(
+                    self._frame._prepared.trace,
+                    {
+                        "capture": "at the first question" if done is None else str(done.directory),
+                        "ask": "not yet" if done is None else type(done.engine).__name__,
+                    },
+                )
+            )
+        return "\n".join(parts)
+
+    @question("counting the rows that operators lose", captured=False)
+    def dropped(self, *, budget: float | None = None) -> DroppedRows:
+        """Return how many rows each operator of the query loses.
+
+        Parameters
+        ----------
+        budget
+            Seconds for the question; None: as many as it takes.
+
+        Conditions of WHERE and of inner joins are counted where they first can decide: those of
+        one relation on its rows, others at the join that needs them. One statement counts them all.
+
+        Raises
+        ------
+        ExactnessError
+            When the budget is spent.
+        UnsupportedError
+            For queries with samples, random values, recursion or streams.
+        SourceChangedError
+            When a source is not what it was when it was tracked.
+        """
+        from lipstick.questions.missing.pipeline import dropped_rows
+
+        return dropped_rows(self._frame)
 
     def counterexample(
         self, other: AnnotatedFrame, *, budget: float | None = BUDGET
@@ -223,15 +290,6 @@ class AnnotatedFrame(Questions[DataFrame]):
             if plain is not None:
                 return plain
         return self._named(own_sql(self._session.spark, plain_sql(self.plan.root)))
-
-    @property
-    def annotated(self) -> DataFrame:
-        """The answer's columns, then ``_prov``."""
-        if self._decided_once:
-            return self.capture.annotated()
-        self._check_sources()
-        frame = own_sql(self._session.spark, self.plan.rewritten_sql)
-        return with_names(frame, [*self.schema.names, "_prov"])
 
     def _named(self, frame: DataFrame) -> DataFrame:
         return with_names(frame, self.schema.names)
@@ -437,35 +495,6 @@ class AnnotatedFrame(Questions[DataFrame]):
 
     # -- questions -------------------------------------------------------------------------
 
-    def explain(self, *, passes: bool = False, stages: bool = False) -> str:
-        """Return a readable account of the query's blocks and how they are captured.
-
-        Parameters
-        ----------
-        passes
-            Add what each pass of the rewriter made of the query, and of the plan of its capture:
-            lines that went are marked by ``-``, lines that came by ``+``. The blocks follow.
-        stages
-            Add a line for each stage that the query passed, with the time that it took and a
-            summary of what it yielded.
-        """
-        parts = [explain(self.plan.root, self.plan.relations)]
-        if passes:
-            alike = MemberTypes(self._session.spark).alike
-            parts.append(explain_passes(self._prepared.steps, self.plan.root, alike))
-        if stages:
-            done = self._capture
-            parts.append(
-                explain_stages(
-                    self._prepared.trace,
-                    {
-                        "capture": "at the first question" if done is None else str(done.directory),
-                        "ask": "not yet" if done is None else type(done.engine).__name__,
-                    },
-                )
-            )
-        return "\n".join(parts)
-
     @question("evaluating a deletion")
     def what_if(
         self,
@@ -593,31 +622,6 @@ class AnnotatedFrame(Questions[DataFrame]):
         from lipstick.questions.missing.pipeline import why_not
 
         return why_not(self, {**(where or {}), **columns}, condition, examples)
-
-    @question("counting the rows that operators lose", captured=False)
-    def dropped(self, *, budget: float | None = None) -> DroppedRows:
-        """Return how many rows each operator of the query loses.
-
-        Parameters
-        ----------
-        budget
-            Seconds for the question; None: as many as it takes.
-
-        Conditions of WHERE and of inner joins are counted where they first can decide: those of
-        one relation on its rows, others at the join that needs them. One statement counts them all.
-
-        Raises
-        ------
-        ExactnessError
-            When the budget is spent.
-        UnsupportedError
-            For queries with samples, random values, recursion or streams.
-        SourceChangedError
-            When a source is not what it was when it was tracked.
-        """
-        from lipstick.questions.missing.pipeline import dropped_rows
-
-        return dropped_rows(self)
 
     # -- how it looks ----------------------------------------------------------------------
 

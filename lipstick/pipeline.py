@@ -16,7 +16,7 @@ frozen value, the :class:`PreparedQuery`, and returns it with the fields that th
 Two steps follow when a question is asked of the answer: :func:`capture` writes the members and
 rows of the blocks (``rewriter/emit`` has the statements), once; :func:`ask` opens what was written
 with an engine that answers, on the cluster or in this process (``lipstick/engines``).
-``q.explain(stages=True)`` prints what each step yielded. ``docs/onboarding.md`` follows a query.
+``q.plan.explain(stages=True)`` prints what each step yielded. ``docs/onboarding.md`` follows one.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ class Capture(Questions["DataFrame | pa.Table"]):
                 raise NotHeldError(
                     f"{name}() reads rows that took no part in the query: no capture holds them."
                     "\nTrack the relations and annotate it again: "
-                    f"ls.sql(capture.query).{name}(...)."
+                    f"ls.sql(capture.query).{'plan.' * (name == 'dropped')}{name}(...)."
                 )
             if name in ("show", "collect", "count", "toArrow", "toPandas", "columns", "schema"):
                 raise NotHeldError(

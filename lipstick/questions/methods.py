@@ -48,8 +48,8 @@ _MOVED: Final = {
         for place, names in {
             "algebra": "annotations_within members tensors evaluate k_relation probability_of "
             "expected shapley banzhaf witnesses wsms repairs responsibility",
-            "plan": "ancestry annotation_type cost counterexample is_captured relations "
-            "rewritten_sql root",
+            "plan": "ancestry annotated annotation_type cost counterexample dropped explain "
+            "is_captured relations rewritten_sql root",
         }.items()
         for name in names.split()
     },

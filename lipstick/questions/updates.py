@@ -139,9 +139,7 @@ def updated_rows(rows: DataFrame, record: RelationRecord, update: pa.Table) -> D
     Raises
     ------
     CaptureError
-        For a key that is given twice.
-    ColumnValueError
-        For a value that the type of its column cannot hold.
+        For a key that is given twice, and for a value that the type of its column cannot hold.
     """
     keys = [update.column(name).combine_chunks() for name in record.token]
     if len(distinct(keys, update.num_rows)[1]) < update.num_rows:
@@ -176,7 +174,7 @@ def inserted_rows(rows: DataFrame, record: RelationRecord, table: pa.Table) -> D
     ------
     TrackingError
         For missing and unknown columns, and for keys that are there twice.
-    ColumnValueError
+    CaptureError
         For a value that the type of its column cannot hold.
     """
     if record.naming != Naming.KEY.value:
@@ -270,7 +268,7 @@ def _evaluated(
 
     Raises
     ------
-    ColumnValueError
+    CaptureError
         For a value that the type of its column cannot hold.
     """
     rows = source_rows(spark, record)

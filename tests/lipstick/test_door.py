@@ -131,7 +131,7 @@ def test_names_that_need_quotes(ls: Session, name: str) -> None:
     ]
     assert frame.what_if({name: [1]}, method="rerun").df.count() == 2
     assert {key: rows.count() for key, rows in frame.lineage().items()} == {name: 3}
-    assert frame.annotated.count() == 2
+    assert frame.plan.annotated.count() == 2
     ls.untrack(name)
 
 

@@ -66,9 +66,9 @@ def check_bag(
     assert_same_schema(expected, answer, f"q.df\n{sql}")
     assert_same_bag(expected, answer, f"q.df\n{sql}")
     assert_ordered(answer, order, f"q.df\n{sql}")
-    annotated = from_spark(q.annotated).without(PROVENANCE)
-    assert_same_schema(expected, annotated, f"q.annotated without {PROVENANCE}\n{sql}")
-    assert_same_bag(expected, annotated, f"q.annotated without {PROVENANCE}\n{sql}")
+    annotated = from_spark(q.plan.annotated).without(PROVENANCE)
+    assert_same_schema(expected, annotated, f"q.plan.annotated without {PROVENANCE}\n{sql}")
+    assert_same_bag(expected, annotated, f"q.plan.annotated without {PROVENANCE}\n{sql}")
     counted = from_spark(q.algebra.evaluate(semirings.Counting()))
     check_counting(expected, counted, sql, grouping=grouping)
     if capture is not None:

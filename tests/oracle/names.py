@@ -467,8 +467,8 @@ def check(relations: Relations, sql: str, counts: Counter[str]) -> None:
         before = answer
     assert_same_schema(before, answer, f"q.df\n{sql}")
     assert_same_bag(before, answer, f"q.df\n{sql}")
-    annotated = from_spark(q.annotated).without(PROVENANCE)
-    assert_same_bag(before, annotated, f"q.annotated\n{sql}")
+    annotated = from_spark(q.plan.annotated).without(PROVENANCE)
+    assert_same_bag(before, annotated, f"q.plan.annotated\n{sql}")
     read = [name for name in DATABASE.relations if name in q.plan.relations]
     if not read:
         counts["without relations"] += 1

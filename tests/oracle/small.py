@@ -114,9 +114,9 @@ class Oracles:
         """
         expected = self.plain.answer(sql)
         q = self.ls.sql(sql)
-        actual = from_spark(q.annotated).without(PROVENANCE)
-        assert_same_schema(expected, actual, f"q.annotated\n{sql}")
-        assert_same_bag(expected, actual, f"q.annotated\n{sql}")
+        actual = from_spark(q.plan.annotated).without(PROVENANCE)
+        assert_same_schema(expected, actual, f"q.plan.annotated\n{sql}")
+        assert_same_bag(expected, actual, f"q.plan.annotated\n{sql}")
         check_counting(expected, counted(q), sql, grouping=grouping)
         numbered = [
             Deletion(

@@ -44,7 +44,7 @@ def check(
         plain_s, answer = _timed(lambda: plain.answer(sql))
         outcome = replace(outcome, rows=len(answer), plain_s=plain_s)
         q = ls.sql(sql)
-        annotated_s, _ = _timed(q.annotated.collect)
+        annotated_s, _ = _timed(q.plan.annotated.collect)
         outcome = replace(outcome, annotated_s=annotated_s)
     except LipstickError as error:
         return replace(outcome, refused=_logged(error, log))

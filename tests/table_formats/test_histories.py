@@ -48,7 +48,7 @@ def test_statements_of_a_session_are_followed(
     assert sorted(map(tuple, after.df.collect())) == [(1, 10), (2, 25), (3, 10), (4, 5)]
     assert not ls.tracked["orders"].verified
     lake.sql("SELECT id FROM orders").createOrReplaceTempView("ids")
-    assert "keys not verified" not in ls.sql("SELECT * FROM ids").explain()
+    assert "keys not verified" not in ls.sql("SELECT * FROM ids").plan.explain()
     assert ls.tracked["orders"].verified
     lake.catalog.dropTempView("ids")
     total = ls.sql("SELECT sum(amount) AS total FROM orders")

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lipstick.errors import ColumnValueError
+from lipstick.errors import CaptureError
 from semiring.base import Array
 
 DECLARED_TYPE = "__CHAR_VARCHAR_TYPE_STRING"
@@ -42,9 +42,9 @@ class Declared:
         return Declared(text.upper(), int(match[2]), pads=match[1] == "char")
 
 
-def misfit(relation: str, column: str, value: object, type_: str) -> ColumnValueError:
+def misfit(relation: str, column: str, value: object, type_: str) -> CaptureError:
     """Return the error for a value that the type of its column cannot hold."""
-    return ColumnValueError(
+    return CaptureError(
         f"The new value {value} of {column!r} of {relation!r} does not fit its type {type_}.\n"
         "Give a value that the type can hold unchanged; in expressions, round() or cast it."
     )
@@ -64,7 +64,7 @@ def lossless(
 
     Raises
     ------
-    ColumnValueError
+    CaptureError
         For a value that is another one, or none, in the type of the column.
     """
     declared = declared or Declared.of(None)
@@ -73,7 +73,7 @@ def lossless(
         values = values.dictionary_decode()
     both_times = pa.types.is_timestamp(values.type) and pa.types.is_timestamp(kind)
     if both_times and bool(values.type.tz) != bool(kind.tz):
-        raise ColumnValueError(
+        raise CaptureError(
             f"New values of {column!r} of {relation!r} are {_zone(values.type)}, and the column "
             f"has {_zone(kind)}.\nGive values of type {kind}: another zone would be another value."
         )
@@ -85,7 +85,7 @@ def lossless(
                 _cast(pa.array([value.as_py()], values.type), kind)
             except pa.ArrowException:
                 raise misfit(relation, column, value, shown) from error
-        raise ColumnValueError(
+        raise CaptureError(
             f"New values of {column!r} of {relation!r} are of type {values.type}, which is not "
             f"converted to {shown}.\nGive values of type {shown}."
         ) from error

@@ -82,7 +82,7 @@ def follow(engine: Engine, updated: Iterable[Updated]) -> NewValues:
         what would then be joined, selected or grouped is not in the capture.
     CaptureError
         For keys that are given twice.
-    ColumnValueError
+    CaptureError
         For values that the type of their column cannot hold.
     """
     rows = engine.rows(engine.root.name)

@@ -114,7 +114,7 @@ class QuerySource(CaptureSource):
 
     @cached_property
     def _dropped(self) -> DroppedRows:
-        return self._frame.dropped()
+        return self._frame.plan.dropped()
 
     def dropped(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Return how many rows each operator loses, of each of its inputs."""

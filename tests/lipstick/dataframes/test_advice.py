@@ -141,7 +141,7 @@ def test_exceptions_are_cases() -> None:
 def test_what_is_advised_answers(held: Oracles, refusal: Refused) -> None:
     """Its annotated answer is plain Spark's, and that of the refused query where Spark runs it."""
     assert refusal.advised is not None
-    actual = from_spark(held.ls.sql(refusal.advised).annotated).without(PROVENANCE)
+    actual = from_spark(held.ls.sql(refusal.advised).plan.annotated).without(PROVENANCE)
     expected = held.plain.answer(refusal.advised)
     assert_same_schema(expected, actual, refusal.advised)
     if str(refusal) in DRAWN:

@@ -58,7 +58,7 @@ def _hold(
     """Hold a frame against both oracles: plain frames over what is left."""
     expected = _plain(on, build)
     q = on.ls.annotate(build(*_tracked(on)))
-    actual = from_spark(q.annotated).without(PROVENANCE)
+    actual = from_spark(q.plan.annotated).without(PROVENANCE)
     assert_same_schema(expected, actual, q.query)
     assert_same_bag(expected, actual, q.query)
     counted = from_spark(q.algebra.evaluate(lipstick.semirings.Counting()))

@@ -84,7 +84,7 @@ def _hold(on: Oracles, title: str, program: Program) -> None:
     frame = program(*(on.ls.tracked[relation.name].source.frame for relation in RELATIONS))
     expected = from_spark(frame)
     q = on.ls.annotate(frame)
-    actual = from_spark(q.annotated).without(PROVENANCE)
+    actual = from_spark(q.plan.annotated).without(PROVENANCE)
     assert_same_schema(expected, actual, title)
     assert_same_bag(expected, actual, title)
     check_counting(expected, counted(q), title, grouping=True)

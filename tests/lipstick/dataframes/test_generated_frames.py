@@ -64,7 +64,7 @@ def _check(
     except QueryError:
         REFUSED.append(seed)
         return
-    actual = from_spark(q.annotated).without(PROVENANCE)
+    actual = from_spark(q.plan.annotated).without(PROVENANCE)
     assert_same_schema(expected, actual, f"annotated\n{q.query}")
     assert_same_bag(expected, actual, f"annotated\n{q.query}")
     check_counting(expected, from_spark(q.algebra.evaluate(Counting())), q.query)

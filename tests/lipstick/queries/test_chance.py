@@ -131,7 +131,7 @@ def test_what_chance_decided_stays(on: Oracles, case: str) -> None:
         rows = Counter(map(tuple, zip(*(c.to_pylist() for c in without.df.columns), strict=True)))
         assert rows == expected, (sql, deleted)
     assert _bag(q.df) == _bag(_reduced(spark, plain, {}, of_a))
-    assert _bag(q.annotated.drop("_prov")) == _bag(q.df)
+    assert _bag(q.plan.annotated.drop("_prov")) == _bag(q.df)
     counted = offline.algebra.evaluate(lipstick.semirings.Counting())
     assert sum(counted.column("_value").to_pylist()) == offline.df.num_rows
 

@@ -205,7 +205,7 @@ def _compare(
     ls: lipstick.Session, frame: DataFrame, tried: Tried, expected: list[str]
 ) -> str | None:
     try:
-        annotated = ls.annotate(frame).annotated
+        annotated = ls.annotate(frame).plan.annotated
     except LipstickError as error:
         try:
             ls.sql(f"SELECT {tried.text} AS f FROM r")

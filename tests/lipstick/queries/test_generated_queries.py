@@ -170,7 +170,7 @@ def _check_frame(ls: Session, plain: PlainSpark, case: Case, deletion: Deletion,
             return
         for gone in (None, deletion):
             expected = plain.answer(case.sql) if gone is None else plain.answer(case.sql, gone)
-            frame = q.annotated if gone is None else q.what_if(delete=gone.argument()).df
+            frame = q.plan.annotated if gone is None else q.what_if(delete=gone.argument()).df
             actual = from_spark(frame)
             actual = actual.without(PROVENANCE) if gone is None else actual
             what = f"as a data frame, {gone or 'annotated'}\n{q.query}"

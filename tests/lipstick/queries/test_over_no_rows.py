@@ -96,7 +96,7 @@ def test_value_over_no_rows(spark: SparkSession, names: list[str]) -> None:
         ls.track("e", spark.createDataFrame([], schema), key="id")
         ls.track("o", spark.createDataFrame([(1,)], "k int"), key="k")
         q = ls.sql(f"SELECT k, {items} FROM o")
-        (expected,), (actual,) = q.df.collect(), q.annotated.collect()
+        (expected,), (actual,) = q.df.collect(), q.plan.annotated.collect()
     different = {
         call: (plain_value, annotated_value)
         for call, plain_value, annotated_value in zip(

@@ -98,7 +98,7 @@ def test_no_error_of_rows_that_are_not_there(
 def test_errors_of_rows_that_are_there(on: Oracles, sql: str) -> None:
     """A query that fails fails with annotations, and cannot be captured, of the same condition."""
     q = on.ls.sql(sql)
-    tries: list[Callable[[], Any]] = [lambda: on.plain.answer(sql), q.annotated.collect]
+    tries: list[Callable[[], Any]] = [lambda: on.plain.answer(sql), q.plan.annotated.collect]
     conditions = set()
     for run in tries:
         with pytest.raises(PySparkException) as raised:

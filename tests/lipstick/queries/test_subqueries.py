@@ -154,4 +154,4 @@ def test_more_than_one_row_is_an_error(on: Oracles) -> None:
     """Spark's own, as long as there are several rows; without them there is an answer."""
     sql = "SELECT id, (SELECT w FROM r WHERE r.k = l.k) AS w FROM l"
     with pytest.raises(PySparkException, match="SCALAR_SUBQUERY_TOO_MANY_ROWS"):
-        on.ls.sql(sql).annotated.collect()
+        on.ls.sql(sql).plan.annotated.collect()

@@ -277,8 +277,10 @@ def test_over_spark(spark: SparkSession) -> None:
         assert "g = -1" in str(named.why_not(g=-1))
         with pytest.raises(CaptureError, match="'id' of the answer is of type int64, and is"):
             frame.why_not(id="first")
-        assert str(frame.dropped()).startswith("WHERE at 1:21 `t.v > 10`: loses 2 of 3 rows of t.")
-        for asked in (lambda: frame.why_not(id=1, budget=0), lambda: frame.dropped(budget=0)):
+        assert str(frame.plan.dropped()).startswith(
+            "WHERE at 1:21 `t.v > 10`: loses 2 of 3 rows of t."
+        )
+        for asked in (lambda: frame.why_not(id=1, budget=0), lambda: frame.plan.dropped(budget=0)):
             with pytest.raises(ExactnessError, match="budget of 0 seconds"):
                 asked()
         drawn = session.sql("SELECT id FROM t WHERE rand() < 0.5")

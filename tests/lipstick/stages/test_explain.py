@@ -24,7 +24,7 @@ def ls(spark, tmp_path):
 def test_passes_are_explained(ls: Session) -> None:
     """What was done to the query comes after the account of its blocks, then what was not."""
     frame = ls.sql("SELECT a.v FROM a LEFT JOIN b ON a.id = b.id WHERE b.w > 1")
-    plain, explained = frame.explain(), frame.explain(passes=True)
+    plain, explained = frame.plan.explain(), frame.plan.explain(passes=True)
     assert explained.startswith(f"{plain}\npasses:\neliminate_outer_joins:\n")
     assert "  + " in explained
     names = [each.__name__ for each in (*PASSES.query, *PASSES.capture)]
@@ -37,9 +37,9 @@ def test_stages_are_explained(ls: Session) -> None:
     frame = ls.sql(
         "SELECT v FROM a WHERE id < :most EXCEPT SELECT CAST(w AS BIGINT) FROM b", {"most": 9}
     )
-    account = frame.explain(stages=True)
+    account = frame.plan.explain(stages=True)
     plain, _, stages = account.partition("\nstages:\n")
-    assert plain == frame.explain()
+    assert plain == frame.plan.explain()
     lines = [re.fullmatch(r"(\w+) +(?:[\d.]+ ms)? +(.*)", line) for line in stages.splitlines()]
     yielded = {line[1]: line[2] for line in lines if line is not None}
     assert [*yielded] == [*(stage.__name__ for stage in STAGES), "capture", "ask"]
@@ -52,14 +52,14 @@ def test_stages_are_explained(ls: Session) -> None:
     assert yielded["check"] == "1 columns, nothing to refuse"
     assert yielded["capture"] == "at the first question"
     frame.what_if({"a": [1]})
-    assert str(ls.store) in frame.explain(stages=True)
+    assert str(ls.store) in frame.plan.explain(stages=True)
 
 
 def test_conditions_on_unions_are_explained(ls: Session) -> None:
     """A condition is pushed through a union whose columns Spark says are of one type."""
     union = "WITH u AS (SELECT id, v FROM a GROUP BY id, v UNION ALL SELECT id, w FROM b)"
     frame = ls.sql(f"{union} SELECT x.v FROM u x, u y WHERE x.id = 1 AND y.id = 2")
-    assert "members where" in frame.explain(passes=True)
+    assert "members where" in frame.plan.explain(passes=True)
 
 
 def test_passes_are_logged_where_asked(

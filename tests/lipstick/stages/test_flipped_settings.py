@@ -158,8 +158,8 @@ def _hold(held: Oracles, sql: str) -> None:
         expected = from_spark(held.plain.frame(sql))
     except PySparkException:
         with pytest.raises((PySparkException, QueryError)):
-            held.ls.sql(sql).annotated.collect()
+            held.ls.sql(sql).plan.annotated.collect()
         return
-    actual = from_spark(held.ls.sql(sql).annotated).without(PROVENANCE)
+    actual = from_spark(held.ls.sql(sql).plan.annotated).without(PROVENANCE)
     assert_same_schema(expected, actual, sql)
     assert_same_bag(expected, actual, sql)

@@ -59,15 +59,15 @@ def test_a_name_may_stand_twice_over_a_full_join(spark: SparkSession) -> None:
         ls.track("r", spark.createDataFrame([("a", 3), ("c", 4)], "k string, w int"), key="w")
         q = ls.sql("SELECT k, r.k FROM l FULL OUTER JOIN r USING (k)")
         expected = sorted(map(str, map(tuple, q.df.collect())))
-        assert sorted(str(tuple(row)[:2]) for row in q.annotated.collect()) == expected
-        assert q.annotated.columns == ["k", "k", "_prov"]
+        assert sorted(str(tuple(row)[:2]) for row in q.plan.annotated.collect()) == expected
+        assert q.plan.annotated.columns == ["k", "k", "_prov"]
 
 
 def test_bounds_are_constant_expressions(spark: SparkSession) -> None:
     with lipstick.session(spark) as ls:
         ls.track("t", spark.createDataFrame([(1,), (2,), (3,)], "a int"), key="a")
         q = ls.sql("SELECT a FROM t ORDER BY a LIMIT 1 + 1 OFFSET CAST('1' AS INT)")
-        assert [row.a for row in q.annotated.collect()] == [2, 3]
+        assert [row.a for row in q.plan.annotated.collect()] == [2, 3]
         assert [row.a for row in q.what_if(delete={"t": "a = 1"}).df.collect()] == [3]
 
 

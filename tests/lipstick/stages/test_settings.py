@@ -68,7 +68,7 @@ def test_names_that_differ_by_case_are_refused_where_that_tells_them_apart(
             ls.sql("SELECT id, no FROM r NATURAL JOIN s")
         with pytest.raises(UnsupportedError, match=r"\(Id, id\).*caseSensitive"):
             ls.sql("SELECT id + 1 AS Id, id FROM r ORDER BY Id")
-        assert [row.K for row in ls.sql("SELECT id, K FROM r").annotated.collect()] == [2]
+        assert [row.K for row in ls.sql("SELECT id, K FROM r").plan.annotated.collect()] == [2]
 
 
 @pytest.mark.engines("spark")
@@ -84,4 +84,4 @@ def test_sketches_over_no_rows(spark: SparkSession) -> None:
         q = ls.sql(sql)
         expected = {tuple(row) for row in q.df.collect()}
         assert all(value is not None for _, value in expected)
-        assert {tuple(row)[:2] for row in q.annotated.collect()} == expected
+        assert {tuple(row)[:2] for row in q.plan.annotated.collect()} == expected

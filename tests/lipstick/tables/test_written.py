@@ -184,7 +184,7 @@ def test_query_over_written_tables(
     case = CASES[name]
     q = written(both, case)
     expected = both.plain.answer(case.composed)
-    for actual in (from_spark(q.df), from_spark(q.annotated).without(PROVENANCE)):
+    for actual in (from_spark(q.df), from_spark(q.plan.annotated).without(PROVENANCE)):
         assert_same_schema(expected, actual, case.composed)
         assert_same_bag(expected, actual, case.composed)
     if local_rows.MOST and name.startswith("chain"):

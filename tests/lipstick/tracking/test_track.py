@@ -175,7 +175,7 @@ def test_values_that_are_in_no_key_name_rows_with_all_others(
 def test_unverified_key_is_marked(ls: lipstick.Session, spark: SparkSession) -> None:
     """`verify=False` trusts the key, and results say so."""
     ls.track("t", spark.createDataFrame(ROWS, SCHEMA), key="id", verify=False)
-    assert "keys not verified: t" in ls.sql("SELECT id FROM t").explain()
+    assert "keys not verified: t" in ls.sql("SELECT id FROM t").plan.explain()
 
 
 def test_name_can_be_tracked_once(dealer: lipstick.Session, spark: SparkSession) -> None:
@@ -302,7 +302,7 @@ def test_rows_that_came_later_are_refused_by_every_question(
             rows.limit(1).write.mode("append").parquet(path)
         questions: list[Callable[[], object]] = [
             lambda: q.df,
-            lambda: q.annotated,
+            lambda: q.plan.annotated,
             q.polynomials,
             q.lineage,
             lambda: q.what_if({"grown": [1]}),
@@ -422,7 +422,7 @@ def test_a_closed_session_says_so(spark: SparkSession, tmp_path: Path) -> None:
     ls.close()
     questions: list[Callable[[], object]] = [
         lambda: q.df,
-        lambda: q.annotated,
+        lambda: q.plan.annotated,
         q.algebra.members,
         q.polynomials,
         q.plan.cost,

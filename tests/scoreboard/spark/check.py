@@ -92,7 +92,7 @@ def _stages(bench: Bench, outcome: Outcome, oracles: bool, frames: bool) -> Iter
         outcome = replace(outcome, ordered=_check_order(sql, before, answer))
     with _stage("annotated"):
         assert text
-        _assert_same(before, rows_of(q.annotated).without(PROVENANCE), "q.annotated")
+        _assert_same(before, rows_of(q.plan.annotated).without(PROVENANCE), "q.plan.annotated")
     yield outcome
     with _stage("capture"):
         offline = lipstick.open(q.capture.directory)
