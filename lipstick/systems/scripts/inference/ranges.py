@@ -65,10 +65,6 @@ class Ranges:
         places = np.arange(self.starts[output], self.stops[output], dtype=np.int64)
         return places, float(self.probabilities[output])
 
-    def outputs_of(self, number: int) -> Array:
-        """int64: the outputs that an input was used for."""
-        return np.flatnonzero((self.starts <= number) & (number < self.stops))
-
     def score(self, truth: Ranges) -> Score:
         """Compare with recorded provenance.
 
