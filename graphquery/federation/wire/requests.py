@@ -118,7 +118,7 @@ def reach_within(
     *,
     forwards: bool,
 ) -> WireMessage:
-    """Ask for the nodes reachable within distances, as `reach`; the rows have what is `left`.
+    """Ask for the nodes within distances, as `reach`; rows of the reply have the distance `left`.
 
     Parameters
     ----------
@@ -127,7 +127,8 @@ def reach_within(
     left
         The distance to walk from each row, by channel in their order.
     """
-    channels, table = to_table(rows, **({"left": np.concatenate(left)} if left else {}))
+    more = {"left": np.concatenate(left).astype(np.int32)} if left else {}
+    channels, table = to_table(rows, **more)
     return _message(
         "reach",
         store,
