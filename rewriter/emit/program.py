@@ -35,7 +35,6 @@ from rewriter.emit.trees import (
     CTE_TABLES,
     PRESENT,
     PROVENANCE,
-    Tables,
     fill,
     from_,
     named,
@@ -73,19 +72,19 @@ class Extents:
     extents: tuple[Extent, ...]
 
 
-def extents(block: Block, tables: Tables) -> Extents:
+def extents(block: Block) -> Extents:
     """Return the ranges of rows that the window functions of a block read at each row."""
     scalars = [output.scalar for output in block.outputs] + [key.scalar for key in block.order]
     windows = dict.fromkeys(window for scalar in scalars for window in scalar.find_all(exp.Window))
-    below = [(name, fill(key, block, tables)) for name, key in block.keys]
+    below = [(name, fill(key, block)) for name, key in block.keys]
     above: list[Named] = [(name, qualified(_PLACED, name)) for name, _ in block.keys]
     of_windows: list[Extent] = []
     for number, window in enumerate(windows):
         extent = _Extent(number, window)
-        below += [(name, fill(scalar, block, tables)) for name, scalar in extent.below()]
+        below += [(name, fill(scalar, block)) for name, scalar in extent.below()]
         above += extent.above()
         of_windows.append(extent.extent)
-    inner = read(block, tables).select(*named(below))
+    inner = read(block).select(*named(below))
     return Extents(exp.select(*named(above)).from_(inner.subquery(_PLACED)), tuple(of_windows))
 
 
@@ -168,7 +167,7 @@ def _bound(bound: str | Scalar, beyond: str) -> tuple[str | Scalar, str | None]:
     return bound.copy(), "FOLLOWING"
 
 
-def potential_query(block: Block, tables: Tables) -> exp.Select:
+def potential_query(block: Block) -> exp.Select:
     """Return the query of every tuple that the block may have after some deletion.
 
     Its columns are the block's identity and stable outputs. Conditions that depend on evaluated
@@ -178,28 +177,28 @@ def potential_query(block: Block, tables: Tables) -> exp.Select:
         raise ValueError(f"the potential tuples of block {block.name} are not known")
     columns = potential_columns(block)
     if block.kind is Kind.UNION:
-        tuples = union_rows(block, tables.potential, potential=True)
+        tuples = union_rows(block, CTE_TABLES.potential, potential=True)
         return exp.select(*named(columns)).from_(tuples.subquery(UNION))
     if block.kind is Kind.ROWS:
-        return _members(block, tables).select(*named(columns))
+        return _members(block).select(*named(columns))
     if not block.keys:
         return exp.select(*named(columns))
     computed = block.keys
     if not has_certain_members(block):
         computed = tuple((name, without_errors(key)) for name, key in block.keys)
-    inner = _members(block, tables).select(*named(computed))
+    inner = _members(block).select(*named(computed))
     inner = inner.group_by(*(no_ordinal(key) for _, key in computed))
     rows = exp.select(*named(columns)).from_(inner.subquery(GROUP))
     return where(rows, certain_having(block))
 
 
-def _members(block: Block, tables: Tables) -> exp.Select:
+def _members(block: Block) -> exp.Select:
     """Return FROM and WHERE of the potential members of a block."""
     if block.core is not None:
-        return with_sets(exp.select().from_(table(tables.members(block), MEMBER)), block)
+        return with_sets(exp.select().from_(table(CTE_TABLES.members(block), MEMBER)), block)
     select = exp.select()
     for lookup in potential_lookups(block):
-        select = from_(select, table(tables.potential(lookup.block), lookup.alias))
+        select = from_(select, table(CTE_TABLES.potential(lookup.block), lookup.alias))
     select = with_sets(with_generators(select, stable_generators(block)), block)
     return where(select, certain_conditions(block))
 
@@ -218,7 +217,7 @@ def program(
     ``members`` gives the query of each block's members; the default is its core. ``captured_rows``
     gives views of captured rows, by block.
     """
-    rows = rows_query(root, CTE_TABLES, provenance=provenance)
+    rows = rows_query(root, provenance=provenance)
     shown = [*root.identity] if identity else []
     shown += [output.name for output in root.outputs if output.name not in shown]
     shown += [PROVENANCE] * provenance
@@ -278,7 +277,7 @@ def statement(
         if inner.core is not None:
             makers[CTE_TABLES.members(inner)] = partial(make, inner)
         if inner.potential_known:
-            makers[CTE_TABLES.potential(inner)] = partial(potential_query, inner, CTE_TABLES)
+            makers[CTE_TABLES.potential(inner)] = partial(potential_query, inner)
         if inner.name in captured_rows and inner is not block and not inner.limited:
             view = captured_rows[inner.name]
             makers[CTE_TABLES.rows(inner)] = partial(_present_rows, view)
@@ -286,7 +285,6 @@ def statement(
             makers[CTE_TABLES.rows(inner)] = partial(
                 rows_query,
                 inner,
-                CTE_TABLES,
                 provenance=inner.name in annotated,
                 captured_groups=captured_groups.get(inner.name),
             )

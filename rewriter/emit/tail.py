@@ -24,6 +24,7 @@ from rewriter.emit.core import (
     with_sets,
 )
 from rewriter.emit.trees import (
+    CTE_TABLES,
     PRESENT,
     PROVENANCE,
     SORT,
@@ -168,21 +169,20 @@ def _groups(rows: exp.Select, keys: Sequence[Named], aggregates: Sequence[Named]
     return select.group_by(*(no_ordinal(key) for _, key in keys)) if keys else select
 
 
-def with_post(select: exp.Select, block: Block, tables: Tables) -> exp.Select:
+def with_post(select: exp.Select, block: Block) -> exp.Select:
     if any(key.scalar.find(exp.Window) for key in block.order):
-        return with_post_outside(select, block, tables)
-    keys = [ordered(key, block, tables) for key in block.order]
+        return with_post_outside(select, block)
+    keys = [ordered(key, block) for key in block.order]
     if block.limited:
-        keys += [tie_break(block, name, tables) for name in block.tie_break]
+        keys += [tie_break(block, name) for name in block.tie_break]
     return cut(select, block, keys)
 
 
-def with_post_outside(select: exp.Select, block: Block, tables: Tables) -> exp.Select:
+def with_post_outside(select: exp.Select, block: Block) -> exp.Select:
     """Order by columns of a subquery: a window function cannot stand in ORDER BY."""
     shown = select.named_selects
     sorting = [
-        (f"{SORT}{number}", fill(key.scalar, block, tables))
-        for number, key in enumerate(block.order)
+        (f"{SORT}{number}", fill(key.scalar, block)) for number, key in enumerate(block.order)
     ]
     inner = select.select(*named((n, scalar) for n, scalar in sorting if n not in shown))
     outer = exp.select(*(qualified("r", name) for name in shown)).from_(inner.subquery("r"))
@@ -217,22 +217,22 @@ def cut(select: exp.Select, block: Block, keys: Sequence[exp.Ordered]) -> exp.Se
     return select
 
 
-def ordered(key: SortKey, block: Block, tables: Tables) -> exp.Ordered:
+def ordered(key: SortKey, block: Block) -> exp.Ordered:
     return exp.Ordered(
-        this=no_ordinal(fill(key.scalar, block, tables)),
+        this=no_ordinal(fill(key.scalar, block)),
         desc=key.descending,
         nulls_first=key.nulls_first,
     )
 
 
-def tie_break(block: Block, name: str, tables: Tables) -> exp.Ordered:
+def tie_break(block: Block, name: str) -> exp.Ordered:
     if block.kind is Kind.GROUP:
         scalar: Scalar = qualified(GROUP, name)
     elif block.kind is Kind.UNION:
         scalar = qualified(UNION, name)
     else:
         columns = dict([*block.keys, *((o.name, o.scalar) for o in block.outputs)])
-        scalar = no_ordinal(fill(columns[name], block, tables))
+        scalar = no_ordinal(fill(columns[name], block))
     return exp.Ordered(this=scalar.copy(), desc=False, nulls_first=True)
 
 
@@ -264,7 +264,6 @@ class CapturedGroups:
 
 def rows_query(
     block: Block,
-    tables: Tables,
     *,
     provenance: bool = False,
     captured_groups: CapturedGroups | None = None,
@@ -278,10 +277,10 @@ def rows_query(
     captured_groups
         The captured rows, for a grouping.
     """
-    return with_post(_rows(block, tables, None, provenance, captured_groups), block, tables)
+    return with_post(_rows(block, None, provenance, captured_groups), block)
 
 
-def stored_rows_query(block: Block, tables: Tables, extra: Sequence[Named]) -> exp.Select:
+def stored_rows_query(block: Block, extra: Sequence[Named]) -> exp.Select:
     """Return the query of a block's rows as captures store them, before ORDER BY and LIMIT.
 
     It keeps the tuples that HAVING drops, with ``_present`` false and NULL outputs, and also yields
@@ -292,21 +291,20 @@ def stored_rows_query(block: Block, tables: Tables, extra: Sequence[Named]) -> e
     extra
         More aggregates of a grouping to compute and yield.
     """
-    return _rows(block, tables, extra)
+    return _rows(block, extra)
 
 
 def _rows(
     block: Block,
-    tables: Tables,
     stored: Sequence[Named] | None,
     provenance: bool = False,
     captured_groups: CapturedGroups | None = None,
 ) -> exp.Select:
     """Return rows before ORDER BY and LIMIT; ``stored``: as `stored_rows_query` has them."""
     if block.kind is Kind.GROUP:
-        return _group_rows(block, tables, stored, provenance, captured_groups)
+        return _group_rows(block, stored, provenance, captured_groups)
     rows = _member_rows if block.kind is Kind.ROWS else _union_post
-    return rows(block, tables, provenance, stored is not None)
+    return rows(block, provenance, stored is not None)
 
 
 def answer_query(block: Block, rows: str, extra: Sequence[str] = ()) -> exp.Select:
@@ -320,7 +318,7 @@ def answer_query(block: Block, rows: str, extra: Sequence[str] = ()) -> exp.Sele
     return cut(select, block, written_keys(block))
 
 
-def read(block: Block, tables: Tables, *, annotated: bool = False) -> exp.Select:
+def read(block: Block, tables: Tables = CTE_TABLES, *, annotated: bool = False) -> exp.Select:
     """Return FROM and WHERE of a tail: surviving members joined with the tuples they refer to.
 
     ``annotated``: the members as annotated, each once, regardless of semi and anti joins.
@@ -363,50 +361,47 @@ def read(block: Block, tables: Tables, *, annotated: bool = False) -> exp.Select
     return where(select, [fill(condition, block, tables) for condition in conditions])
 
 
-def _annotation(block: Block, tables: Tables) -> Scalar:
-    return fill(monomial(block), block, tables)
+def _annotation(block: Block) -> Scalar:
+    return fill(monomial(block), block)
 
 
-def _member_rows(block: Block, tables: Tables, provenance: bool, keep_absent: bool) -> exp.Select:
+def _member_rows(block: Block, provenance: bool, keep_absent: bool) -> exp.Select:
     columns = [*block.keys, *((output.name, output.scalar) for output in block.outputs)]
     if keep_absent:
-        columns += _bookkeeping(block, tables, None)
-    select = read(block, tables).select(
-        *named([(name, fill(scalar, block, tables)) for name, scalar in columns])
-    )
+        columns += _bookkeeping(block, None)
+    select = read(block).select(*named([(name, fill(scalar, block)) for name, scalar in columns]))
     if provenance:
-        select = select.select(exp.alias_(_annotation(block, tables), PROVENANCE, quoted=True))
+        select = select.select(exp.alias_(_annotation(block), PROVENANCE, quoted=True))
     return select
 
 
 def _group_rows(
     block: Block,
-    tables: Tables,
     stored: Sequence[Named] | None,
     provenance: bool,
     captured_groups: CapturedGroups | None,
 ) -> exp.Select:
-    keys = [(name, fill(key, block, tables)) for name, key in block.keys]
-    computed = [(name, fill(call, block, tables)) for name, call in block.aggregates]
-    added = [(name, fill(call, block, tables)) for name, call in stored or ()]
+    keys = [(name, fill(key, block)) for name, key in block.keys]
+    computed = [(name, fill(call, block)) for name, call in block.aggregates]
+    added = [(name, fill(call, block)) for name, call in stored or ()]
     calls = [*computed, *added]
     if provenance:
-        prov = exp.Anonymous(this="collect_list", expressions=[_annotation(block, tables)])
+        prov = exp.Anonymous(this="collect_list", expressions=[_annotation(block)])
         if block.copies:
             prov = exp.Anonymous(this="array_distinct", expressions=[prov])
         calls.append((PROVENANCE, prov))
     if not keys and not calls:
         calls.append(("_n", exp.Count(this=exp.Star())))
     if captured_groups is None:
-        inner = grouped(read(block, tables), keys, calls)
+        inner = grouped(read(block), keys, calls)
     else:
-        inner = _keeping_aggregates(block, tables, keys, calls, captured_groups)
-    present = conjunction([fill(condition, block, tables) for condition in block.having])
+        inner = _keeping_aggregates(block, keys, calls, captured_groups)
+    present = conjunction([fill(condition, block) for condition in block.having])
     names = [name for name, _ in keys]
     if stored is not None:
         names += [name for name, _ in (*computed, *stored)]
     columns: list[Named] = [(name, qualified(GROUP, name)) for name in dict.fromkeys(names)]
-    columns += _shown(block, tables, present, dict(columns), stored is not None)
+    columns += _shown(block, present, dict(columns), stored is not None)
     select = exp.select(*named(columns)).from_(inner.subquery(GROUP))
     if provenance:
         select = select.select(qualified(GROUP, PROVENANCE))
@@ -417,7 +412,6 @@ def _group_rows(
 
 def _keeping_aggregates(
     block: Block,
-    tables: Tables,
     keys: Sequence[Named],
     calls: Sequence[Named],
     captured: CapturedGroups,
@@ -432,7 +426,7 @@ def _keeping_aggregates(
 
     select = exp.select(*named([(name, qualified(_NEW, name)) for name, _ in keys]))
     select = select.select(*named([(name, kept(name)) for name, _ in calls]))
-    select = select.from_(grouped(read(block, tables), keys, counted).subquery(_NEW))
+    select = select.from_(grouped(read(block), keys, counted).subquery(_NEW))
     pairs = [
         exp.NullSafeEQ(this=qualified(_NEW, name), expression=qualified(_OLD, name))
         for name, _ in keys
@@ -442,39 +436,38 @@ def _keeping_aggregates(
 
 def _shown(
     block: Block,
-    tables: Tables,
     present: Scalar | None,
     known: Container[str],
     keep_absent: bool,
 ) -> Iterator[Named]:
     """Yield the outputs that are not known by name, with what rows that are absent have beside."""
     for output in block.outputs:
-        scalar = fill(output.scalar, block, tables)
+        scalar = fill(output.scalar, block)
         if output.name in known:
             continue
         if keep_absent and present is not None and not output.known_absent:
             scalar = exp.Case().when(present.copy(), scalar.copy())
         yield output.name, scalar
     if keep_absent:
-        yield from _bookkeeping(block, tables, present)
+        yield from _bookkeeping(block, present)
 
 
-def _bookkeeping(block: Block, tables: Tables, present: Scalar | None) -> list[Named]:
+def _bookkeeping(block: Block, present: Scalar | None) -> list[Named]:
     """Return ``_present`` and the sort keys, for rows that are written before ORDER BY."""
     columns: list[Named] = [(PRESENT, exp.true() if present is None else is_true(present))]
     for number, key in enumerate(block.order):
-        scalar = fill(key.scalar, block, tables)
+        scalar = fill(key.scalar, block)
         if present is not None:
             scalar = exp.Case().when(present.copy(), scalar.copy())
         columns.append((f"{SORT}{number}", scalar))
     return columns
 
 
-def _union_post(block: Block, tables: Tables, provenance: bool, keep_absent: bool) -> exp.Select:
-    union = union_rows(block, tables.rows, provenance=provenance)
+def _union_post(block: Block, provenance: bool, keep_absent: bool) -> exp.Select:
+    union = union_rows(block, CTE_TABLES.rows, provenance=provenance)
     columns: list[Named] = [(name, qualified(UNION, name)) for name in block.identity]
-    present = conjunction([fill(condition, block, tables) for condition in block.having])
-    columns += _shown(block, tables, present, (), keep_absent)
+    present = conjunction([fill(condition, block) for condition in block.having])
+    columns += _shown(block, present, (), keep_absent)
     if provenance:
         columns.append((PROVENANCE, qualified(UNION, PROVENANCE)))
     select = exp.select(*named(columns)).from_(union.subquery(UNION))
@@ -483,18 +476,18 @@ def _union_post(block: Block, tables: Tables, provenance: bool, keep_absent: boo
     return select
 
 
-def comparisons(block: Block, tables: Tables) -> exp.Select:
+def comparisons(block: Block) -> exp.Select:
     """Return the compared values of memberships and outer lookups: each outer value, then the
     inner one.
 
     Only their types are of interest: the query has no rows.
     """
-    select = read(block, tables, annotated=True).where(exp.false())
+    select = read(block, annotated=True).where(exp.false())
     columns: list[Named] = []
     for number, probe in enumerate(block.probes):
-        select = from_(select, table(tables.rows(probe.block), f"s{number}"))
+        select = from_(select, table(CTE_TABLES.rows(probe.block), f"s{number}"))
         for left, column in probe.pairs:
             index = len(columns) // 2
-            columns.append((f"_left{index}", fill(left, block, tables)))
+            columns.append((f"_left{index}", fill(left, block)))
             columns.append((f"_right{index}", qualified(f"s{number}", column)))
     return select.select(*named(columns or NOTHING))

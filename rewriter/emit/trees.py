@@ -159,7 +159,7 @@ def union_all(branches: Sequence[exp.Query]) -> exp.Query:
     return union
 
 
-def fill(scalar: Scalar, block: Block, tables: Tables) -> Scalar:
+def fill(scalar: Scalar, block: Block, tables: Tables = CTE_TABLES) -> Scalar:
     """Replace the placeholder columns of scalar subqueries by the subqueries."""
     scalars = {lookup.alias: lookup for lookup in block.subqueries}
     if not scalars:

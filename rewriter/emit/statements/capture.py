@@ -167,7 +167,7 @@ def kept_groups_sql(block: Block, views: ViewOf, monotone: Monotone) -> str:
         (f"_least{number}", exp.Min(this=argument.copy()))
         for number, argument in enumerate(monotone.non_negative)
     ]
-    rows = stored_rows_query(block, CTE_TABLES, extra)
+    rows = stored_rows_query(block, extra)
     zero = exp.Literal.number(0)
     violations = [exp.LT(this=qualified("r", name), expression=zero) for name, _ in extra]
     violation: Scalar = exp.false()
@@ -209,7 +209,7 @@ def rows_sql(
 
 def _rows_to_keep(block: Block) -> exp.Select:
     extra = [(name, _without_overflow(call)) for name, call in supporting_aggregates(block)]
-    return stored_rows_query(block, CTE_TABLES, extra)
+    return stored_rows_query(block, extra)
 
 
 def _without_overflow(call: Scalar) -> Scalar:
@@ -361,7 +361,7 @@ def comparisons_sql(root: Block) -> tuple[ComparedColumns, ...]:
             (probe.span, number) for probe in block.probes for number in range(len(probe.pairs))
         )
         if places:
-            sql = text(statement(block, comparisons(block, CTE_TABLES)))
+            sql = text(statement(block, comparisons(block)))
             compared.append(ComparedColumns(sql, places))
     return tuple(compared)
 
@@ -449,7 +449,7 @@ def hypothetical_sql(
     captured_groups
         Captured rows of groupings whose groups only lose members to a deletion.
     """
-    query = rows_query(root, CTE_TABLES, captured_groups=captured_groups.get(root.name))
+    query = rows_query(root, captured_groups=captured_groups.get(root.name))
 
     def survivors(block: Block) -> exp.Select:
         return surviving(block, views(block), deleted)
@@ -492,6 +492,6 @@ def extents_sql(
     block: Block, views: ViewOf, rows: Mapping[str, str]
 ) -> tuple[str, tuple[Extent, ...]]:
     """Return the statement of :func:`rewriter.emit.program` over captured members and rows."""
-    of_windows = extents(block, CTE_TABLES)
+    of_windows = extents(block)
     query = statement(block, of_windows.query, captured(views), captured_rows=rows)
     return text(query), of_windows.extents

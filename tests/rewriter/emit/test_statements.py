@@ -6,7 +6,7 @@ import pytest
 
 from rewriter.analysis.value_columns import value_columns
 from rewriter.blocks import Block, topological
-from rewriter.emit import CTE_TABLES, potential_query
+from rewriter.emit import potential_query
 from rewriter.emit.statements import (
     comparisons_sql,
     contributions_sql,
@@ -24,7 +24,7 @@ def block(sql: str, name: str = "b0") -> Block:
 
 def potential(sql: str, name: str) -> str:
     """Return the potential tuples of a block, on one line."""
-    return text(potential_query(block(sql, name), CTE_TABLES))
+    return text(potential_query(block(sql, name)))
 
 
 def test_value_columns() -> None:

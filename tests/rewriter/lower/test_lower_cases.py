@@ -13,7 +13,7 @@ import pytest
 from rewriter import dialect
 from rewriter.algebra import Relation
 from rewriter.blocks import Block, Kind, topological
-from rewriter.emit import CTE_TABLES, stored_rows_query
+from rewriter.emit import stored_rows_query
 from rewriter.emit.statements import rewritten_sql, supporting_aggregates
 from rewriter.errors import QueryError
 from rewriter.lower import lowering
@@ -48,7 +48,7 @@ def test_case(case: Case) -> None:
 
 def check_names(block: Block) -> None:
     """No table that is stored has two columns that Spark takes for one."""
-    rows = stored_rows_query(block, CTE_TABLES, supporting_aggregates(block))
+    rows = stored_rows_query(block, supporting_aggregates(block))
     stored = [[name for name, _ in block.core.select]] if block.core is not None else []
     for columns in (*stored, rows.named_selects):
         assert len({name.lower() for name in columns}) == len(columns)
