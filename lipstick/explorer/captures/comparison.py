@@ -5,6 +5,7 @@ Every number is the engine's: see :mod:`lipstick.questions.contributions.joint`.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any
@@ -28,7 +29,6 @@ from lipstick.explorer.captures.contributions import (
     source_table,
     worded,
 )
-from lipstick.explorer.captures.measures import SECONDS
 from lipstick.explorer.captures.why import listed
 from lipstick.explorer.cells import cell, cells, columns, number
 from lipstick.explorer.errors import ExploreError
@@ -47,7 +47,10 @@ from semiring.support.budget import call_within
 MOST = 6
 """Numbers that are compared at most."""
 
-_SHARE = 0.8
+SECONDS = 20
+"""The seconds that an answer may take by default."""
+
+_SHARE = 0.6
 """The share of the time for an answer after which the groups that are left are unknown."""
 
 _OF_NUMBERS = ("text", "value", "count", "without", "state")
@@ -80,16 +83,17 @@ def comparison(
     if not 2 <= len(asked) <= MOST:
         raise ExploreError(f"Two to {MOST} numbers are compared, not {len(asked)}.")
     seconds = min(params.integer("seconds", SECONDS, 1, 60), budget.left)
+    until = time.monotonic() + _SHARE * seconds
 
     def answer() -> dict[str, Any]:
         values = [views.inputs(row, column) for row, column in asked]
-        return _compared(views, values, params, _SHARE * seconds)
+        return _compared(views, values, params, until)
 
     return call_within(seconds, answer, budget.is_cancelled)
 
 
 def _compared(
-    views: ContributionViews, values: list[ValueInputs], params: Params, seconds: float
+    views: ContributionViews, values: list[ValueInputs], params: Params, until: float
 ) -> dict[str, Any]:
     memory = views.capture.memory
     every = KeptInputs(joint_inputs(values, views.axes), [])
@@ -114,7 +118,7 @@ def _compared(
         groups = asked.groups(Params(params.mapping("by")))
     except TooManyGroupsError as error:
         return answer | {"refused": str(error), "bars": [], "sentence": ""}
-    found = inputs.without(memory, groups, seconds)
+    found = inputs.without(memory, groups, until)
     counts = inputs.counts(groups)
     moving = _order(found, counts)
     order = in_order(groups) if groups.ordered else moving

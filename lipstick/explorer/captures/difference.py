@@ -11,6 +11,7 @@ from lipstick.engines.memory.places import NOTHING
 from lipstick.errors import first_line
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures import query
+from lipstick.explorer.captures.comparison import SECONDS
 from lipstick.explorer.captures.source import CaptureSource
 from lipstick.explorer.cells import cell, columns
 from lipstick.explorer.params import Params
@@ -23,9 +24,6 @@ from semiring.support.budget import call_within
 
 SHOWN = 20
 """Rows at most, of the answer and of the input."""
-
-SECONDS = 20
-"""The seconds that an answer may take by default."""
 
 
 def difference(

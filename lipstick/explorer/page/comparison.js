@@ -36,7 +36,7 @@ export class Comparison extends Value {
   show() {
     if (!this.question) {
       const ask = (seconds, signal) => this.app.asker.ask(this.source, "comparison", { ...this.params, seconds }, signal);
-      this.question = budgeted(ask, (answer) => this.draw(answer), { onfailed: () => this.say("") });
+      this.question = budgeted(ask, (answer) => this.draw(answer), { onfailed: () => this.say(""), usual: 20 });
       replace(this.place, this.question.controls, this.question.place);
     }
     this.question.run();

@@ -72,16 +72,16 @@ class JointInputs:
         return self.had[axis.relation][:, axis.rows]
 
     def without(
-        self, memory: Memory, groups: InputGroups, seconds: float | None = None
+        self, memory: Memory, groups: InputGroups, until: float | None = None
     ) -> list[GroupContributions]:
         """Return each value without each of some groups: one deletion is the same for all values.
 
-        After a number of seconds the other groups stay unknown; None: never.
+        Groups stay unknown for which there was no time ``until``, of the clock
+        :func:`time.monotonic`; None: none does.
         """
-        until = None if seconds is None else time.monotonic() + seconds
         found = []
         for done, value in enumerate(self.values):
-            left = until and (until - time.monotonic()) / (len(self.values) - done)
+            left = until and max(0.0, until - time.monotonic()) / (len(self.values) - done)
             found.append(contributions_of(memory, value, groups, left))
         return found
 
