@@ -151,8 +151,8 @@ def _send_comparison(
     """Send the inputs of several values, those in common first."""
     import pyarrow as pa
 
-    rows = found.column("row").to_pylist()
-    numbers = [{"row": row, "column": column} for row in rows for column in of]
+    places = found.column("row").to_pylist()
+    numbers = [{"row": row, "column": column} for row in places for column in of]
     value = _grouped(source, "comparison", {"numbers": numbers, "seconds": 60}, by)
     names = [each["name"] for each in value["columns"]]
     lines = [dict(zip(names, texts, strict=True)) for texts in value["rows"]]

@@ -23,6 +23,7 @@ from lipstick.explorer.captures.contributions import (
     TooManyGroupsError,
     bars_of,
     described_axis,
+    described_groups,
     group_labels,
     in_order,
     row_name,
@@ -130,9 +131,7 @@ def _compared(
     table = source_table(groups, shown)
     lead = _lead(labels, groups)
     return answer | {
-        "groups": groups.count,
-        "ordered": groups.ordered,
-        "by": {"axis": groups.axis.place, "column": groups.column, "unit": groups.unit},
+        **described_groups(groups),
         "known": int(np.count_nonzero(known)),
         "reason": next((each.without.reason for each in found if each.without.reason), ""),
         "bars": bars,
@@ -243,6 +242,8 @@ def _sentence(
     ]
     kept = f" with {' and '.join(each['text'] for each in asked.only)}" if asked.only else ""
     said += f". In {all_of_them}{kept}: {listed(rows) if rows else 'no input row'}."
+    if not rows and groups.values is None:
+        said += f" Group them by a column to see what moves {all_of_them}."
     if len(best) and known[best[0]] and all(each.counts[best[0]] for each in items):
         (name,) = group_labels(groups, best)
         without = [each.found.without for each in items]

@@ -172,12 +172,12 @@ class ContributionViews:
         except TooManyGroupsError as error:
             # The page still offers other groupings.
             return answer | {"refused": str(error), "bars": [], "sentence": ""}
-        groups = items.groups
-        by = {"axis": groups.axis.place, "column": groups.column, "unit": groups.unit}
-        known = items.found.without.known
-        answer |= {"groups": groups.count, "ordered": groups.ordered, "by": by}
-        answer |= {"known": int(np.count_nonzero(known)), "reason": items.found.without.reason}
-        answer["bars"] = bars_of(items, items.shown)
+        without = items.found.without
+        answer |= described_groups(items.groups) | {
+            "known": int(np.count_nonzero(without.known)),
+            "reason": without.reason,
+            "bars": bars_of(items, items.shown),
+        }
         rest = items.order[len(items.shown) :]
         if len(rest):
             answer["rest"] = _rest(items, rest)
@@ -385,6 +385,15 @@ def described_axis(axis: Axis) -> dict[str, Any]:
         "relation": axis.relation,
         "note": _note(axis.source),
         "columns": columns(axis.source.schema),
+    }
+
+
+def described_groups(groups: InputGroups) -> dict[str, Any]:
+    """Return what inputs are grouped by."""
+    return {
+        "groups": groups.count,
+        "ordered": groups.ordered,
+        "by": {"axis": groups.axis.place, "column": groups.column, "unit": groups.unit},
     }
 
 

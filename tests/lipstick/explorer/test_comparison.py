@@ -254,6 +254,7 @@ def test_a_sentence_says_the_difference_what_is_shared_and_what_moves_both(tmp_p
     two = [{"row": 0, "column": "v"}, {"row": 1, "column": "v"}]
     assert ask(source, "comparison", numbers=two)["sentence"] == (
         "v is 117 for north and 138 for south, 21 more. In both: no input row."
+        " Group them by a column to see what moves both."
     )
     same_row = [{"row": 0, "column": "n"}, {"row": 0, "column": "v"}]
     answer = ask(source, "comparison", numbers=same_row)
