@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -124,9 +125,8 @@ class CaseRunner:
         with lipstick.session(spark) as ls:
             suites.track(ls, case.kind, tables)
             yield from queries.measure_query(
-                ls,
                 given["query"],
-                text_of(case),
+                partial(queries.runs, ls, text_of(case)),
                 _in_turn(tuple(given.get("variants", queries.EAGER)), case.repetition),
                 folder,
                 warm_up=case.warm_up if self._first(case) else 0,

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -23,7 +23,6 @@ import lipstick
 from benchmark_workflowgen.harness import member_count, timed
 from benchmark_workflowgen.measure.eventlog import EventLog
 from benchmark_workflowgen.measure.rows import Measurement, folder_bytes
-from lipstick import AnnotatedFrame
 from lipstick.errors import LipstickError
 
 VARIANTS = ("plain", "copy", "reference", "lazy", "asked")
@@ -31,10 +30,9 @@ EAGER = VARIANTS[:3]
 """The variants that are measured by default."""
 
 
-def runs(
-    ls: lipstick.Session, text: str, query: AnnotatedFrame
-) -> dict[str, Callable[[Path], object]]:
+def runs(ls: lipstick.Session, text: str) -> dict[str, Callable[[Path], object]]:
     """Return the functions that run a query in each variant, into a folder."""
+    query = ls.sql(text)
     return {
         "plain": lambda path: ls.spark.sql(text).write.parquet(str(path)),
         "copy": lambda path: query.save(path, values="copy"),
@@ -45,9 +43,8 @@ def runs(
 
 
 def measure_query(
-    ls: lipstick.Session,
     name: str,
-    text: str,
+    prepare: Callable[[], Mapping[str, Callable[[Path], object]]],
     variants: Sequence[str],
     scratch: Path,
     *,
@@ -58,8 +55,8 @@ def measure_query(
 
     Parameters
     ----------
-    name, text
-        The query.
+    prepare
+        Returns the functions that run the query; see `runs`.
     warm_up
         How many rounds before, which are not measured.
     log
@@ -73,7 +70,7 @@ def measure_query(
         (`<name> members`). `<name> refused` is 1 where a query is refused.
     """
     try:
-        every = runs(ls, text, ls.sql(text))
+        every = prepare()
     except LipstickError:
         yield Measurement(f"{name} refused", "tracked", 1, "")
         return
