@@ -27,6 +27,7 @@ from lipstick.errors import TrackingError, UnsupportedError
 from lipstick.pipeline import PreparedQuery
 from lipstick.questions.asking import BUDGET, QuestionCost, question, question_cost
 from lipstick.questions.deletion import check_unasked, resolve_deletion
+from lipstick.questions.jobs import JobLog, QuestionJobs
 from lipstick.questions.keys import Cascade
 from lipstick.questions.methods import Questions
 from lipstick.questions.what_if import WhatIf
@@ -191,6 +192,17 @@ class QueryPlan:
 
         return dropped_rows(self._frame)
 
+    def jobs(self) -> QuestionJobs | None:
+        """Return the Spark jobs of the last question to the query, its capture included.
+
+        None before the first question, and over Spark Connect, which does not say.
+        """
+        return None if self._job_log is None else self._job_log.last()
+
+    @property
+    def _job_log(self) -> JobLog | None:
+        return self._frame._job_log
+
     def counterexample(
         self, other: AnnotatedFrame, *, budget: float | None = BUDGET
     ) -> Counterexample | None:
@@ -253,6 +265,11 @@ class AnnotatedFrame(Questions[DataFrame]):
     def schema(self) -> StructType:
         """The answer's schema, as Spark gives it."""
         return self._prepared.schema
+
+    @cached_property
+    def _job_log(self) -> JobLog | None:
+        spark = self._session.spark
+        return JobLog(spark) if hasattr(spark, "_jsparkSession") else None
 
     @property
     def _known(self) -> Mapping[str, Tracked]:

@@ -38,11 +38,11 @@ _SETTINGS = {
 }
 """Settings under which Spark computes scalars as this process does."""
 
-MOST = 2_000_000
+MOST = 4_000_000
 """Members of a block whose rows are computed here, at most, with the rows that they refer to."""
 
 
-MOST_PAIRS = 1_000_000
+MOST_PAIRS = 4_000_000
 """Pairs of rows that a join here looks at, at most."""
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeAlias, TypeVar, cast
 
 from lipstick.display.progress_line import progress
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from lipstick.capture.manifest import Manifest
+    from lipstick.questions.jobs import JobLog
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -77,6 +78,21 @@ def question(doing: str, *, captured: bool = True) -> Callable[[Callable[P, T]],
                 except (KeyboardInterrupt, ExactnessError):  # Ctrl-C, or a budget that is spent
                     forget_connection()
                     raise
+
+        return jobs_counted(doing)(asked)
+
+    return decorate
+
+
+def jobs_counted(doing: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Count the Spark jobs of a question to a frame, or to its algebra."""
+
+    def decorate(method: Callable[P, T]) -> Callable[P, T]:
+        @wraps(method)
+        def asked(*args: P.args, **kwargs: P.kwargs) -> T:
+            log = getattr(getattr(args[0], "_asked", args[0]), "_job_log", None)
+            with nullcontext() if log is None else cast("JobLog", log).asking(doing):
+                return method(*args, **kwargs)
 
         return asked
 

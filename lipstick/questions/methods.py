@@ -13,7 +13,15 @@ from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.engines.route import answer
 from lipstick.errors import NeedsSparkError
 from lipstick.questions.algebra import Algebra, annotated_rows, expanded_rows
-from lipstick.questions.asking import BUDGET, Method, answer_rows, check_limit, evaluating, question
+from lipstick.questions.asking import (
+    BUDGET,
+    Method,
+    answer_rows,
+    check_limit,
+    evaluating,
+    jobs_counted,
+    question,
+)
 from lipstick.questions.keys import record_of
 from lipstick.questions.prior import Annotation, PriorKnowledge
 from lipstick.questions.scenarios import Given, resolve_scenarios
@@ -49,7 +57,7 @@ _MOVED: Final = {
             "algebra": "annotations_within members tensors evaluate k_relation probability_of "
             "expected shapley banzhaf witnesses wsms repairs responsibility",
             "plan": "ancestry annotated annotation_type cost counterexample dropped explain "
-            "is_captured relations rewritten_sql root",
+            "is_captured jobs relations rewritten_sql root",
         }.items()
         for name in names.split()
     },
@@ -366,6 +374,7 @@ class Questions(ABC, Generic[T]):
 
     # -- explanations ----------------------------------------------------------------------
 
+    @jobs_counted("comparing inputs")
     def top(
         self,
         column: str,
@@ -439,6 +448,7 @@ class Questions(ABC, Generic[T]):
         seconds = None if budget is None else _SHARE * budget
         return contributions(self._captured, column, row, by, seconds, progress)
 
+    @jobs_counted("explaining a value")
     def why(
         self,
         column: str | None = None,
@@ -515,6 +525,7 @@ class Questions(ABC, Generic[T]):
 
     # -- differences and cells -------------------------------------------------------------
 
+    @jobs_counted("comparing answers")
     def diff(
         self,
         other: Questions[Any],

@@ -12,29 +12,40 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.capture.files import arrow_of, in_arrow
 from lipstick.dataframes.jvm import analysed, elements
+from lipstick.tracking.naming import ROW_BITS
 from lipstick.tracking.source import Source
-from lipstick.tracking.tracker import Tracked
+from lipstick.tracking.states import local_path, local_state
+from lipstick.tracking.tracker import ROW_COLUMN, Naming, Tracked
 
 if TYPE_CHECKING:
     from lipstick.capture.local_rows import Relations
 
-MOST_ROWS: Final = 200_000
+MOST_ROWS: Final = 2_000_000
 """Rows of a relation that is read, at most."""
 MOST_BYTES: Final = 16 << 20
-"""Bytes of its files, at most."""
-READ_BYTES: Final = 128 << 20
+"""Bytes of its files, at most, that Spark reads."""
+FILE_BYTES: Final = 64 << 20
+"""Bytes of local Parquet files, at most: reading them here takes a tenth of Spark's time."""
+READ_BYTES: Final = 256 << 20
 """The maximum number of bytes of its rows, which can be far more than its file has."""
-KEPT_BYTES: Final = 256 << 20
+KEPT_BYTES: Final = 512 << 20
 """Bytes of all relations that are kept, at most; the one that was read first is forgotten first."""
+
+_DAY: Final = 86_400_000_000
+_CALENDAR: Final = -25_202
+"""The day, 1901-01-01, from which on Spark reads moments as every file has them."""
 
 _IN_THE_PLAN = ("LocalRelation", "OneRowRelation", "Range")
 _OF_FILES = ("LogicalRelation", "LogicalRelationWithTable")
@@ -117,13 +128,24 @@ class LocalRelations:
         Its texts are not UTF-8, or Spark fails in a column that the query may not even read.
         """
         frame = tracked.frame(self._spark)
-        try:
-            table = frame.limit(MOST_ROWS + 1).toArrow()
-            table.validate(full=True)
-            rows = table.cast(arrow_of(frame.schema))
-        except (PySparkException, Py4JError, pa.ArrowException):
-            return None
-        return rows if rows.num_rows <= MOST_ROWS and rows.nbytes <= READ_BYTES else None
+        schema, size = (
+            arrow_of(frame.schema),
+            sum(each for _, each, _ in tracked.source.fingerprint),
+        )
+        rows = _of_files(tracked, schema)
+        if rows is None and size <= MOST_BYTES:
+            try:
+                rows = _valid(frame.limit(MOST_ROWS + 1).toArrow(), schema)
+            except (PySparkException, Py4JError, pa.ArrowException):
+                return None
+        few = rows is not None and rows.num_rows <= MOST_ROWS and rows.nbytes <= READ_BYTES
+        return rows if few else None
+
+
+def _valid(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """A table in the types of a schema, whose texts are UTF-8; else Arrow's error."""
+    table.validate(full=True)
+    return table.cast(schema).combine_chunks()
 
 
 def _settings(spark: SparkSession) -> str:
@@ -159,8 +181,66 @@ def _of_leaf(leaf: Any, tracked: Tracked) -> Steadiness | None:
     if kind not in _OF_FILES or not tracked.source.fingerprint:
         return None
     of_files = leaf.relation().getClass().getSimpleName() == "HadoopFsRelation"
-    few = of_files and int(str(leaf.stats().sizeInBytes())) <= MOST_BYTES
+    most = FILE_BYTES if _own_files(tracked) else MOST_BYTES
+    few = of_files and int(str(leaf.stats().sizeInBytes())) <= most
     return Steadiness.ALWAYS if few else None
+
+
+def _own_files(tracked: Tracked) -> list[Path]:
+    """The local Parquet files whose rows a relation has, as they are; empty: it has others."""
+    source, by_row = tracked.source, tracked.naming is Naming.ROWS
+    if source.format != "parquet" or tracked.copied is not None:
+        return []
+    if not by_row and tracked.naming is not Naming.KEY:
+        return []
+    if any(local_state(state[0]) != state for state in source.fingerprint):
+        return []
+    uris = tracked.files if by_row else [uri for uri, _, _ in source.fingerprint]
+    return [path for uri in uris if (path := local_path(uri)) is not None]
+
+
+def _of_files(tracked: Tracked, schema: pa.Schema) -> pa.Table | None:
+    """The rows of local Parquet files; None where Spark reads them, or may read other values."""
+    # Imports pandas, which takes longer than the import of all else.
+    import pyarrow.parquet as pq
+
+    if any(pa.types.is_nested(kind) for kind in schema.types):
+        return None
+    tables = []
+    try:
+        for number, path in enumerate(_own_files(tracked)):
+            with pq.ParquetFile(path) as file:
+                stored = {file.schema.column(n).physical_type for n in range(len(file.schema))}
+                if file.metadata.num_rows > MOST_ROWS or "INT96" in stored:
+                    return None
+                table = file.read([name for name in schema.names if name != ROW_COLUMN])
+            if tracked.naming is Naming.ROWS:
+                places = pa.array(np.arange(table.num_rows) | number << ROW_BITS)
+                table = table.append_column(ROW_COLUMN, places)
+            given = [table.schema.field(name).type for name in schema.names]
+            if not all(map(_has_zone_as, given, schema.types)):
+                return None
+            tables.append(_valid(table.select(schema.names), schema))
+    except (pa.ArrowException, KeyError, OSError):
+        return None
+    rows = pa.concat_tables(tables).combine_chunks() if tables else None
+    return None if rows is None or any(map(_is_early, rows.columns)) else rows
+
+
+def _has_zone_as(stored: pa.DataType, kind: pa.DataType) -> bool:
+    """Return True unless one of two types is of instants and the other one of local times."""
+    if not pa.types.is_timestamp(kind):
+        return not pa.types.is_timestamp(stored)
+    return pa.types.is_timestamp(stored) and (stored.tz is None) == (kind.tz is None)
+
+
+def _is_early(column: pa.ChunkedArray) -> bool:
+    """Return True if a column has moments of a time when calendars of files differ."""
+    days = pa.types.is_date(column.type)
+    if not days and not pa.types.is_timestamp(column.type):
+        return False
+    first = pc.min(column).value
+    return first is not None and first < _CALENDAR * (1 if days else _DAY)
 
 
 def _lineage(rdd: Any) -> Iterator[str]:
