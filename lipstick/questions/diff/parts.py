@@ -19,7 +19,7 @@ from lipstick.questions.diff.changes import KINDS, PARTIAL, ChangedInput, Change
 from lipstick.questions.diff.edits import EditPart
 from lipstick.questions.diff.shares import DividedChange
 from lipstick.questions.why.columns import RelationColumns
-from lipstick.questions.why.deletions import PartEffects, PartMeasure
+from lipstick.questions.why.deletions import PartMeasure, part_effects
 from lipstick.questions.why.search import PredicateSearch, choose
 from lipstick.questions.why.sources import SourceRows, decided_columns
 from semiring.base import Array
@@ -271,7 +271,7 @@ class DifferenceParts:
         name = changed.name
         parts = changed.spread(numbers, self._by_row[name][numbers])
         few = SourceRows.of_table(changed.new.record, changed.take(numbers), whole=True)
-        samples = {sign: PartEffects(parts * sign).sampled(_SAMPLE) for sign in (1, -1)}
+        samples = {sign: part_effects(parts * sign).sampled(_SAMPLE) for sign in (1, -1)}
         columns = RelationColumns(changed.subset(numbers, samples[1][0], wanted), [], wanted)
         found = []
         for sign, (_, effects) in samples.items():

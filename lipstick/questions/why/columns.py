@@ -29,6 +29,7 @@ from rewriter.emit.conditions import (
 )
 from rewriter.interpret import on_clock
 from semiring.arrays.arrow import decoded
+from semiring.arrays.segments import ascending
 from semiring.base import Array
 
 BINS = 40
@@ -258,7 +259,7 @@ class NumberColumn:
         # Sorted once: quantiles of any rows, and their bins, are then counted by ranks.
         valid = ~np.isnan(self._numbers)
         self._values, ranks = np.unique(self._numbers[valid], return_inverse=True)
-        self._ranks = np.full(len(self._numbers), -1, dtype=np.int64)
+        self._ranks = np.full(len(self._numbers), -1, dtype=np.int32)
         self._ranks[valid] = ranks
 
     @cached_property
@@ -275,21 +276,18 @@ class NumberColumn:
             Two values around which bins are finer than elsewhere.
         """
         ranks = self._ranks if rows is None else self._ranks[rows]
-        counts = np.bincount(ranks[ranks >= 0], minlength=len(self._values))
-        chosen = np.flatnonzero(counts)
+        ordered = np.sort(ranks)
+        ordered = ordered[np.searchsorted(ordered, 0) :]
+        chosen = ascending(ordered)
         if len(chosen) > BINS:
-            ends = np.cumsum(counts[chosen])
-            if near is None:
-                places = np.floor(_CUTS * (ends[-1] - 1))
-            else:
-                first = np.searchsorted(self._values[chosen], near)
-                starts = np.concatenate([[0], ends])[first]
-                places = np.concatenate([_around(int(ends[-1]), int(at)) for at in starts])
-            chosen = np.unique(chosen[np.searchsorted(ends, places, side="right")])
-        starts = np.zeros(len(self._values), dtype=np.int64)
-        starts[chosen] = 1
-        of_ranks = np.maximum(np.cumsum(starts) - 1, 0)
-        codes = np.where(ranks < 0, -1, of_ranks[ranks]) if len(of_ranks) else ranks
+            places = (_CUTS * (len(ordered) - 1)).astype(np.int64)
+            if near is not None:
+                starts = np.searchsorted(ordered, np.searchsorted(self._values, near))
+                places = np.concatenate([_around(len(ordered), int(at)) for at in starts])
+            chosen = np.unique(ordered[places])
+        codes = np.searchsorted(chosen, ranks, side="right") - 1
+        if len(chosen):
+            codes[ranks >= 0] = np.maximum(codes[ranks >= 0], 0)
         return ColumnBins(self, self._values[chosen], codes)
 
     def condition(self, rows: Array) -> ColumnCondition:

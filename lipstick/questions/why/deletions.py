@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -30,9 +32,11 @@ from semiring.support.chance import random_numbers
 _EVEN = 0.4
 """The part of a sample that is drawn evenly."""
 
+Codes: TypeAlias = tuple[Array, int]
+"""A code per row of a relation, or of some rows, -1 for none; and the number of codes."""
 
-@dataclass(frozen=True, slots=True)
-class Without:
+
+class Without(NamedTuple):
     """The measure without the rows of some codes, and how many rows these are.
 
     Attributes
@@ -71,12 +75,16 @@ class SearchEffects(ABC):
         The number of rows, or of members made of them, among which conditions choose.
     by_row
         True if the effects of all single rows are computed at once.
+    by_column
+        True if the effects of many columns take too long to be computed at once.
     restores
         True if rows of the answer may appear when rows of the relation are deleted.
     """
 
+    _measure: Measure
     total: float
     by_row = True
+    by_column = True
     restores = False
 
     @abstractmethod
@@ -101,9 +109,22 @@ class SearchEffects(ABC):
             Sorted positions of the rows that may be deleted; None: all.
         """
 
-    @abstractmethod
     def runs(self, codes: Array, count: int, rows: Array | None = None) -> Without:
-        """Return the effects of deleting the rows of each run of codes but the whole one."""
+        """Return the effects of deleting the rows of each run of codes but the whole one.
+
+        Where nothing else is known they are the sums of its codes' effects.
+        """
+        single, before = self.singles(codes, count, rows), self._measure.before
+        first, last = pairs_of(count)
+        moved = np.nan_to_num(single.numbers - before)
+        n, m = (np.concatenate([[0], np.cumsum(each)]) for each in (single.counts, moved))
+        return Without(before + (m[last + 1] - m[first]), n[last + 1] - n[first], first, last)
+
+    def of_columns(self, columns: Sequence[Codes], rows: Array | None, *, runs: bool) -> Without:
+        """Return the effects of deleting the rows of each code, or run, of some columns."""
+        ask = self.runs if runs else self.singles
+        parts = [ask(codes, count, rows) for codes, count in columns]
+        return Without(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def simple_scan(measure: Measure, source: SourceRows) -> int | None:
@@ -128,11 +149,6 @@ def pairs_of(count: int) -> tuple[Array, Array]:
     first, last = np.triu_indices(count)
     keep = ~((first == 0) & (last == count - 1))
     return first[keep], last[keep]
-
-
-def counts_of(codes: Array, weights: Array | None, count: int) -> Array:
-    chosen = codes >= 0
-    return np.bincount(codes[chosen], None if weights is None else weights[chosen], minlength=count)
 
 
 def single_codes(numbers: Array, counts: Array) -> Without:
@@ -176,6 +192,9 @@ def aggregate(rows: GroupRows, name: str, members: Array) -> PartialAggregate:
         codes, _ = distinct(columns, len(members))
         return DistinctCount(np.where(valid, codes, -1))
     anew = call.anew
+    if anew is not None and anew.name == "count_if":
+        holds = columns[0].fill_null(False).to_numpy(zero_copy_only=False)
+        return PartialSum("COUNT", holds.astype(np.float64), holds)
     is_percentile = anew is not None and anew.name == "percentile"
     known = call.function is not None or is_percentile
     if not known or call.distinct or not is_measurable(columns[0].type):
@@ -204,36 +223,70 @@ class PartMeasure(Measure):
         return False
 
 
-class PartEffects(SearchEffects):
-    """The number without the parts of rows."""
+class AddedEffects(SearchEffects):
+    """Effects on a measure that is computed from sums over the rows.
 
-    def __init__(self, parts: Array, weights: Array | None = None) -> None:
-        self._parts = parts
-        self._weights = weights
-        self._before = float(parts.sum())
-        self.total = len(parts)
+    Parameters
+    ----------
+    weights
+        By sum what each row adds to it; to the first the number of rows or members that it is.
+    of
+        From what deletions take from each sum to the measure.
+    influence
+        How far each row moves the measure, as a share; None: no sample will do.
+    total
+        As the attribute; None: the first sum.
+    """
+
+    by_column = False
+
+    def __init__(
+        self,
+        weights: Sequence[Array],
+        of: Callable[[Array], Array],
+        influence: Array | None,
+        total: float | None = None,
+    ) -> None:
+        # The numbers of rows may be those of members and of values, too.
+        every, places = np.array(weights, dtype=np.float64), dict[bytes, int]()
+        self._sums = [places.setdefault(each.tobytes(), len(places)) for each in every]
+        self._weights = every[[self._sums.index(number) for number in places.values()]]
+        self._of = of
+        self._influence = influence
+        self.total = float(self._weights[0].sum()) if total is None else total
 
     def sampled(self, most: int) -> tuple[Array, SearchEffects]:
-        sizes = np.abs(self._parts)
-        if len(sizes) <= most:
-            return np.arange(len(sizes)), self
+        length = self._weights.shape[1]
+        if length <= most or self._influence is None:
+            return np.arange(length), self
         few = copy(self)
-        rows, few._weights = drawn(sizes / max(float(sizes.sum()), 1e-300), most)
-        few._parts = self._parts[rows] * few._weights
+        rows, stand_for = drawn(self._influence, most)
+        few._weights = self._weights[:, rows] * stand_for
         return rows, few
 
     def singles(self, codes: Array, count: int, rows: Array | None = None) -> Without:
-        numbers, counts = self._sums(codes, count, rows)
-        return single_codes(self._before - numbers, counts)
+        return self.of_columns([(codes, count)], rows, runs=False)
 
     def runs(self, codes: Array, count: int, rows: Array | None = None) -> Without:
-        first, last = pairs_of(count)
-        n, m = (np.concatenate([[0], np.cumsum(each)]) for each in self._sums(codes, count, rows))
-        return Without(self._before - (n[last + 1] - n[first]), m[last + 1] - m[first], first, last)
+        return self.of_columns([(codes, count)], rows, runs=True)
 
-    def _sums(self, codes: Array, count: int, rows: Array | None) -> tuple[Array, Array]:
-        parts = self._parts if rows is None else self._parts[rows]
-        weights = self._weights if rows is None or self._weights is None else self._weights[rows]
-        chosen = codes >= 0
-        sums = np.bincount(codes[chosen], parts[chosen], minlength=count)
-        return sums, counts_of(codes, weights, count)
+    def of_columns(self, columns: Sequence[Codes], rows: Array | None, *, runs: bool) -> Without:
+        weights = self._weights if rows is None else self._weights[:, rows]
+        parts = []
+        for codes, count in columns:
+            places = np.add(codes, 1, dtype=np.intp)
+            sums = np.array([np.bincount(places, each, count + 1)[1:] for each in weights])
+            first, last = pairs_of(count) if runs else (np.arange(count), np.arange(count))
+            if runs:
+                ends = np.cumsum(np.pad(sums, ((0, 0), (1, 0))), axis=1)
+                sums = ends[:, last + 1] - ends[:, first]
+            parts.append((sums, first, last))
+        lost, *runs_of = (np.concatenate(each, axis=-1) for each in zip(*parts, strict=True))
+        return Without(self._of(lost[self._sums]), lost[0], *runs_of)
+
+
+def part_effects(parts: Array) -> AddedEffects:
+    """Return the effects on a number that is the sum of parts of rows."""
+    sizes, before = np.abs(parts), float(parts.sum())
+    influence = sizes / max(float(sizes.sum()), 1e-300)
+    return AddedEffects([np.ones(len(parts)), parts], lambda lost: before - lost[1], influence)

@@ -8,7 +8,6 @@ showing; what is shown is measured by its own what-if.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from copy import copy
 from functools import cached_property
 
@@ -21,10 +20,10 @@ from lipstick.engines.memory.reach import lineage, tokens
 from lipstick.engines.memory.scenarios import Deleted
 from lipstick.errors import NeedsSparkError
 from lipstick.questions.why.deletions import (
+    AddedEffects,
     SearchEffects,
     Without,
     aggregate,
-    counts_of,
     drawn,
     formulas,
     pairs_of,
@@ -33,9 +32,9 @@ from lipstick.questions.why.deletions import (
 )
 from lipstick.questions.why.measure import Measure, as_numbers
 from lipstick.questions.why.partials import (
+    GroupCells,
     MemberSample,
     PartialAggregate,
-    Partials,
     PartialSum,
 )
 from lipstick.questions.why.sources import SourceRows
@@ -54,11 +53,11 @@ def effects_on(measure: Measure, source: SourceRows) -> SearchEffects | None:
     if scan is not None:
         try:
             if isinstance(rows, MemberRows) and measure.is_check:
-                return _CheckedRows(measure, source, rows, scan)
+                return _checked_rows(measure, source, rows, scan)
             if isinstance(rows, GroupRows) and measure.is_check:
                 return _CheckedGroups(measure, source, rows, scan)
             if isinstance(rows, GroupRows):
-                return _GroupValues(measure, source, rows, scan)
+                return _GroupValues(measure, source, rows, scan).among_all_rows()
         except (UninterpretableError, FailedError, NeedsSparkError, pa.ArrowException):
             pass  # What partial aggregates do not have, scenarios do.
     bulk = _Scenarios(measure, source)
@@ -81,7 +80,6 @@ class _GroupValues(SearchEffects):
         members, owners = rows.grouping.present_members(measure.positions)
         self._members, self._owner = members, owners
         self._source_row: Array | None = None
-        self._item: Array | None = None
         self._weights: Array | None = None
         self.total = len(members)
         self._formulas = formulas(measure, rows)
@@ -95,18 +93,16 @@ class _GroupValues(SearchEffects):
             n: each.of_groups(owners, self._groups) for n, each in self._aggregates.items()
         }
         self._keys = {name: rows.base.take(name, measure.positions) for name in names} | {}
-        check = self._of(self._partials(np.zeros(0, np.int64), np.zeros(0, np.int64), 1).singles())
-        close = np.isclose(check[0], measure.before, rtol=1e-6, equal_nan=True)
+        none = np.zeros(0, dtype=np.int64)
+        close = np.isclose(self._numbers(none, none, 1)[0], measure.before, 1e-6, equal_nan=True)
         if not (close or measure.sides is not None):
             raise UninterpretableError(str(measure.column))
 
     def sampled(self, most: int) -> tuple[Array, SearchEffects]:
         items, weights = np.arange(len(self._owner)), None
-        named = [each for name, each in self._aggregates.items() if name]
-        shares = [each.influence(self._owner) for each in named]
-        moved = [share for share in shares if share is not None]
-        if len(items) > most and moved and len(moved) == len(shares):
-            items, weights = drawn(np.add.reduce(moved) / len(moved), most)
+        influence = self._influence() if len(items) > most else None
+        if influence is not None:
+            items, weights = drawn(influence, most)
         found = self._rows_of(items)
         known = found >= 0
         if not known.all():
@@ -116,11 +112,63 @@ class _GroupValues(SearchEffects):
         rows = np.flatnonzero(inside)
         few = copy(self)
         few._source_row = np.searchsorted(rows, found)
-        few._item = _places(few._source_row, len(rows))
         few._owner, few._weights = self._owner[items], weights
         sample = MemberSample(items, weights, self._owner, self._groups)
         few._aggregates = {name: each.sampled(sample) for name, each in self._aggregates.items()}
-        return rows, few
+        sums = few._sums(few._source_row, len(rows))
+        return rows, few if sums is None else AddedEffects(sums, self._without, None, self.total)
+
+    def _influence(self) -> Array | None:
+        """Return how far each member moves the measure, as a share; None: no sample will do."""
+        shares = [each.influence(self._owner) for name, each in self._aggregates.items() if name]
+        moved = [share for share in shares if share is not None]
+        return np.mean(moved, axis=0) if moved and len(moved) == len(shares) else None
+
+    def _sums(self, rows: Array, length: int) -> list[Array] | None:
+        """Return what rows have of members and of all sums by group; None: not all are sums.
+
+        Parameters
+        ----------
+        rows
+            The row of each member.
+        """
+        cells = self._owner * length + rows
+        sums = [np.bincount(rows, self._weights, length).astype(np.float64)]
+        for each in self._aggregates.values():
+            if not isinstance(each, PartialSum):
+                return None
+            sums += [*each.totals(cells, self._groups * length).reshape(-1, length)]
+        return sums
+
+    def _without(self, lost: Array) -> Array:
+        """Return the measure, given what deletions take from `_sums`."""
+        values, end = {}, 1
+        for name, each in self._aggregates.items():
+            assert isinstance(each, PartialSum)
+            assert each.whole is not None
+            start, end = end, end + each.whole.size
+            values[name] = each.without(lost[start:end])
+        return self._of(values)
+
+    def among_all_rows(self) -> SearchEffects:
+        """Return the effects where all rows may be chosen, if no member is as it should be.
+
+        Then the measure is as wanted without any of them, and what they have in common is seen
+        beside the other rows alone.
+        """
+        found = np.zeros(len(self._owner), dtype=np.int64)
+        sums = self._sums(found, 1) if self._measure.has_goal else None
+        try:
+            if sums is None or not self._measure.reached(self._without(np.array(sums)))[0]:
+                return self
+        except UninterpretableError:
+            return self  # Without members it fails.
+        found, influence = self._rows_of(np.arange(len(found))), self._influence()
+        sums = self._sums(found, len(self._source))
+        if sums is None or influence is None or (found < 0).any():
+            return self
+        sums[0] = np.maximum(sums[0], 1.0)
+        return AddedEffects(sums, self._without, np.bincount(found, influence, len(self._source)))
 
     def _rows_of(self, items: Array) -> Array:
         """Return the source's row of some members; -1: none."""
@@ -142,25 +190,25 @@ class _GroupValues(SearchEffects):
             index = self._rows.members.tokens.index(self._scan)
             found, owners = index.pairs([column.combine_chunks() for column in tokens.columns])
             items, codes = self._places_of_members[found], codes[owners]
-        elif rows is not None and self._item is not None:
-            items = self._item[rows]
         else:
             if rows is not None:
                 whole = np.full(int(self._source_row.max(initial=0)) + 1, -1, dtype=np.int64)
-                fits = rows < len(whole)
-                whole[rows[fits]] = codes[fits]
+                whole[rows] = codes
                 codes = whole
             items, codes = np.arange(len(self._source_row)), codes[self._source_row]
         chosen = (items >= 0) & (codes >= 0)
         return items[chosen], codes[chosen]
 
-    def _partials(self, items: Array, codes: Array, count: int) -> Partials:
-        return Partials(self._aggregates, self._owner, self._groups, items, codes, count)
+    def _numbers(self, items: Array, codes: Array, count: int, *runs: Array) -> Array:
+        """Return the measure without the members of each code, or of runs from first to last."""
+        cells = self._owner[items] * count + codes
+        parts = GroupCells(items, cells, self._owner, self._groups, count)
+        named = self._aggregates.items()
+        return self._of({n: e.runs(parts, *runs) if runs else e.singles(parts) for n, e in named})
 
     def singles(self, codes: Array, count: int, rows: Array | None = None) -> Without:
         items, codes = self._items(codes, rows)
-        numbers = self._of(self._partials(items, codes, count).singles())
-        return single_codes(numbers, self._counted(items, codes, count))
+        return single_codes(self._numbers(items, codes, count), self._counted(items, codes, count))
 
     def _counted(self, items: Array, codes: Array, count: int) -> Array:
         weights = None if self._weights is None else self._weights[items]
@@ -169,8 +217,8 @@ class _GroupValues(SearchEffects):
     def runs(self, codes: Array, count: int, rows: Array | None = None) -> Without:
         items, codes = self._items(codes, rows)
         first, last = pairs_of(count)
-        numbers = self._of(self._partials(items, codes, count).runs(first, last))
         ends = np.concatenate([[0], np.cumsum(self._counted(items, codes, count))])
+        numbers = self._numbers(items, codes, count, first, last)
         return Without(numbers, ends[last + 1] - ends[first], first, last)
 
     def _of(self, values: dict[str, Array]) -> Array:
@@ -214,77 +262,35 @@ class _GroupValues(SearchEffects):
             raise UninterpretableError(formula.text) from error
 
 
-def _places(rows: Array, length: int) -> Array | None:
-    """Return the member of each row; None where some row is in several."""
-    places = index_of(rows, length)
-    return places if int((places >= 0).sum()) == len(rows) else None
+# -- numbers of rows: all rows of the source may be chosen -------------------------------------
 
 
-# -- numbers of rows -----------------------------------------------------------------------------
+def _positions(measure: Measure) -> Array:
+    """Return the positions of the rows that are counted."""
+    root = measure.engine.base(measure.engine.root.name)
+    return np.flatnonzero(root.present) if measure.positions is None else measure.positions
 
 
-class _Checked(SearchEffects):
-    """Effects on the number of rows of an answer; all rows of the source may be chosen."""
-
-    def __init__(self, measure: Measure, source: SourceRows) -> None:
-        self._measure = measure
-        self._rows_weights: Array | None = None
-        self.total = len(source)
-        root = measure.engine.base(measure.engine.root.name)
-        chosen = measure.positions
-        self._positions = np.flatnonzero(root.present) if chosen is None else chosen
-
-    @abstractmethod
-    def _removed(self, codes: Array, count: int, rows: Array | None) -> Array:
-        """Return the number of rows of the answer that are lost with each code."""
-
-    def singles(self, codes: Array, count: int, rows: Array | None = None) -> Without:
-        counts = self._counted(codes, count, rows)
-        return single_codes(self._measure.before - self._removed(codes, count, rows), counts)
-
-    def _counted(self, codes: Array, count: int, rows: Array | None) -> Array:
-        weights = self._rows_weights
-        if weights is not None and rows is not None:
-            weights = weights[rows]
-        return counts_of(codes, weights, count)
-
-    def runs(self, codes: Array, count: int, rows: Array | None = None) -> Without:
-        first, last = pairs_of(count)
-        counts = self._counted(codes, count, rows)
-        removed = self._removed(codes, count, rows)
-        n, m = (np.concatenate([[0], np.cumsum(each)]) for each in (counts, removed))
-        numbers = self._measure.before - (m[last + 1] - m[first])
-        return Without(numbers, n[last + 1] - n[first], first, last)
+def _checked_rows(
+    measure: Measure, source: SourceRows, rows: MemberRows, scan: int
+) -> SearchEffects:
+    """Return the effects on the number of members."""
+    of_member = source.rows_of(rows.members, scan)[_positions(measure)]
+    failing = np.bincount(of_member[of_member >= 0], minlength=len(source))
+    # Of the failing ones a sample has all, or half of it is of them.
+    influence = (failing > 0) / max(int((failing > 0).sum()), 1)
+    sums = [np.ones(len(source)), failing]
+    return AddedEffects(sums, lambda lost: measure.before - lost[1], influence)
 
 
-class _CheckedRows(_Checked):
-    """Effects on the number of members."""
-
-    def __init__(self, measure: Measure, source: SourceRows, rows: MemberRows, scan: int) -> None:
-        super().__init__(measure, source)
-        of_member = source.rows_of(rows.members, scan)[self._positions]
-        self._weights = np.bincount(of_member[of_member >= 0], minlength=len(source)).astype(float)
-
-    def sampled(self, most: int) -> tuple[Array, SearchEffects]:
-        if len(self._weights) <= most:
-            return np.arange(len(self._weights)), self
-        failing = self._weights > 0  # Of these the sample has all, or half of it is of them.
-        few = copy(self)
-        rows, few._rows_weights = drawn(failing / max(int(failing.sum()), 1), most)
-        few._weights = self._weights[rows] * few._rows_weights
-        return rows, few
-
-    def _removed(self, codes: Array, count: int, rows: Array | None) -> Array:
-        weights = self._weights if rows is None else self._weights[rows]
-        chosen = (codes >= 0) & (weights > 0)
-        return np.bincount(codes[chosen], weights[chosen], minlength=count)
-
-
-class _CheckedGroups(_Checked):
+class _CheckedGroups(SearchEffects):
     """Effects on the number of groups that pass HAVING."""
 
     def __init__(self, measure: Measure, source: SourceRows, rows: GroupRows, scan: int) -> None:
-        super().__init__(measure, source)
+        self._measure = measure
+        self._rows_weights = np.ones(len(source))
+        self.total = len(source)
+        self._positions = _positions(measure)
         self._rows = rows
         members, self._owner = rows.grouping.present_members(self._positions)
         self._source_row = source.rows_of(rows.members, scan)[members]
@@ -307,6 +313,11 @@ class _CheckedGroups(_Checked):
         self._totals = {
             name: each.totals(self._owner, groups) for name, each in self._aggregates.items()
         }
+
+    def singles(self, codes: Array, count: int, rows: Array | None = None) -> Without:
+        weights = self._rows_weights if rows is None else self._rows_weights[rows]
+        counts = np.bincount(codes + 1, weights, count + 1)[1:]
+        return single_codes(self._measure.before - self._removed(codes, count, rows), counts)
 
     def sampled(self, most: int) -> tuple[Array, SearchEffects]:
         rng = random_numbers(0)
@@ -345,11 +356,8 @@ class _CheckedGroups(_Checked):
         left = self._members[groups] - np.bincount(places, minlength=len(pairs))
         columns = {}
         for name, partial in self._aggregates.items():
-            sums, counts = partial.subset(chosen).totals(places, len(pairs))
-            of_groups = self._totals[name]
-            columns[name] = partial.value(
-                of_groups[0][groups] - sums, of_groups[1][groups] - counts
-            )
+            lost = partial.subset(chosen).totals(places, len(pairs))
+            columns[name] = partial.value(self._totals[name][:, groups] - lost)
 
         def resolve(_: str, name: str) -> object:
             if name not in columns:
@@ -444,11 +452,3 @@ class _Scenarios(SearchEffects):
         )
         numbers = self._measure.of_deletions({self._source.name: gone}, count)
         return single_codes(numbers, counts)
-
-    def runs(self, codes: Array, count: int, rows: Array | None = None) -> Without:
-        single = self.singles(codes, count, rows)
-        first, last = pairs_of(count)
-        moved = np.nan_to_num(single.numbers - self._measure.before)
-        n, m = (np.concatenate([[0], np.cumsum(each)]) for each in (single.counts, moved))
-        numbers = self._measure.before + (m[last + 1] - m[first])
-        return Without(numbers, n[last + 1] - n[first], first, last)

@@ -104,7 +104,7 @@ def fan_out(measure: Measure, subject: str) -> FanOut | None:
     if not len(repeated):
         return None
     once = partial.subset(first)
-    (value,) = once.value(*once.totals(np.zeros(len(first), dtype=np.int64), 1)).tolist()
+    (value,) = once.value(once.totals(np.zeros(len(first), dtype=np.int64), 1)).tolist()
     if value == measure.before or not _nearer(measure, value):
         return None
     weights = np.zeros(len(first)) if partial.function == "COUNT" else partial.weights[first]

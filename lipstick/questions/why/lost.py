@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from lipstick.engines.memory.reach import tokens
 from lipstick.questions.why.columns import Predicate, RelationColumns, ValueColumn
-from lipstick.questions.why.deletions import PartEffects, PartMeasure
+from lipstick.questions.why.deletions import PartMeasure, part_effects
 from lipstick.questions.why.measure import Measure, WhyQuestion
 from lipstick.questions.why.search import PredicateSearch, choose
 from lipstick.questions.why.sources import SourceRows, read_columns
@@ -93,7 +93,7 @@ def lost_rows(
             continue
         progress(f"{name}: {int(lost.sum()):,} of {len(source):,} rows are lost")
         total = PartMeasure(measure.engine, "", None, None, "high", total=float(lost.sum()))
-        chosen, effects = PartEffects(lost.astype(float)).sampled(_SAMPLE)
+        chosen, effects = part_effects(lost.astype(float)).sampled(_SAMPLE)
         # A key whose partner is lost says no more than that: the partner's relation does.
         decide = {n for r, n, role in read_columns(measure.engine) if r == name and role != "key"}
         names = [each for each in asked.wanted[name] if each not in decide]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -103,20 +103,18 @@ class PartialSum(PartialAggregate):
         1 for values that are not NULL, 0 for others; of a sample, times the number of members
         that each stands for, as `weights` are.
     whole
-        Sums and numbers of values per group; None: computed from the members here.
+        The sums of `parts` per group; None: computed from the members here.
     """
 
     function: str
     weights: Array
     valid: Array
-    whole: tuple[Array, Array] | None = None
+    whole: Array | None = None
 
-    def totals(self, places: Array, count: int) -> tuple[Array, Array]:
-        """Return sums and numbers of values by place."""
-        counts = np.bincount(places, self.valid, minlength=count)
-        if self.function == "COUNT":
-            return counts, counts
-        return np.bincount(places, self.weights, minlength=count), counts
+    def totals(self, places: Array, count: int) -> Array:
+        """Return sums by place: of the values, but for COUNT, and of their numbers."""
+        parts = [self.valid] if self.function == "COUNT" else [self.weights, self.valid]
+        return np.array([np.bincount(places, part, minlength=count) for part in parts])
 
     def of_groups(self, owner: Array, groups: int) -> PartialSum:
         return replace(self, whole=self.totals(owner, groups))
@@ -131,49 +129,42 @@ class PartialSum(PartialAggregate):
         """Return the aggregate of some members."""
         return PartialSum(self.function, self.weights[items], self.valid[items])
 
-    def value(self, sums: Array, counts: Array) -> Array:
-        """Return the values, given sums and numbers of values; NULL is NaN."""
+    def value(self, sums: Array) -> Array:
+        """Return the values, given `totals` of the members that are left; NULL is NaN."""
+        counts: Array = sums[-1]
         if self.function == "COUNT":
             return counts
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = sums / counts if self.function == "AVG" else sums
+            values = sums[0] / counts if self.function == "AVG" else sums[0]
         return np.where(counts > 0.5, values, np.nan)
 
     def influence(self, owner: Array) -> Array | None:
         assert self.whole is not None
-        sums, counts = self.whole
         if self.function == "COUNT":
             return self.valid / max(float(self.valid.sum()), 1.0)
         moved = self.weights
         if self.function == "AVG":
-            means = sums / np.maximum(counts, 1.0)
+            means = self.whole[0] / np.maximum(self.whole[1], 1.0)
             moved = np.where(self.valid > 0, self.weights - means[owner], 0.0)
         moved = np.abs(moved)
         total = float(moved.sum())
         return moved / total if 0 < total < np.inf else None
 
-    def _parts(self, cells: GroupCells) -> tuple[Array, Array, Array, Array]:
-        sums, counts = self.whole or self.totals(cells.owner, cells.groups)
-        size = cells.groups * cells.count
-        lost, numbers = self.subset(cells.items).totals(cells.cells, size)
-        shape = cells.groups, cells.count
-        return sums[:, None], counts[:, None], lost.reshape(shape), numbers.reshape(shape)
+    def without(self, lost: Array) -> Array:
+        """Return the values per group, given the lost `totals` by sum and group."""
+        assert self.whole is not None
+        return self.value(self.whole[:, :, None] - lost.reshape(*self.whole.shape, -1))
+
+    def _lost(self, cells: GroupCells) -> Array:
+        lost = self.subset(cells.items).totals(cells.cells, cells.groups * cells.count)
+        return lost.reshape(-1, cells.groups, cells.count)
 
     def singles(self, cells: GroupCells) -> Array:
-        sums, counts, lost, numbers = self._parts(cells)
-        return self.value(sums - lost, counts - numbers)
+        return self.without(self._lost(cells))
 
     def runs(self, cells: GroupCells, first: Array, last: Array) -> Array:
-        sums, counts, lost, numbers = self._parts(cells)
-        lost, numbers = _run(lost, first, last), _run(numbers, first, last)
-        return self.value(sums - lost, counts - numbers)
-
-
-def _run(parts: Array, first: Array, last: Array) -> Array:
-    ends = np.zeros((parts.shape[0], parts.shape[1] + 1))
-    np.cumsum(parts, axis=1, out=ends[:, 1:])
-    sums: Array = ends[:, last + 1] - ends[:, first]
-    return sums
+        ends = np.cumsum(np.pad(self._lost(cells), ((0, 0), (0, 0), (1, 0))), axis=2)
+        return self.without(ends[:, :, last + 1] - ends[:, :, first])
 
 
 @dataclass(frozen=True)
@@ -388,35 +379,3 @@ def _taken(numbers: Array, places: Array) -> Array:
         return np.full(len(places), np.nan)
     taken: Array = numbers[np.minimum(places, len(numbers) - 1)]
     return taken
-
-
-class Partials:
-    """Aggregates of groups without the members of codes.
-
-    Parameters
-    ----------
-    owner, groups
-        The group of all members, and the number of groups.
-    items, codes, count
-        The coded members, their codes, and the number of codes.
-    """
-
-    def __init__(
-        self,
-        aggregates: Mapping[str, PartialAggregate],
-        owner: Array,
-        groups: int,
-        items: Array,
-        codes: Array,
-        count: int,
-    ) -> None:
-        self._cells = GroupCells(items, owner[items] * count + codes, owner, groups, count)
-        self._aggregates = aggregates
-
-    def singles(self) -> dict[str, Array]:
-        """Return all aggregates, per group and code."""
-        return {name: each.singles(self._cells) for name, each in self._aggregates.items()}
-
-    def runs(self, first: Array, last: Array) -> dict[str, Array]:
-        """Return all aggregates, per group and run of codes."""
-        return {name: e.runs(self._cells, first, last) for name, e in self._aggregates.items()}

@@ -14,12 +14,7 @@ from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.memory import Memory
 from lipstick.engines.memory.scenarios import Deleted
 from lipstick.errors import CapabilityError, CaptureError, TrackingError
-from lipstick.questions.why.answer import (
-    Cause,
-    Explanation,
-    described,
-    only_row,
-)
+from lipstick.questions.why.answer import Cause, Explanation, described, only_row
 from lipstick.questions.why.columns import RelationColumns, row_predicate
 from lipstick.questions.why.deletions import SearchEffects
 from lipstick.questions.why.effects import effects_on
@@ -32,22 +27,15 @@ from lipstick.questions.why.measure import (
     is_measurable,
     rows_with,
 )
-from lipstick.questions.why.search import (
-    CandidatePredicate,
-    GainScores,
-    PredicateSearch,
-    choose,
-)
+from lipstick.questions.why.search import CandidatePredicate, GainScores, PredicateSearch, choose
 from lipstick.questions.why.sources import SourceRows, decided_columns, read_sources
-from semiring.arrays.segments import mask_of
+from semiring.arrays.segments import union
 from semiring.base import Array
 from semiring.errors import ArgumentError
 from semiring.support.budget import free_memory, spent, within
 
 if TYPE_CHECKING:
     from lipstick.engines.protocol import AskedCapture
-
-_NO_ROWS = np.zeros(0, dtype=np.int64)
 
 _BYTES = 200
 """Bytes of memory for each captured row at most, as measured over 10 million of them."""
@@ -236,15 +224,9 @@ def _exact(
     """Return the measure in scenarios that each delete rows of relations, from the capture."""
     deleted = {}
     for name in {name for parts in scenarios for name, _ in parts}:
-        rows, owners = [_NO_ROWS], [_NO_ROWS]
-        for number, parts in enumerate(scenarios):
-            mine = [each for relation, each in parts if relation == name]
-            if mine:
-                chosen = mask_of(np.concatenate(mine), len(read[name]))
-                rows.append(np.flatnonzero(chosen))
-                owners.append(np.full(len(rows[-1]), number))
-        tokens = read[name].tokens.take(pa.array(np.concatenate(rows)))
-        deleted[name] = Deleted(tokens, np.concatenate(owners))
+        rows = [union(*(each for of, each in parts if of == name)) for parts in scenarios]
+        owners = np.repeat(np.arange(len(rows)), [len(each) for each in rows])
+        deleted[name] = Deleted(read[name].tokens.take(pa.array(np.concatenate(rows))), owners)
     return measure.of_deletions(deleted, len(scenarios))
 
 

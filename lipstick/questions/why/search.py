@@ -13,10 +13,11 @@ first.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,12 +25,13 @@ from lipstick.questions.why.columns import (
     BINS,
     ColumnBins,
     ColumnCondition,
+    NumberColumn,
     Predicate,
     RelationColumns,
     ValueColumn,
     row_predicate,
 )
-from lipstick.questions.why.deletions import SearchEffects, Without
+from lipstick.questions.why.deletions import Codes, SearchEffects, Without, pairs_of
 from lipstick.questions.why.few_rows import FEW, FewRows
 from lipstick.questions.why.measure import Measure
 from semiring.arrays.segments import index_of, mask_of
@@ -189,6 +191,17 @@ class _GainSpread:
         return cls(variance, float(np.abs(gains).max()), tilts, sums - ways)
 
 
+class ScoredDeletions(NamedTuple):
+    """Deletions as in `Without`, with what each gains beyond chance, and its score."""
+
+    numbers: Array
+    counts: Array
+    first: Array
+    last: Array
+    gained: Array
+    scores: Array
+
+
 class GainScores:
     """The scores of deletions from one relation, against random deletions of as many rows.
 
@@ -322,10 +335,10 @@ class GainScores:
         """
         without = self._effects.singles(np.zeros(len(rows), dtype=np.int64), 1, rows)
         if not self._measure.reached(np.array([number]))[0]:
-            without = replace(without, numbers=np.array([number]))
-        return float(self.of(without)[0])
+            without = without._replace(numbers=np.array([number]))
+        return float(self.of(without).scores[0])
 
-    def of(self, without: Without, before: float | None = None, taken: int = 0) -> Array:
+    def of(self, without: Without, before: float | None = None, taken: int = 0) -> ScoredDeletions:
         """Return scores; of deletions in addition to others, given the measure without these.
 
         Parameters
@@ -344,7 +357,8 @@ class GainScores:
         usable = (counts > 0) & (without.counts <= _MOST * self._total) & ~np.isnan(scores)
         if self.restores:
             usable = (counts > 0) & ~np.isnan(scores)
-        return np.where(usable, scores, -np.inf)
+        scores = np.where(usable, scores, -np.inf)
+        return ScoredDeletions(*without, np.nan_to_num(gained), scores)
 
     def _gained(self, without: Without, base: float, counts: Array) -> Array:
         """Return by how much numbers are nearer to what is wanted than random ones are."""
@@ -359,10 +373,6 @@ class GainScores:
         gained = np.minimum(now, at_random) - gap(without.numbers)
         clear: Array = np.where(np.abs(gained) > _ROUNDING * max(abs(now), abs(base)), gained, 0.0)
         return clear
-
-    def gained(self, without: Without) -> Array:
-        """Return the gain beyond chance of each deletion."""
-        return np.nan_to_num(self._gained(without, self._measure.before, without.counts))
 
 
 class PredicateSearch:
@@ -387,7 +397,7 @@ class PredicateSearch:
         self._effects = effects
         self._conditions = conditions
         self._progress = progress
-        self._deleted: tuple[tuple[int, ...], Array, Without] | None = None
+        self._deleted: tuple[list[int], Array, Without] | None = None
         self.relation = columns.rows.name
         token = columns.rows.record.token
         self._has_key = len(token) == 1 and token[0] in columns.names
@@ -406,7 +416,7 @@ class PredicateSearch:
             for parent in level:
                 if spent():
                     break
-                more += [c for c in self._extended(parent) if self._pays(c, parent)]
+                more += filter(self._is_tight, self._extended(parent))
             if not more:
                 break
             level = self._refined(_extensible(more))
@@ -414,27 +424,16 @@ class PredicateSearch:
         reaching = [c for c in found if self.reaches(c)]
         return [*_best(found, _POOL), *_best(reaching, _POOL // 4)]
 
-    def _pays(self, child: CandidatePredicate, parent: CandidatePredicate) -> bool:
-        """Return True if a further condition is worth its length.
-
-        Its gain is then more than the gain of as many random rows of its parent, and no condition
-        leaves out rows that gain much.
-        """
-        if child.score <= parent.score * self.scores.least_ratio:
-            return False
-        share = len(child.rows) / max(len(parent.rows), 1)
-        more = child.gained - share * parent.gained
-        evidence = self.scores.evidence(more, child.rows, parent.rows, child.number, share)
-        if evidence < child.complexity - parent.complexity + _MARGIN:
-            return False
+    def _is_tight(self, candidate: CandidatePredicate) -> bool:
+        """Return True if no condition leaves out rows that gain much."""
         source = self._columns.rows
-        inside = [condition.mask(source) for condition in child.predicate.conditions]
-        here = mask_of(child.rows, len(source))
+        inside = [condition.mask(source) for condition in candidate.predicate.conditions]
+        here = mask_of(candidate.rows, len(source))
         for dropped in range(len(inside)):
             others = [mask for place, mask in enumerate(inside) if place != dropped]
             rest = np.flatnonzero(np.logical_and.reduce(others) & ~here)
-            gained = float(self.scores.gained(self._without(rest))[0]) if len(rest) else 0.0
-            if gained / max(len(rest), 1) > _LITTLE * child.gained / len(child.rows):
+            gained = self.scores.of(self._without(rest)).gained[0] if len(rest) else 0.0
+            if gained / max(len(rest), 1) > _LITTLE * candidate.gained / len(candidate.rows):
                 return False
         return True
 
@@ -442,82 +441,104 @@ class PredicateSearch:
         """Return the best predicates with one more condition than a parent has."""
         found: list[CandidatePredicate] = []
         used = {c.column for c in parent.predicate.conditions} if parent else set[str]()
-        rows = None if parent is None else parent.rows
-        for values in self._columns.equalities:
-            if values.name not in used and not (found and spent()):
-                found += self._equalities(values, parent, rows)
-        for numbers in self._columns.ranges:
-            if numbers.name in used or (found and spent()):
-                continue
-            bins = numbers.whole if rows is None else numbers.bins(rows)
-            found += self._ranges(bins, parent, rows)
+        of_kinds: list[tuple[Callable[..., Iterator[CandidatePredicate]], list[Any]]] = [
+            (
+                self._equalities,
+                [each for each in self._columns.equalities if each.name not in used],
+            ),
+            (self._ranges, [each for each in self._columns.ranges if each.name not in used]),
+        ]
+        for extend, columns in of_kinds:
+            at_once = 1 if self._effects.by_column else max(len(columns), 1)
+            for start in range(0, len(columns), at_once):
+                if not (found and spent()):
+                    found += extend(columns[start : start + at_once], parent)
         if parent is None:
             found += self._single_rows() if self.scores.are_few else ()
-            columns = self._columns.count
-            self._progress(f"{self.relation}: {columns} columns, {len(found)} conditions")
+            number = self._columns.count
+            self._progress(f"{self.relation}: {number} columns, {len(found)} conditions")
         return found
 
+    def _scored(
+        self, columns: Sequence[Codes], rows: Array | None, *, runs: bool = False
+    ) -> Iterator[ScoredDeletions]:
+        """Yield the deletions of the rows of each code, or run, of some columns, with scores."""
+        if columns:
+            every = self.scores.of(self._effects.of_columns(columns, rows, runs=runs))
+        end = 0
+        for _, count in columns:
+            start, end = end, end + (len(pairs_of(count)[0]) if runs else count)
+            yield ScoredDeletions(*(each[start:end] for each in every))
+
     def _equalities(
-        self, values: ValueColumn, parent: CandidatePredicate | None, rows: Array | None
+        self, columns: list[ValueColumn], parent: CandidatePredicate | None
     ) -> Iterator[CandidatePredicate]:
-        codes = values.codes if rows is None else values.codes[rows]
-        without = self._effects.singles(codes, values.count, rows)
-        scores = self.scores.of(without)
-        length = np.log(values.count + 1.0)
-        best = list(_highest(scores, _LISTED))
-        for code in best[:_PER_COLUMN]:
-            chosen = _chosen(codes == code, rows)
-            yield self._candidate(
-                parent, values.condition(code), chosen, without, code, scores, length
-            )
-        if len(best) > 1 and _SHARED * values.count <= len(values.codes):
-            yield from self._lists(values, codes, best, without, parent, rows)
+        """Yield conditions that columns have one of their values, a list of them, or another."""
+        rows = None if parent is None else parent.rows
+        codes = [each.codes if rows is None else each.codes[rows] for each in columns]
+        asked = [(each, values.count) for each, values in zip(codes, columns, strict=True)]
+        every = list(zip(columns, codes, self._scored(asked, rows), strict=True))
+        for values, code_of, single in every:
+            length = np.log(values.count + 1.0)
+            for code in _highest(single.scores, above=self._least(parent)):
+                chosen, condition = _chosen(code_of == code, rows), partial(values.condition, code)
+                yield from self._candidate(parent, values, condition, chosen, single, code, length)
+        yield from self._lists(every, parent, rows)
         if parent is not None:
-            yield from self._others(values, codes, without, parent, rows)
+            yield from self._others(every, parent)
         elif self._measure.has_goal and not (self._effects.by_row or self.scores.restores):
-            yield from self._hidden(values, without)
+            for values, _, single in every:
+                yield from self._hidden(values, single)
+
+    def _least(self, parent: CandidatePredicate | None) -> float:
+        """Return the score above which a further condition may pay."""
+        return 0.0 if parent is None else parent.score * self.scores.least_ratio
 
     def _single_rows(self) -> Iterator[CandidatePredicate]:
         """Yield the row that gains most, named by its key: no other condition is as short."""
         if not self._has_key:
             return
         every = np.arange(len(self._columns.rows))
-        without = self._effects.singles(every, len(every))
-        scores = self.scores.of(without)
-        for row in _highest(scores, 1):
+        (scored,) = self._scored([(every, len(every))], None)
+        for row in _highest(scored.scores, 1):
             (condition,) = row_predicate(self._columns.rows, row).conditions
-            yield self._candidate(None, condition, every[[row]], without, row, scores, 0.0)
+            yield from self._candidate(
+                None, condition, partial(copy, condition), every[[row]], scored, row, 0.0
+            )
 
     def _lists(
         self,
-        values: ValueColumn,
-        codes: Array,
-        best: list[int],
-        single: Without,
+        columns: list[tuple[ValueColumn, Array, ScoredDeletions]],
         parent: CandidatePredicate | None,
         rows: Array | None,
     ) -> Iterator[CandidatePredicate]:
-        """Yield the best list of values that each gain, in the order of the gain per row."""
-        per_row = self.scores.gained(single)[best] / (single.counts[best] + 1.0)
-        order = [best[place] for place in np.argsort(-per_row, kind="stable").tolist()]
-        places = index_of(order, values.count + 1)
-        without = self._effects.runs(places[codes], len(order) + 1, rows)
-        scores = np.where((without.first == 0) & (without.last > 0), self.scores.of(without), -1.0)
-        run = int(scores.argmax())
-        last = int(without.last[run])
-        condition = values.among(order[: last + 1]) if scores[run] > 0 else None
-        if condition is not None and last < len(order):
-            chosen = _chosen(np.isin(codes, order[: last + 1]), rows)
-            length = (last + 1) * np.log(values.count + 1.0)
-            yield self._candidate(parent, condition, chosen, without, run, scores, length)
+        """Yield of columns the best list of values that each gain, in the order of gain per row."""
+        listed: list[tuple[ValueColumn, Array, list[int]]] = []
+        for values, codes, single in columns:
+            best = list(_highest(single.scores, _LISTED))
+            if len(best) > 1 and _SHARED * values.count <= len(values.codes):
+                per_row = single.gained[best] / (single.counts[best] + 1.0)
+                order = [best[place] for place in np.argsort(-per_row, kind="stable").tolist()]
+                listed.append((values, codes, order))
+        asked = [(index_of(o, v.count + 1)[codes], len(o) + 1) for v, codes, o in listed]
+        every = self._scored(asked, rows, runs=True)
+        for (values, codes, order), scored in zip(listed, every, strict=True):
+            starts = (scored.first == 0) & (scored.last > 0)
+            run = int(np.where(starts, scored.scores, -np.inf).argmax())
+            last = int(scored.last[run])
+            if scored.scores[run] > self._least(parent) and starts[run] and last < len(order):
+                some = order[: last + 1]
+                chosen, condition = _chosen(np.isin(codes, some), rows), partial(values.among, some)
+                length = len(some) * np.log(values.count + 1.0)
+                yield from self._candidate(parent, values, condition, chosen, scored, run, length)
 
-    def _hidden(self, values: ValueColumn, single: Without) -> Iterator[CandidatePredicate]:
+    def _hidden(self, values: ValueColumn, single: ScoredDeletions) -> Iterator[CandidatePredicate]:
         """Yield the values that only together bring the measure where it is wanted.
 
         Under a maximum each hides the next one: the value that gains most is taken out, then the
         one that gains most without it.
         """
-        taken = [int(self.scores.gained(single).argmax())]
+        taken = [int(single.gained.argmax())]
         if values.count > BINS * 2 or values.among(taken) is None:
             return
         every = np.arange(len(values.codes))
@@ -526,78 +547,71 @@ class PredicateSearch:
             rows = np.concatenate([every, np.tile(gone, values.count)])
             owners = np.repeat(np.arange(values.count), len(gone))
             left = np.where(np.isin(values.codes, taken), -1, values.codes)
-            without = self._effects.singles(np.concatenate([left, owners]), values.count, rows)
-            gained = self.scores.gained(without)
-            gained[taken] = -np.inf
-            taken.append(int(gained.argmax()))
-            if self._measure.reached(without.numbers[taken[-1:]])[0]:
-                condition = values.among(taken)
-                scores = self.scores.of(without)
-                if condition is not None and scores[taken[-1]] > 0:
+            (scored,) = self._scored([(np.concatenate([left, owners]), values.count)], rows)
+            scored.gained[taken] = -np.inf
+            taken.append(int(scored.gained.argmax()))
+            if self._measure.reached(scored.numbers[taken[-1:]])[0]:
+                if scored.scores[taken[-1]] > 0:
+                    condition = partial(values.among, taken)
                     chosen = np.flatnonzero(np.isin(values.codes, taken))
                     length = len(taken) * np.log(values.count + 1.0)
-                    yield self._candidate(
-                        None, condition, chosen, without, taken[-1], scores, length
+                    yield from self._candidate(
+                        None, values, condition, chosen, scored, taken[-1], length
                     )
                 return
 
     def _others(
         self,
-        values: ValueColumn,
-        codes: Array,
-        single: Without,
+        columns: list[tuple[ValueColumn, Array, ScoredDeletions]],
         parent: CandidatePredicate,
-        rows: Array | None,
     ) -> Iterator[CandidatePredicate]:
-        """Yield what a predicate narrows to without the value that gains least per row."""
-        there = np.flatnonzero(single.counts > 0)
-        there = there[there != values.missing]
-        if len(there) < 2:
-            return
-        per_row = self.scores.gained(single)[there] / (single.counts[there] + 1.0)
-        code = int(there[int(per_row.argmin())])
-        condition = values.other_than(code)
-        others = (codes >= 0) & (codes != code) & (codes != values.missing)
-        if condition is None or not others.any():
-            return
-        without = self._effects.singles(np.where(others, 0, -1), 1, rows)
-        scores = self.scores.of(without)
-        if scores[0] > 0:
-            length = np.log(values.count + 1.0)
-            chosen = _chosen(others, rows)
-            yield self._candidate(parent, condition, chosen, without, 0, scores, length)
+        """Yield what a predicate narrows to without the value of a column that gains least."""
+        left: list[tuple[ValueColumn, int, Array]] = []
+        for values, codes, single in columns:
+            there = np.flatnonzero(single.counts > 0)
+            there = there[there != values.missing]
+            if len(there) > 1:
+                per_row = single.gained[there] / (single.counts[there] + 1.0)
+                code = int(there[int(per_row.argmin())])
+                kept = (codes >= 0) & (codes != code) & (codes != values.missing)
+                left.append((values, code, kept))
+        sets = [(kept.astype(np.intp) - 1, 1) for _, _, kept in left]
+        for (values, code, kept), scored in zip(left, self._scored(sets, parent.rows), strict=True):
+            if scored.scores[0] > self._least(parent):
+                condition, chosen = partial(values.other_than, code), parent.rows[kept]
+                length = np.log(values.count + 1.0)
+                yield from self._candidate(parent, values, condition, chosen, scored, 0, length)
 
     def _ranges(
-        self, bins: ColumnBins, parent: CandidatePredicate | None, rows: Array | None
+        self, columns: list[NumberColumn], parent: CandidatePredicate | None
     ) -> Iterator[CandidatePredicate]:
-        if bins.count < 2:
-            return
-        without = self._effects.runs(bins.codes, bins.count, rows)
-        scores = self.scores.of(without)
-        for run in islice(_highest(scores), 2):
-            yield from self._range(bins, parent, rows, without, run, scores)
+        rows = None if parent is None else parent.rows
+        binned = [each.whole if rows is None else each.bins(rows) for each in columns]
+        binned = [bins for bins in binned if bins.count > 1]
+        asked = [(bins.codes, bins.count) for bins in binned]
+        for bins, scored in zip(binned, self._scored(asked, rows, runs=True), strict=True):
+            for run in _highest(scored.scores, 2, above=self._least(parent)):
+                yield from self._range(bins, parent, rows, scored, run)
 
     def _range(
         self,
         bins: ColumnBins,
         parent: CandidatePredicate | None,
         rows: Array | None,
-        without: Without,
+        scored: ScoredDeletions,
         run: int,
-        scores: Array,
     ) -> Iterator[CandidatePredicate]:
-        first, last = int(without.first[run]), int(without.last[run])
-        places = np.flatnonzero((bins.codes >= first) & (bins.codes <= last))
-        chosen = places if rows is None else rows[places]
+        first, last = int(scored.first[run]), int(scored.last[run])
+        chosen = _chosen((bins.codes >= first) & (bins.codes <= last), rows)
         if len(chosen):
-            condition = bins.numbers.condition(chosen)
             length = 2 * np.log(bins.count + 1.0)
-            candidate = self._candidate(parent, condition, chosen, without, run, scores, length)
-            yield replace(candidate, run=(bins, first, last))
+            condition = partial(bins.numbers.condition, chosen)
+            found = self._candidate(parent, bins.numbers, condition, chosen, scored, run, length)
+            yield from (replace(each, run=(bins, first, last)) for each in found)
 
     def _refined(self, level: list[CandidatePredicate]) -> list[CandidatePredicate]:
         """Return candidates whose last ranges end between finer bins where that scores higher."""
-        return [max(self._finer(candidate), key=_score) for candidate in level]
+        return [max(self._finer(candidate), key=lambda each: each.score) for candidate in level]
 
     def _finer(self, candidate: CandidatePredicate) -> Iterator[CandidatePredicate]:
         """Yield a candidate, and the best one with a range between finer bins near the ends."""
@@ -612,29 +626,25 @@ class PredicateSearch:
         fine = bins.numbers.bins(rows, (float(low), float(high)))
         if fine.count < 2:
             return
-        without = self._effects.runs(fine.codes, fine.count, rows)
-        scores = self.scores.of(without)
-        yield from self._range(fine, parent, rows, without, int(scores.argmax()), scores)
+        (scored,) = self._scored([(fine.codes, fine.count)], rows, runs=True)
+        yield from self._range(fine, parent, rows, scored, int(scored.scores.argmax()))
 
     def marginal(self, candidate: CandidatePredicate, chosen: list[CandidatePredicate]) -> float:
         """Return the score of a predicate in addition to others of its relation."""
-        others = tuple(id(c) for c in chosen if c.predicate.relation == self.relation)
+        others = {id(c): c.rows for c in chosen if c.predicate.relation == self.relation}
         if not others:
             return candidate.score
-        if self._deleted is None or self._deleted[0] != others:
-            rows = np.zeros(len(self._columns.rows), dtype=np.bool_)
-            for each in chosen:
-                if each.predicate.relation == self.relation:
-                    rows[each.rows] = True
-            self._deleted = others, rows, self._without(np.flatnonzero(rows))
+        if self._deleted is None or self._deleted[0] != [*others]:
+            rows = mask_of(np.concatenate([*others.values()]), len(self._columns.rows))
+            self._deleted = [*others], rows, self._without(np.flatnonzero(rows))
         _, rows, first = self._deleted
         gone = rows.copy()
         gone[candidate.rows] = True
         both = self._without(np.flatnonzero(gone))
         if np.isnan(first.numbers[0]):
             return -np.inf
-        added = float(self.scores.of(both, float(first.numbers[0]), int(first.counts[0]))[0])
-        return min(added, candidate.score)
+        added = self.scores.of(both, float(first.numbers[0]), int(first.counts[0]))
+        return min(float(added.scores[0]), candidate.score)
 
     def is_on_key(self, candidate: CandidatePredicate) -> bool:
         """Return True if a condition is on the key of the relation's rows."""
@@ -651,34 +661,47 @@ class PredicateSearch:
     def _candidate(
         self,
         parent: CandidatePredicate | None,
-        condition: ColumnCondition,
+        column: ValueColumn | NumberColumn | ColumnCondition,
+        condition_of: Callable[[], ColumnCondition | None],
         rows: Array,
-        without: Without,
+        scored: ScoredDeletions,
         place: int,
-        scores: Array,
         length: float,
-    ) -> CandidatePredicate:
-        before = () if parent is None else parent.predicate.conditions
-        key = condition.column in self._columns.rows.record.token
-        gained = float(self.scores.gained(without)[place])
+    ) -> Iterator[CandidatePredicate]:
+        """Yield a predicate with a further condition, if that has words and is worth its length.
+
+        It is if it gains more than as many random rows of the parent.
+        """
+        key = column.term.name in self._columns.rows.record.token
+        gained, number = float(scored.gained[place]), float(scored.numbers[place])
         words = np.log(self._columns.count + 1.0)
         complexity = (0.0 if parent is None else parent.complexity) + length + words + key * _KEY
         if len(rows) == 1 and self.scores.are_few:
             # What is true of one row alone is a name of it, and its key is the plainest one.
-            enough = self._measure.reached(without.numbers[[place]])[0]
+            enough = self._measure.reached(scored.numbers[[place]])[0]
             name = np.log(len(self._columns.rows) + 1.0) + (not enough) * _KEY
             complexity = name if key else max(complexity, name + words * self._has_key)
-        return CandidatePredicate(
-            Predicate(self.relation, (*before, condition)),
-            rows,
-            float(without.numbers[place]),
-            int(without.counts[place]),
-            float(scores[place]),
-            complexity,
-            self.scores.total(gained, rows, len(self._columns.rows), float(without.numbers[place])),
-            gained,
-            parent,
-        )
+        if parent is not None:
+            share = len(rows) / max(len(parent.rows), 1)
+            more = gained - share * parent.gained
+            evidence = self.scores.evidence(more, rows, parent.rows, number, share)
+            if evidence < complexity - parent.complexity + _MARGIN:
+                return
+        condition = condition_of()
+        if condition is not None:
+            yield CandidatePredicate(
+                Predicate(
+                    self.relation, (*(parent.predicate.conditions if parent else ()), condition)
+                ),
+                rows,
+                number,
+                int(scored.counts[place]),
+                float(scored.scores[place]),
+                complexity,
+                self.scores.total(gained, rows, len(self._columns.rows), number),
+                gained,
+                parent,
+            )
 
 
 def _chosen(mask: Array, rows: Array | None) -> Array:
@@ -686,16 +709,12 @@ def _chosen(mask: Array, rows: Array | None) -> Array:
     return places if rows is None else rows[places]
 
 
-def _score(candidate: CandidatePredicate) -> float:
-    return candidate.score
-
-
-def _highest(scores: Array, most: int = _PER_COLUMN) -> Iterator[int]:
-    """Yield the places of the highest scores that are gains."""
+def _highest(scores: Array, most: int = _PER_COLUMN, above: float = 0.0) -> Iterator[int]:
+    """Yield the places of the highest scores above a bound."""
     few = min(most, len(scores))
     places = np.argpartition(-scores, few - 1)[:few]
     for place in places[np.argsort(-scores[places], kind="stable")].tolist():
-        if scores[place] > 0:
+        if scores[place] > above:
             yield place
 
 
@@ -791,23 +810,20 @@ def _simplest(
 
 
 def _is_same(one: CandidatePredicate, other: CandidatePredicate) -> bool:
-    return _overlap(one, other) >= _ALIKE
+    """Return True if nearly all rows of two predicates are common."""
+    small, large = sorted((len(one.rows), len(other.rows)))
+    if small < _ALIKE * large:
+        return False
+    common = _common(one, other)
+    return common >= _ALIKE * (small + large - common)
 
 
-def _overlap(one: CandidatePredicate, other: CandidatePredicate) -> float:
-    """Return the number of common rows as a share of all rows of two predicates."""
+def _common(one: CandidatePredicate, other: CandidatePredicate) -> int:
     if one.predicate.relation != other.predicate.relation:
-        return 0.0
-    small, large = sorted((one.rows, other.rows), key=len)
-    if not len(large) or len(small) < 0.4 * len(large):
-        return 0.0
-    common = len(np.intersect1d(small, large, assume_unique=True))
-    return common / (len(small) + len(large) - common)
+        return 0
+    return len(np.intersect1d(one.rows, other.rows, assume_unique=True))
 
 
 def _shared(one: CandidatePredicate, other: CandidatePredicate) -> float:
     """Return the number of common rows as a share of the rows of the smaller of two predicates."""
-    if one.predicate.relation != other.predicate.relation:
-        return 0.0
-    common = len(np.intersect1d(one.rows, other.rows, assume_unique=True))
-    return common / max(min(len(one.rows), len(other.rows)), 1)
+    return _common(one, other) / max(min(len(one.rows), len(other.rows)), 1)

@@ -134,6 +134,51 @@ def test_a_check_is_explained_by_the_rows_that_fail_it(sql: str, tmp_path: Path)
     assert all(first.text in reasons for reasons in quarantined.column("_reasons").to_pylist())
 
 
+@pytest.mark.parametrize(
+    ("sql", "ask"),
+    [
+        ("SELECT * FROM o WHERE v < 0", {}),
+        ("SELECT count(*) AS n FROM o WHERE v < 0", {"column": "n", "than": 0, "too": "high"}),
+        ("SELECT count(*) = 0 AS ok FROM o WHERE v < 0", {}),
+        ("SELECT count_if(v < 0) AS n FROM o", {"column": "n", "than": 0, "too": "high"}),
+    ],
+)
+@pytest.mark.parametrize("strays", [0, 5])
+def test_failures_are_explained_beside_the_rows_that_do_not_fail(
+    sql: str, ask: dict[str, Any], strays: int, tmp_path: Path
+) -> None:
+    """All failures are of one country and one day: each alone has mostly rows that do not fail."""
+    rng = np.random.default_rng(5)
+    size = 60_000
+    country = rng.choice(["BR", "DE", "IN", "US", "ZA"], size)
+    day = rng.integers(0, 60, size)
+    wrong = (country == "BR") & (day == 31)
+    stray = np.isin(np.arange(size), rng.choice(size, strays, replace=False))
+    v = np.where(wrong | stray, -1.0, rng.gamma(3.0, 20.0, size))
+    code = rng.integers(0, 9, size)
+    table = pa.table({"id": np.arange(size), "country": country, "day": day, "code": code, "v": v})
+    schema = "id bigint, country string, day bigint, code bigint, v double"
+    database = Database({"o": Relation("o", ("id",), schema, table)})
+    said = write_capture(sql, database, tmp_path / "c").why(**ask, sources={"o": table}, limit=3)
+    (cause,) = said.causes
+    assert cause.text in ("country = 'BR' and day = 31", "day = 31 and country = 'BR'"), said
+    failing = int((wrong | stray).sum())
+    assert (cause.rows, cause.before) == (wrong.sum(), failing)
+    assert cause.after == int((stray & ~wrong).sum())
+
+
+def test_failures_that_have_nothing_in_common_are_not_explained(tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    v = np.where(rng.random(20_000) < 0.01, -1.0, 1.0)
+    columns = {f"c{i}": rng.integers(0, 5 << i, 20_000) for i in range(6)}
+    table = pa.table({"id": np.arange(20_000), **columns, "v": v})
+    schema = ", ".join(f"{name} bigint" for name in table.column_names[:-1]) + ", v double"
+    database = Database({"o": Relation("o", ("id",), schema, table)})
+    capture = write_capture("SELECT count(*) AS n FROM o WHERE v < 0", database, tmp_path / "c")
+    said = capture.why("n", than=0, too="high", sources={"o": table})
+    assert not said.causes, said
+
+
 def test_rows_without_a_partner_are_those_that_are_not_in_the_other_relation(
     tmp_path: Path,
 ) -> None:
