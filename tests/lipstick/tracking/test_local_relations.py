@@ -149,7 +149,7 @@ def test_what_was_read_first_is_forgotten_first(
 
 
 @pytest.mark.parametrize(
-    ("name", "most"), [("MOST_ROWS", 3), ("MOST_BYTES", 10), ("READ_BYTES", 10)]
+    ("name", "most"), [("MOST_ROWS", 3), ("FILE_BYTES", 10), ("READ_BYTES", 10)]
 )
 def test_large_relations_are_left_to_spark(
     tracked: lipstick.Session,

@@ -420,7 +420,7 @@ def _joined(context: Context, node: ast.JoinedStr) -> PyValue:
     texts = [value.const for value in values]
     known = bool(values) and all(isinstance(text, str) for text in texts)
     const = "".join(texts) if known else MISSING
-    return context.operate("f''", "format", values, "text", const=const, ratio="1:1")
+    return replace(context.operate("f''", "format", values, "text", ratio="1:1"), const=const)
 
 
 def _formatted(context: Context, node: ast.FormattedValue) -> PyValue:
