@@ -13,6 +13,8 @@ from pyspark.sql import SparkSession
 import lipstick
 from lipstick.capture import local_rows
 
+pytestmark = [pytest.mark.classic, pytest.mark.engines("memory")]
+
 ROWS = 1_000
 
 QUESTIONS: dict[str, Callable[[lipstick.AnnotatedFrame], Any]] = {
@@ -45,7 +47,6 @@ def query(session: lipstick.Session, monkeypatch: pytest.MonkeyPatch) -> lipstic
     return session.sql("SELECT k, sum(v) AS s FROM r WHERE v >= 100 GROUP BY k")
 
 
-@pytest.mark.engines("memory")
 def test_a_first_question_runs_the_jobs_of_its_capture(query: lipstick.AnnotatedFrame) -> None:
     assert query.plan.jobs() is None
     query.polynomials()
@@ -58,7 +59,6 @@ def test_a_first_question_runs_the_jobs_of_its_capture(query: lipstick.Annotated
     assert str(found).startswith(f"making annotations: {found.jobs} Spark job")
 
 
-@pytest.mark.engines("memory")
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_a_captured_query_is_asked_without_jobs(query: lipstick.AnnotatedFrame, name: str) -> None:
     assert query.capture is not None
@@ -68,7 +68,6 @@ def test_a_captured_query_is_asked_without_jobs(query: lipstick.AnnotatedFrame, 
     assert (found.jobs, found.bytes, found.rows) == (0, 0, 0)
 
 
-@pytest.mark.engines("memory")
 def test_jobs_of_others_are_not_counted(
     query: lipstick.AnnotatedFrame, spark: SparkSession, tmp_path: Path
 ) -> None:
