@@ -39,18 +39,18 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One entry of the log, whose version, checksum before and time it has once it is written.
+    """One entry of the log.
 
     Parameters
     ----------
-    operation
-        ``append``, ``compact`` or ``vacuum``.
     version
         1 and up, without gaps.
     previous
         The checksum of the commit before; of the first one, the identity of the store.
     time
         The time of the commit, in ISO 8601, UTC.
+    operation
+        ``append``, ``compact`` or ``vacuum``.
     files, segments, edges, records
         The additions; a record replaces one of the same name.
     dropped
@@ -63,10 +63,10 @@ class Commit:
         Removed files that are deleted.
     """
 
+    version: int
+    previous: str
+    time: str
     operation: str
-    version: int = 0
-    previous: str = ""
-    time: str = ""
     files: Mapping[str, FileEntry] = field(default_factory=dict)
     segments: Sequence[Segment] = ()
     edges: Sequence[EdgeSet] = ()
@@ -75,6 +75,11 @@ class Commit:
     moved: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     removed: Sequence[str] = ()
     vacuumed: Sequence[str] = ()
+
+    @classmethod
+    def planned(cls, operation: str) -> Commit:
+        """Return a commit whose version, checksum before and time come when it is written."""
+        return cls(0, "", "", operation)
 
     def to_json(self) -> Json:
         """Return the document in the log; empty parts are left out."""

@@ -9,7 +9,7 @@ commit has used for a while.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -87,7 +87,7 @@ def merge(writer: Writer, names: Sequence[str]) -> None:
             for rows in read_groups(writer.root / name):
                 location = staging.add_table("merged", rows, row_group)
                 moved.setdefault(name, location)
-        writer.commit(staging, Commit("compact", moved=moved, removed=names))
+        writer.commit(staging, replace(Commit.planned("compact"), moved=moved, removed=names))
     finally:
         staging.discard(published=True)
 
@@ -116,7 +116,7 @@ def vacuum(writer: Writer, files: StoreFiles, older_than: timedelta) -> int:
     limit = datetime.now(UTC) - older_than
     names = [name for name, when in state.removed.items() if datetime.fromisoformat(when) <= limit]
     if names:
-        writer.commit(writer.staging(), Commit("vacuum", vacuumed=names))
+        writer.commit(writer.staging(), replace(Commit.planned("vacuum"), vacuumed=names))
     deleted = _remove_unnamed(writer.root, state, files)
     files.sync(writer.root / DATA)
     return deleted

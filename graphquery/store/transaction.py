@@ -343,8 +343,8 @@ class Transaction:
         try:
             if not self._changed:
                 return self._writer.version
-            commit = Commit(
-                "append",
+            commit = replace(
+                Commit.planned("append"),
                 segments=list(self._segments.values()),
                 records=self._puts,
                 dropped=list(self._dropped),
