@@ -273,5 +273,4 @@ def _step(
 ) -> WireMessage:
     store = messages.StoreVersion(federation.directory.versions[alias])
     asked = messages.reach(store, names, rows, forwards=False, want=messages.NODES)
-    hits = [other] if alias == away else []
-    return WireMessage({**asked.header, "hits": hits}, asked.tables)
+    return messages.with_hits(asked, [other] if alias == away else [])

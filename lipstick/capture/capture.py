@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     from lipstick.engines.spark.engine import SparkEngine
     from lipstick.tracking.tracker import Tracked
 
+_OF_ALL_ROWS = {"why_not": "why_not", "dropped": "plan.dropped", "filter": "filter"}
+"""The names that captures do not have, because they hold no rows without a part in the answer, and
+the places where queries have them."""
+
 
 @checked
 class Capture(Questions["DataFrame | pa.Table"]):
@@ -100,11 +104,11 @@ class Capture(Questions["DataFrame | pa.Table"]):
 
         def __getattr__(self, name: str) -> Any:
             """Raise the error for what frames answer and captures do not."""
-            if name in ("why_not", "dropped", "filter"):
+            if name in _OF_ALL_ROWS:
                 raise NotHeldError(
                     f"{name}() reads rows that took no part in the query: no capture holds them."
                     "\nTrack the relations and annotate it again: "
-                    f"ls.sql(capture.query).{'plan.' * (name == 'dropped')}{name}(...)."
+                    f"ls.sql(capture.query).{_OF_ALL_ROWS[name]}(...)."
                 )
             if name in ("show", "collect", "count", "toArrow", "toPandas", "columns", "schema"):
                 raise NotHeldError(

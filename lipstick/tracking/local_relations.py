@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -128,24 +129,20 @@ class LocalRelations:
         Its texts are not UTF-8, or Spark fails in a column that the query may not even read.
         """
         frame = tracked.frame(self._spark)
-        schema, size = (
-            arrow_of(frame.schema),
-            sum(each for _, each, _ in tracked.source.fingerprint),
-        )
+        schema = arrow_of(frame.schema)
         rows = _of_files(tracked, schema)
-        if rows is None and size <= MOST_BYTES:
-            try:
+        if rows is None and sum(size for _, size, _ in tracked.source.fingerprint) <= MOST_BYTES:
+            with suppress(PySparkException, Py4JError, pa.ArrowException):
                 rows = _valid(frame.limit(MOST_ROWS + 1).toArrow(), schema)
-            except (PySparkException, Py4JError, pa.ArrowException):
-                return None
-        few = rows is not None and rows.num_rows <= MOST_ROWS and rows.nbytes <= READ_BYTES
-        return rows if few else None
+        if rows is None or rows.num_rows > MOST_ROWS or rows.nbytes > READ_BYTES:
+            return None
+        return rows.combine_chunks()
 
 
 def _valid(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """A table in the types of a schema, whose texts are UTF-8; else Arrow's error."""
     table.validate(full=True)
-    return table.cast(schema).combine_chunks()
+    return table.cast(schema)
 
 
 def _settings(spark: SparkSession) -> str:
@@ -189,11 +186,9 @@ def _of_leaf(leaf: Any, tracked: Tracked) -> Steadiness | None:
 def _own_files(tracked: Tracked) -> list[Path]:
     """The local Parquet files whose rows a relation has, as they are; empty: it has others."""
     source, by_row = tracked.source, tracked.naming is Naming.ROWS
-    if source.format != "parquet" or tracked.copied is not None:
-        return []
-    if not by_row and tracked.naming is not Naming.KEY:
-        return []
-    if any(local_state(state[0]) != state for state in source.fingerprint):
+    has_files = source.format == "parquet" and tracked.copied is None
+    named = by_row or tracked.naming is Naming.KEY
+    if not (has_files and named and all(local_state(s[0]) == s for s in source.fingerprint)):
         return []
     uris = tracked.files if by_row else [uri for uri, _, _ in source.fingerprint]
     return [path for uri in uris if (path := local_path(uri)) is not None]
@@ -206,12 +201,13 @@ def _of_files(tracked: Tracked, schema: pa.Schema) -> pa.Table | None:
 
     if any(pa.types.is_nested(kind) for kind in schema.types):
         return None
-    tables = []
+    tables: list[pa.Table] = []
     try:
         for number, path in enumerate(_own_files(tracked)):
             with pq.ParquetFile(path) as file:
                 stored = {file.schema.column(n).physical_type for n in range(len(file.schema))}
-                if file.metadata.num_rows > MOST_ROWS or "INT96" in stored:
+                count = file.metadata.num_rows + sum(each.num_rows for each in tables)
+                if count > MOST_ROWS or "INT96" in stored:
                     return None
                 table = file.read([name for name in schema.names if name != ROW_COLUMN])
             if tracked.naming is Naming.ROWS:
@@ -223,7 +219,7 @@ def _of_files(tracked: Tracked, schema: pa.Schema) -> pa.Table | None:
             tables.append(_valid(table.select(schema.names), schema))
     except (pa.ArrowException, KeyError, OSError):
         return None
-    rows = pa.concat_tables(tables).combine_chunks() if tables else None
+    rows = pa.concat_tables(tables) if tables else None
     return None if rows is None or any(map(_is_early, rows.columns)) else rows
 
 

@@ -85,6 +85,7 @@ def sampled_probabilities(
     weights: Weights,
     error: float = 0.01,
     confidence: float = 0.95,
+    seed: int = 0,
     *,
     given: Given = None,
     blocks: Blocks = None,
@@ -97,6 +98,8 @@ def sampled_probabilities(
     ----------
     error, confidence
         So many worlds are drawn that each result is within `error` with this probability.
+    seed
+        The same one gives the same worlds.
     given, blocks
         As for `probability`. Worlds without the evidence are not counted; where the evidence is
         rare, fewer worlds are left and the error that is stated is larger than asked for.
@@ -117,7 +120,7 @@ def sampled_probabilities(
     words = words_needed(error, confidence)
     counts, samples, drawn = np.zeros(len(annotations), dtype=np.int64), 0, 0
     most_words = words if evident == Expression.one() else _ROUNDS * words
-    for worlds in drawn_worlds(chances, most_words):
+    for worlds in drawn_worlds(chances, most_words, seed):
         held = worlds.holds(evident)
         counts += ((worlds.counts(annotations) != 0) & held).sum(axis=1)
         samples += int(held.sum())

@@ -32,6 +32,7 @@ def sampled_moments(
     weights: Weights,
     error: float = 0.01,
     confidence: float = 0.95,
+    seed: int = 0,
     *,
     given: Given = None,
     blocks: Blocks = None,
@@ -49,6 +50,8 @@ def sampled_moments(
         the width of the range of values with this probability. The stated error is computed from
         the worlds that do have a value. Where the range of a formal value is not known, a quarter
         of the worlds give one, and the others the mean and its error: see :attr:`Moments.missed`.
+    seed
+        The same one gives the same worlds.
     given, blocks
         As for `probability`; worlds without the evidence are not counted.
 
@@ -75,7 +78,7 @@ def sampled_moments(
         if isinstance(value, Tensor):
             check_numbers(value)
     samples, total, drawn = [], 0, 0
-    for worlds in drawn_worlds(chances, words_needed(error, confidence)):
+    for worlds in drawn_worlds(chances, words_needed(error, confidence), seed):
         seen = worlds.holds(known)
         drawn, total = drawn + worlds.length, total + int(seen.sum())
         samples.append(_values(values, worlds)[:, seen])

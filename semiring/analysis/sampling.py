@@ -117,7 +117,7 @@ def batches(words: int, numbers: int) -> Iterator[int]:
             size = min(size, int(rate * left / 2))
 
 
-def drawn_worlds(chances: Mapping[Token, float], words: int) -> Iterator[PossibleWorlds]:
+def drawn_worlds(chances: Mapping[Token, float], words: int, seed: int) -> Iterator[PossibleWorlds]:
     """Draw worlds of independent tuples in batches; see `batches`.
 
     Parameters
@@ -125,7 +125,7 @@ def drawn_worlds(chances: Mapping[Token, float], words: int) -> Iterator[Possibl
     chances
         The probability of each tuple.
     """
-    random = random_numbers(0)
+    random = random_numbers(seed)
     written = PossibleWorlds(dict.fromkeys(chances, np.zeros(0, dtype=np.bool_)), 0)
     ordered = np.array([chances[token] for token in written.ordered])
     for size in batches(words, len(ordered)):

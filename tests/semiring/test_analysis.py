@@ -193,6 +193,14 @@ def test_sampled_banzhaf():
         assert abs(sampled.value - exact[token].value) <= sampled.error <= 0.031
 
 
+def test_another_seed_draws_other_worlds():
+    annotation = Polynomial.token(TOKENS[0])
+    seeds = (0, 0, 1, 2)
+    found = [sampled_probabilities([annotation], 0.5, seed=seed)[0].value for seed in seeds]
+    assert found[0] == found[1]
+    assert len(set(found)) == 3
+
+
 def test_samples_of_a_difference_of_bags():
     """(a + b) ⊖ c is there where a and b are, whether or not c is."""
     a, b, c = (Polynomial.token(token) for token in TOKENS[:3])

@@ -8,7 +8,7 @@ the disclosure that a store asks for before it looks further.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -88,25 +88,19 @@ def reach(
     """Ask for everything reachable inside the store from nodes and crossing rows.
 
     Answered are the nodes as wanted, the crossing rows reached (table `rows`), and sketches of the
-    rows (table `sketches`) if they are wanted and there. Where the header names nodes as `hits`,
-    also whether any of them is reached (`hit`).
+    rows (table `sketches`) if they are wanted and there.
 
     Parameters
     ----------
     rows
         Exported rows when going backwards, imported ones when going forwards.
     """
-    channels, table = to_table(rows)
-    return _message(
-        "reach",
-        store,
-        names=list(names),
-        channels=channels,
-        forwards=forwards,
-        want=want,
-        sketched=sketched,
-        tables={"rows": table} if channels else {},
-    )
+    return _reach(store, names, to_table(rows), forwards=forwards, want=want, sketched=sketched)
+
+
+def with_hits(request: WireMessage, nodes: Collection[str]) -> WireMessage:
+    """Let a request as of `reach` also ask whether any of some nodes is reached (`hit`)."""
+    return replace(request, header={**request.header, "hits": list(nodes)})
 
 
 def reach_within(
@@ -128,16 +122,25 @@ def reach_within(
         The distance to walk from each row, by channel in their order.
     """
     more = {"left": np.concatenate(left).astype(np.int32)} if left else {}
-    channels, table = to_table(rows, **more)
+    return _reach(
+        store, names, to_table(rows, **more), forwards=forwards, want=NODES, distance=distance
+    )
+
+
+def _reach(
+    store: StoreVersion,
+    names: Collection[str],
+    rows: tuple[list[str], pa.Table],
+    **arguments: Any,
+) -> WireMessage:
+    channels, table = rows
     return _message(
         "reach",
         store,
         names=list(names),
         channels=channels,
-        forwards=forwards,
-        want=NODES,
-        distance=distance,
         tables={"rows": table} if channels else {},
+        **arguments,
     )
 
 

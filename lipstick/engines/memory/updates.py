@@ -81,9 +81,7 @@ def follow(engine: Engine, updated: Iterable[Updated]) -> NewValues:
         For queries of several blocks, and for columns that something else than an aggregate reads:
         what would then be joined, selected or grouped is not in the capture.
     CaptureError
-        For keys that are given twice.
-    CaptureError
-        For values that the type of their column cannot hold.
+        For keys that are given twice, and values that the type of their column cannot hold.
     """
     rows = engine.rows(engine.root.name)
     if not isinstance(rows, GroupRows) or not rows.members.alone:

@@ -35,11 +35,7 @@ from lipstick.explorer.cells import cell, cells, columns, number
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.params import Params
 from lipstick.questions.contributions.axes import InputGroups
-from lipstick.questions.contributions.joint import (
-    JointInputs,
-    differences_without,
-    joint_inputs,
-)
+from lipstick.questions.contributions.joint import JointInputs, differences_without, joint_inputs
 from lipstick.questions.contributions.question import GroupContributions, ValueInputs
 from lipstick.questions.why.measure import difference
 from semiring.base import Array

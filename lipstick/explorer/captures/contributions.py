@@ -86,9 +86,9 @@ class KeptInputs(Generic[AskedInputs]):
             Where they are shown in their order, and are more than `SPANS`.
         """
         chosen = by.integer("axis", -1)
-        unit = by.text("unit", "")
-        axis = None if chosen < 0 else chosen
-        groups = self.inputs.grouped(axis, by.text("column", ""), unit)
+        groups = self.inputs.grouped(
+            None if chosen < 0 else chosen, by.text("column", ""), by.text("unit", "")
+        )
         if groups.ordered and groups.count > SPANS:
             raise TooManyGroupsError(
                 f"{groups.count:,} groups are too many to show in their order: at most {SPANS}.\n"
