@@ -42,10 +42,10 @@ CASES_OVER_CONNECT: Final = 24
 24th one over Connect.
 """
 
-LONG: Final = 1.0
+LONG: Final = 0.5
 """A test takes long if one of its cases takes so many seconds."""
 
-LONG_TURNS: Final = 8
+LONG_TURNS: Final = 16
 SLOW_TURNS: Final = 64
 """How often tests that take long come, and those marked `slow`: in one of so many runs."""
 
@@ -55,7 +55,7 @@ ENGINES: Final = ("memory", "spark")
 ENGINE: Final = "engine"
 
 _TITLE: Final = "# Tests that take turns, the longest first, with the seconds of a case.\n"
-_MEASURED: Final = re.compile(r"^([\d.]+)s call +(tests/\S+?::\w+)", re.MULTILINE)
+_MEASURED: Final = re.compile(r"^([\d.]+)s call +(tests/\S+?::test_\w+)", re.MULTILINE)
 
 
 class Wait(NamedTuple):
