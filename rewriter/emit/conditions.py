@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -22,12 +22,13 @@ _COMPARISONS = {
 }
 
 
-_FUNCTIONS = {
+_FUNCTIONS: dict[str, Callable[..., exp.Expr]] = {
     "length": exp.Length,
     "year": exp.Year,
     "month": exp.Month,
     "weekday": exp.DayOfWeek,
     "hour": exp.Hour,
+    "date": lambda this: exp.cast(this, exp.DType.DATE),
 }
 
 
@@ -40,7 +41,8 @@ class Operand:
     path
         The column, and the names of fields in it.
     function
-        One of ``length year month weekday hour``; weekdays count from Sunday, 1. None: the value.
+        One of ``length year month weekday hour date``; weekdays count from Sunday, 1. None: the
+        value.
     """
 
     path: tuple[str, ...]

@@ -1,7 +1,7 @@
 """The terms of conditions: columns, and functions of columns.
 
-A text has a length and first letters, a moment its year, month, weekday and hour; two columns are
-equal, or one of them is less.
+A text has a length and first letters, a moment its date, year, month, weekday and hour; two columns
+are equal, or one of them is less.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _of_moment(source: SourceRows, name: str, kind: pa.DataType) -> Iterator[Ter
         "weekday": lambda days: pc.day_of_week(days, count_from_zero=False, week_start=7),
     }
     if is_moment:
-        parts["hour"] = pc.hour
+        parts |= {"hour": pc.hour, "date": lambda moments: moments.cast(pa.date32())}
     for part, compute in parts.items():
 
         def local(moments: pa.Array, compute: Callable[..., pa.Array] = compute) -> pa.Array:

@@ -68,5 +68,7 @@ def test_conditions_of_explanations_have_the_hours_of_the_session(readings: Capt
     by_key = {n * 37 % 96: (local + dt.timedelta(hours=n)).hour for n in range(96)}
     keys = source.column("k").to_pylist()
     assert dict(zip(keys, hours, strict=True)) == by_key
+    (day,) = (term for term in computed_terms(source, ["at"]) if term.name == "date(at)")
+    assert day.of(source)[keys.index(4 * 37 % 96)].as_py() == dt.date(2026, 3, 1)
     with in_time_zone("Europe/Berlin"):
         assert shown(source.column("at")[keys.index(4 * 37 % 96)].as_py()) == "2026-03-01 00:00:00"

@@ -105,6 +105,21 @@ def test_a_value_is_explained_by_the_rows_that_raise_it(tmp_path: Path) -> None:
     assert said.table.column("sql")[0].as_py() == first.sql
 
 
+def test_a_value_is_explained_by_one_day(tmp_path: Path) -> None:
+    rng = np.random.default_rng(11)
+    hours, device = rng.permutation(60 * 24 * 4) // 4, rng.integers(0, 9, 60 * 24 * 4)
+    at = np.datetime64("2024-01-10T00:00", "us") + hours.astype("timedelta64[h]")
+    value = rng.normal(20, 2, len(at))
+    value[at.astype("datetime64[D]") == np.datetime64("2024-02-07")] += 300
+    rows = pa.table({"id": np.arange(len(at)), "device": device, "at": at, "v": value})
+    relation = Relation("t", ("id",), "id bigint, device bigint, at timestamp_ntz, v double", rows)
+    capture = write_capture("SELECT avg(v) AS v FROM t", Database({"t": relation}), tmp_path / "c")
+    first = capture.why("v", too="high", sources={"t": rows}).causes[0]
+    assert (first.text, first.rows) == ("date(at) = 2024-02-07", 96)
+    assert first.sql == "CAST(`at` AS DATE) = CAST('2024-02-07' AS DATE)"
+    assert first.what_if().df.column("v")[0].as_py() == pytest.approx(first.after)
+
+
 def test_the_tuples_that_move_a_value_most_come_first(tmp_path: Path) -> None:
     said = _ask("SELECT avg(amount) AS v FROM rides", tmp_path, "v", too="high")
     top = said.top(5)
