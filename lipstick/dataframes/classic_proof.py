@@ -90,7 +90,9 @@ def prove(
         raise NotUnderstoodError(problem, ANOTHER_MEANING, text)
     with temporary_settings(spark, _SETTINGS), active(spark):
         plans = _at_one_time(spark, analysed(frame), analysed(other))
-        for of_columns, prepare in product((_with_keys, _of_columns), (_renamed, _inlined)):
+        for of_columns, prepare in product(
+            (_with_keys, _of_columns), (_renamed, _inlined, _of_unions)
+        ):
             prepared = (prepare(spark, of_columns(spark, plan)) for plan in plans)
             of_frame, of_text = (_optimised(spark, plan) for plan in prepared)
             if same_result(spark, of_frame, of_text):
@@ -202,6 +204,27 @@ def _inlined(spark: SparkSession, plan: Plan) -> Plan:
     plan = remove.apply(_renamed(spark, plan))
     # Aliases that are left where others are gone are of attributes with other names.
     return remove.apply(_renamed(spark, plan, in_the_end=False))
+
+
+def _of_unions(spark: SparkSession, plan: Plan) -> Plan:
+    """Return a plan as :func:`_inlined` does, whose unions have columns of their own.
+
+    They have the columns of their first rows, which the optimiser does not name otherwise.
+    """
+    nodes = described(plan)
+    unions = {n for n, node in enumerate(nodes) if kind(node) == "Union"}
+    return _inlined(spark, changed(spark, plan, nodes, unions, partial(_with_columns, spark)))
+
+
+def _with_columns(spark: SparkSession, union: Plan) -> Plan:
+    """Return a union with its columns in a projection of a copy of its first rows."""
+    first, *others = elements(union.children())
+    copy = _instance(spark, first)
+    columns = zip(elements(copy.output()), elements(first.output()), strict=True)
+    items = [alias(spark, new, str(old.name()), old.exprId()) for new, old in columns]
+    logical = jvm_of(spark).org.apache.spark.sql.catalyst.plans.logical
+    below = logical.Project(sequence(spark, items), copy)
+    return with_parameters(spark, union, {0: sequence(spark, [below, *others])})
 
 
 def _instance(spark: SparkSession, plan: Plan) -> Plan:

@@ -40,8 +40,12 @@ from rewriter.statements import select_items
 
 _APPENDS: Final = "AppendData"
 _OVERWRITES: Final = "OverwriteByExpression"
-CREATES: Final = frozenset({"CreateTableAsSelect", "ReplaceTableAsSelect"})
+CREATES_NEW: Final = "CreateTableAsSelect"
+"""The command of a table that was not there."""
+CREATES: Final = frozenset({CREATES_NEW, "ReplaceTableAsSelect"})
 DYNAMIC: Final = frozenset({"DeltaDynamicPartitionOverwriteCommand", "OverwritePartitionsDynamic"})
+BY_PATH: Final = "SaveIntoDataSourceCommand"
+"""The command of a writer's ``save`` where a format has its own way, as Delta has."""
 _DELTA: Final = frozenset({"DeleteCommand", "MergeIntoCommand", "UpdateCommand"})
 _DELETED: Final = "1"
 """The mark of a row that is deleted by its place."""
@@ -50,12 +54,13 @@ _EMPTIES_DELTA: Final = "TruncateDeltaTableCommand"
 _EMPTIES: Final = frozenset({"DeleteFromTable", "TruncateTable", _EMPTIES_DELTA})
 """Commands that delete all rows, or whole files, without reading them."""
 COMMANDS: Final = frozenset(
-    {_APPENDS, _OVERWRITES, *CREATES, *DYNAMIC, *_DELTA, *_REPLACES_ROWS, *_EMPTIES}
+    {_APPENDS, _OVERWRITES, BY_PATH, *CREATES, *DYNAMIC, *_DELTA, *_REPLACES_ROWS, *_EMPTIES}
 )
 """Classes of the commands that change tables."""
 
 _OPERATIONS: Final = {
     _APPENDS: ("WRITE", "append"),
+    BY_PATH: ("WRITE",),
     "DeleteCommand": ("DELETE",),
     "MergeIntoCommand": ("MERGE",),
     "UpdateCommand": ("UPDATE",),
@@ -108,16 +113,28 @@ class TableCommand:
     def replaced(self) -> str | None:
         """The condition of the rows that a writer of Delta replaces; None: it gives none."""
         is_delta = self.table is not None and self.table.format == "delta"
-        if not is_delta or self.kind not in (_OVERWRITES, *CREATES):
+        if not is_delta or self.kind not in (_OVERWRITES, BY_PATH, *CREATES):
             return None
-        options = elements(self.plan.writeOptions().toSeq())
-        return next((str(o._2()) for o in options if str(o._1()).lower() == "replacewhere"), None)
+        return self.option("replaceWhere")
 
     @property
     def overwrites(self) -> bool:
         """True if no row of its table stays."""
         whole = self.kind == _OVERWRITES and not _unless_true(self.plan.deleteExpr())
-        return (whole or self.kind in CREATES) and self.replaced is None and not self.dynamic
+        whole = whole or self.kind in (BY_PATH, *CREATES)
+        return whole and not self.appends and self.replaced is None and not self.dynamic
+
+    @property
+    def appends(self) -> bool:
+        """True if it adds rows and keeps all others."""
+        by_path = self.kind == BY_PATH and str(self.plan.mode()) == "Append"
+        return by_path or self.kind == _APPENDS
+
+    def option(self, name: str) -> str | None:
+        """Return an option of a writer; None: it has not this one."""
+        options = self.plan.options() if self.kind == BY_PATH else self.plan.writeOptions()
+        given = {str(o._1()).lower(): str(o._2()) for o in elements(options.toSeq())}
+        return given.get(name.lower())
 
     def may_read(self, places: Mapping[int, int], count: int, first: int) -> bool:
         """Return True if it may have run after a number of commits.
@@ -177,6 +194,12 @@ def _table_of(spark: SparkSession, plan: Plan) -> tuple[VersionedTable, str | No
     kind = plan.getClass().getSimpleName()
     if kind in _DELTA:
         return delta_of_name(spark, delta_name(plan.target().collectLeaves().apply(0))), None
+    if kind == BY_PATH:
+        written = str(plan.mode()) in ("Append", "Overwrite")
+        if not written or ".delta." not in plan.dataSource().getClass().getName():
+            return None
+        path = TableCommand(plan, None, None).option("path")
+        return delta_of_name(spark, f"delta.`{path}`"), None
     relation = plan.name() if kind in CREATES else relation_of(plan)
     catalog, identifier = relation.catalog(), relation.identifier()
     if relation.getClass().getSimpleName() == "DataSourceV2Relation":
@@ -193,7 +216,7 @@ def _base_of(plan: Plan) -> int | None:
     if kind in _DELTA:
         index = plan.target().collectLeaves().apply(0).relation().location()
         return int(index.snapshotAtAnalysis().version())
-    if kind in CREATES:
+    if kind in CREATES or kind == BY_PATH:
         return None
     return _version_of(relation_of(plan).table())
 
@@ -273,14 +296,14 @@ class _CommandReader:
             return f"INSERT INTO {name} REPLACE WHERE {condition} {self._rows(plan.query())}"
         if self._command.dynamic:
             return f"INSERT OVERWRITE {name} {self._rows(plan.query())}"
-        if self._kind in CREATES:
-            return f"CREATE OR REPLACE TABLE {name} AS {self._query(plan.query())}"
-        if self._kind == _APPENDS:
+        if self._command.appends:
             given = column_names(plan.query())
-            if plan.isByName() and len(given) < len(column_names(relation_of(plan))):
+            if self._by_name and _folded(given) != _folded(self._columns):
                 columns = ", ".join(quoted_name([column]) for column in given)
                 return f"INSERT INTO {name} ({columns}) {self._query(plan.query())}"
             return f"INSERT INTO {name} {self._rows(plan.query())}"
+        if self._kind == BY_PATH or self._kind in CREATES:
+            return f"CREATE OR REPLACE TABLE {name} AS {self._rows(plan.query())}"
         if self._kind == _OVERWRITES:
             (replaced,) = self._texts({_REPLACED: plan.table()}, [plan.deleteExpr()])
             return f"INSERT INTO {name} REPLACE WHERE {replaced} {self._rows(plan.query())}"
@@ -428,18 +451,25 @@ class _CommandReader:
         }
         return changed or dict(given[:1])
 
+    @property
+    def _by_name(self) -> bool:
+        """True if rows are written by the names of their columns, whatever their order."""
+        return self._kind in (BY_PATH, *CREATES) or bool(self._plan.isByName())
+
+    @property
+    def _columns(self) -> list[str]:
+        """The columns of the table: as the command read it, or made it if it does not say."""
+        table, commit = self._command.table, self._command.commit
+        if table is None or self._kind not in (BY_PATH, *CREATES):
+            return list(column_names(relation_of(self._plan)))
+        return list(table.schema(None if commit is None else commit.version).names)
+
     def _rows(self, query: Plan) -> str:
         """Return the query of rows to insert, in the order of the table's columns."""
-        table = self._command.table if self._kind in CREATES else None
-        columns = (
-            column_names(relation_of(self._plan)) if table is None else table.schema(None).names
-        )
-        text, given = self._query(query), [name.lower() for name in column_names(query)]
-        if (table is None and not self._plan.isByName()) or given == [
-            name.lower() for name in columns
-        ]:
+        text, given, columns = self._query(query), column_names(query), self._columns
+        if not self._by_name or [*map(str.lower, given)] == [*map(str.lower, columns)]:
             return text
-        if sorted(given) != sorted(name.lower() for name in columns):
+        if _folded(given) != _folded(columns):
             raise self._unsupported("a recorded INSERT by name gives some of the columns alone")
         return f"SELECT {', '.join(quoted_name([name]) for name in columns)} FROM ({text})"
 
@@ -527,6 +557,10 @@ def _source_rows(source: Plan) -> Plan:
     """Return the source of a MERGE without the column by which Spark knows its rows."""
     marked = "__row_from_source" in column_names(source)
     return source.children().apply(0) if marked else source
+
+
+def _folded(names: Sequence[str]) -> list[str]:
+    return sorted(name.lower() for name in names)
 
 
 def _option(value: Plan) -> list[Plan]:

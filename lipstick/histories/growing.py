@@ -18,7 +18,7 @@ from lipstick.histories.replay import Replay
 from lipstick.histories.rows import RowQuestions
 from lipstick.histories.steps import Versions
 from lipstick.tracking.catalog import SessionCatalog
-from lipstick.tracking.formats.probe import versioned_table
+from lipstick.tracking.formats.probe import check_readable, versioned_table
 from lipstick.tracking.formats.versions import VersionedTable
 from lipstick.tracking.source import Source, version_source
 from lipstick.tracking.tracker import Naming, Tracked
@@ -281,6 +281,12 @@ class GrowingHistory(RowQuestions):
         return self._session.track(
             name, self.spark.table(self._chains[table].versions[version]), key
         )
+
+    def _check_readable(self, relation: str) -> None:
+        """Refuse the rows of a table that was dropped, whose name may be another table's by now."""
+        tracked = self._tracked.get(relation)
+        for version in () if tracked is None else tracked.source.versions:
+            check_readable(self.spark, relation, version)
 
     def _bases(
         self, gone: Mapping[str, str], steps: Sequence[HistoryStep] | None = None

@@ -91,7 +91,7 @@ class TableHistory(GrowingHistory):
         }
         self._steps = [self._with_reads(step) for step in steps_of(spark, self._chains, statements)]
         untracked_sources(self._chains, self._steps, lambda name: name in self._tracked)
-        check_versions(self.engine, self._chains, self._steps, self._bases({}))
+        check_versions(spark, self.engine, self._chains, self._steps, self._bases({}))
         self._checked = {step.name for step in self._steps}
         for name, shown in self._names.items():
             its = key.get(shown) if isinstance(key, Mapping) else key
@@ -207,7 +207,7 @@ class TableHistory(GrowingHistory):
     def _check_step(self, step: HistoryStep) -> None:
         """Hold a statement against its version, and compare versions without one of its table."""
         if step.name not in self._checked:
-            check_step(self.engine, self._chains, step, self._real_replay())
+            check_step(self.spark, self.engine, self._chains, step, self._real_replay())
             self._checked.add(step.name)
         self._check_same_rows(step.table)
 
@@ -226,13 +226,14 @@ class TableHistory(GrowingHistory):
                 self._check_step(step)
 
     def _real_replay(self) -> Replay:
-        return Replay(self.engine, self._chains, self._steps, self._bases({}), self.known)
+        bases, readable = self._bases({}), self._check_readable
+        return Replay(self.engine, self._chains, self._steps, bases, self.known, readable=readable)
 
     def _check_same_rows(self, table: str) -> None:
         """Compare versions that no statement made with the versions before them, each once."""
         pending = self._unchanged.get(table, [])
         while pending:
-            check_same_rows(self.engine, table, self._chains[table], pending[0])
+            check_same_rows(self.spark, self.engine, table, self._chains[table], pending[0])
             pending.pop(0)
 
     @question("replaying statements")
@@ -266,6 +267,8 @@ class TableHistory(GrowingHistory):
         self._check_named(undo, replace or {})
         substitutes = self._substitutes(replace or {})
         given = self._session.by_relation(delete or {})
+        for name in given:
+            self._check_readable(name.lower())
         begins, gone = deleted_rows(self, {name.lower(): what for name, what in given.items()})
         pending: list[tuple[HistoryStep, ConcernedRows]] = []
         replay = Replay(
@@ -283,6 +286,7 @@ class TableHistory(GrowingHistory):
             {name: step.statement for name, step in substitutes.items()},
             partial(self._check_read, pending),
             self._keys_of_tables(),
+            readable=self._check_readable,
         )
         try:
             states = replay.run()

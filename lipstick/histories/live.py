@@ -10,6 +10,7 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from lipstick.dataframes.jvm import sequence
 from lipstick.errors import (
     LipstickError,
     QueryError,
@@ -20,7 +21,7 @@ from lipstick.errors import (
     first_line,
 )
 from lipstick.histories.chain import HistoryStep
-from lipstick.histories.commands import TableCommand, statement_text
+from lipstick.histories.commands import CREATES_NEW, TableCommand, statement_text
 from lipstick.histories.engine import shape_of
 from lipstick.histories.growing import GrowingHistory
 from lipstick.histories.logs import changes_columns, keeps_rows
@@ -46,6 +47,7 @@ from lipstick.tracking.tracker import Naming, Tracked
 from rewriter.dialect import first_word
 from rewriter.errors import UntrackedError
 from rewriter.statements import (
+    Insert,
     MergeInto,
     Replace,
     Statement,
@@ -55,6 +57,7 @@ from rewriter.statements import (
     parse_statement,
     sources_of,
     statement_to_run,
+    variables_of,
 )
 
 _CHANGES = frozenset({"UPDATE", "DELETE", "MERGE", "TRUNCATE"})
@@ -98,8 +101,8 @@ def target_of(spark: SparkSession, text: str, catalog: SessionCatalog) -> Statem
     try:
         # A query, or one that writes a table, is no statement: Spark need not parse it, too.
         statement = parse_statement(text) if word in _WRITES else parsed(spark, text)
-    except QueryError:
-        if word in _WRITES:
+    except QueryError as error:
+        if word in _WRITES and not (word == "WITH" and isinstance(error, UnsupportedError)):
             return None
         raise
     own = _target(spark, statement, catalog)
@@ -222,6 +225,7 @@ def execute(live: LiveTables, target: StatementTarget) -> None:
         raise _changed(own, table, commits)
     statement, relations = live.resolved(written, own)
     _check_moments(target.statement, [own, *relations.values()])
+    _check_variables(spark, statement, [own, *relations.values()])
     reads_own = any(each is own for each in relations.values())
     if reads_own and any(map(changes_columns, commits)):
         raise _changed(own, table, commits)
@@ -363,6 +367,8 @@ class _FollowedCommands:
                 )
         kept = _until(self.commits[name], number, command.base)
         columns = None if number is None else _columns_at(table, number)
+        if number is not None and isinstance(statement, Insert):  # which may add columns
+            columns = shape_of(table.schema(number), table, number)
         of_table = _up_to(live.history, own, statement, kept)
         step = _new_step(live.history, of_table, statement, read, columns, dynamic=command.dynamic)
         _follow(live.history, step, step.version if number is None else number, columns)
@@ -408,10 +414,12 @@ def _made(
     table, version = commands[0].table, version_of(tracked)
     assert table is not None
     commits = _commits_after(table, version)
-    if table.went_back(version):
-        problem = "was rolled back while commands on it were recorded"
-        advice = "Roll it back between two recordings, and track it again now."
-        return commits, [], StatementError(f"{tracked.name!r} {problem}.\n{advice}")
+    created = any(command.kind == CREATES_NEW for command in commands)
+    if created or table.went_back(version):
+        did = "was dropped and created anew" if created else "was rolled back"
+        problem = f"{tracked.name!r} {did} while commands on it were recorded."
+        advice = "Do so between two recordings, and track it again now."
+        return commits, [], StatementError(f"{problem}\n{advice}")
     made, complete = versions_made(version, commits, commands)
     if complete:
         return commits, made, None
@@ -539,6 +547,27 @@ def _check_moments(statement: Statement, relations: Sequence[Tracked]) -> None:
                     "Write the value as a literal, or rename the column.",
                     statement.text,
                 )
+
+
+def _check_variables(
+    spark: SparkSession, statement: Statement, relations: Sequence[Tracked]
+) -> None:
+    """Refuse variables of the session, whose values a later replay would take from it.
+
+    A client of Spark Connect cannot ask for them.
+    """
+    session = getattr(spark, "_jsparkSession", None)
+    known = session and session.sessionState().catalogManager().tempVariableManager()
+    if known is None or known.isEmpty():
+        return
+    columns = {name.lower() for each in relations for name in each.columns}
+    for name in sorted(variables_of(statement) - columns):
+        if known.get(sequence(spark, [name])).isDefined():
+            raise UnsupportedError(
+                f"{name} is a variable of the session, which may have another value later",
+                "Write its value as a literal.",
+                statement.text,
+            )
 
 
 def _read(spark: SparkSession, text: str) -> Statement:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lipstick.errors import StatementError, UnsupportedError
@@ -18,6 +18,8 @@ from rewriter.statements import (
     Relations,
     Replace,
     Statement,
+    Update,
+    beside_source,
     doubtful_removal,
     hypothetical,
     is_by_place,
@@ -45,6 +47,8 @@ class RealVersions:
         What others over the same versions found in these; None: nothing.
     keys
         By table, columns that name each row of each version, by which rows are left out.
+    readable
+        Raises the error about a relation whose rows are about to be read and are gone.
 
     Attributes
     ----------
@@ -58,6 +62,7 @@ class RealVersions:
     bases: Mapping[str, Bags]
     known: KnownRows | None = None
     keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    readable: Callable[[str], None] = field(default=lambda relation: None, kw_only=True)
     state: dict[str, Bags] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -114,9 +119,20 @@ class RealVersions:
                 rows = stored(self.engine, touched, few=not isinstance(step.statement, MergeInto))
                 over = Relations(rows, relations.views, relations.source)
                 written = self.reenacted(step, relations, over)
-                effect = StatementEffect(rows_of(rows), written.rows, written.ambiguous)
+                became = self.computed(step.statement, written.rows)
+                effect = StatementEffect(rows_of(rows), became, written.ambiguous)
             self._known.keep_effect(step.name, effect)
         return effects[step.name]
+
+    def computed(self, statement: Statement, rows: str) -> str:
+        """Return the query of a statement's rows; it is stored if their values are of subqueries.
+
+        In a union with others Spark's optimiser fails on subqueries that are correlated.
+        """
+        merges = isinstance(statement, MergeInto) and beside_source(statement)
+        if merges or (isinstance(statement, Update) and sources_of(statement)):
+            return rows_of(stored(self.engine, rows, few=False))
+        return rows
 
     def check_nulls(
         self, step: HistoryStep, statement: Statement, rows: str | None, *, whichever: bool = False
@@ -200,6 +216,7 @@ class RealVersions:
         views = {}
         for name in sources_of(statement):
             bags = self._bags(step, name)
+            self.readable(step.reads.get(name, name))
             if hypothetically and bags.changed:
                 key = self.keys.get(step.reads.get(name, name), ())
                 views[name] = self.engine.view(hypothetical(bags, key))

@@ -89,7 +89,7 @@ class Replay(RealVersions):
         self._versions = {name: chain.first for name, chain in self.chains.items()}
 
     def run(self) -> Mapping[str, Bags]:
-        """Return the difference of the last version of each table, as views of the session."""
+        """Return the difference of the last version of each table."""
         for step in self.events:
             replaced = self.replaced.get(step.name)
             text = (replaced or step.statement).text
@@ -100,8 +100,7 @@ class Replay(RealVersions):
         for table, chain in self.chains.items():
             version, bags = self._versions[table], self._settled(table)
             bags = self._with_columns(table, bags, version, chain.last)
-            gone, came = (v if v is None else self.engine.shown(v) for v in (bags.gone, bags.came))
-            self.state[table] = replace(bags, real=chain.versions[chain.last], gone=gone, came=came)
+            self.state[table] = replace(bags, real=chain.versions[chain.last])
         return self.state
 
     # -- one statement ---------------------------------------------------------------------
@@ -367,7 +366,8 @@ class Replay(RealVersions):
         if not self._is_single(step, statement, sources, source_alias):
             self._check_unambiguous(step, then)
         # Not the rows of the version with these keys: a key may have changed.
-        view, gone, came = self.engine.compared(was.rows, then.rows)
+        made_of = (self.computed(statement, each.rows) for each in (was, then))
+        view, gone, came = self.engine.compared(*made_of)
         made = rows_of(view)
 
         def concerned() -> Sequence[ConcernedRows]:
@@ -427,7 +427,7 @@ class Replay(RealVersions):
         self.check_nulls(step, statement, before)
         written = self._reenacted(step, statement, self._relations(statement, before, views))
         self._check_unambiguous(step, written)
-        after = rows_of(self.engine.view(written.rows))
+        after = rows_of(self.engine.view(self.computed(statement, written.rows)))
         return self._normal(real, rows_of(real), after)
 
     # -- parts -----------------------------------------------------------------------------

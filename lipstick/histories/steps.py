@@ -29,7 +29,7 @@ from rewriter.statements import (
     Insert,
     Replace,
     Statement,
-    check_drawn,
+    check_repeatable,
     moments_of,
     parse_statement,
     read_fragments,
@@ -229,7 +229,7 @@ def read_statement(
     """
     statement = parsed(spark, text)
     check_fragments(spark, text)
-    check_drawn(statement)
+    check_repeatable(statement)
     missing = [name for name in moments_of(statement) if name not in (moments or {})]
     if missing:
         raise UnsupportedError(
@@ -308,6 +308,7 @@ def check_session(spark: SparkSession) -> None:
 
 
 def check_versions(
+    spark: SparkSession,
     engine: SparkReplayEngine,
     chains: Mapping[str, Chain],
     steps: Sequence[HistoryStep],
@@ -323,15 +324,17 @@ def check_versions(
     """
     replay = Replay(engine, chains, steps, bases)
     for step in steps:
-        check_step(engine, chains, step, replay)
+        check_step(spark, engine, chains, step, replay)
     for table, chain in chains.items():
         made = {step.version for step in steps if step.table == table}
         for version in chain.after(chain.first):
             if version not in made:
-                check_same_rows(engine, table, chain, version)
+                check_same_rows(spark, engine, table, chain, version)
 
 
-def check_same_rows(engine: SparkReplayEngine, table: str, chain: Chain, version: int) -> None:
+def check_same_rows(
+    spark: SparkSession, engine: SparkReplayEngine, table: str, chain: Chain, version: int
+) -> None:
     """Compare a version that no statement made with the one before, as bags.
 
     Raises
@@ -350,7 +353,7 @@ def check_same_rows(engine: SparkReplayEngine, table: str, chain: Chain, version
     files = chain.changed(engine, before, version) if columns.alike(later) else None
     old, new = files or (chain.versions[before], chain.versions[version])
     real, computed = rows_of(new), with_columns(old, later, columns)
-    if differing := _shown(engine, later.names, real, computed):
+    if differing := _shown(spark, later.names, real, computed):
         raise StatementError(
             f"Version {version} of {table} has other rows than version {before}, and no "
             f"statement made it. {differing}\nGive the statement, ExecutedStatement(text, "
@@ -359,6 +362,7 @@ def check_same_rows(engine: SparkReplayEngine, table: str, chain: Chain, version
 
 
 def check_step(
+    spark: SparkSession,
     engine: SparkReplayEngine,
     chains: Mapping[str, Chain],
     step: HistoryStep,
@@ -397,7 +401,7 @@ def check_step(
         if files is None or effect is None:
             written = replay.reenacted(step)
             ambiguous, real = written.ambiguous, rows_of(chain.versions[step.version])
-            computed = rows_of(engine.view(written.rows))
+            computed = rows_of(engine.view(replay.computed(step.statement, written.rows)))
         else:
             ambiguous = effect.ambiguous
             real = union_all([effect.touched, rows_of(files[1])])
@@ -408,7 +412,7 @@ def check_step(
             "which of them changed it is not known.\nReenact it with a source that has a row "
             "for each."
         )
-    if differing := _shown(engine, later.names, real, computed):
+    if differing := _shown(spark, later.names, real, computed):
         replay.check_nulls(step, step.statement, replay.relations(step).before)
         raise StatementError(
             f"Version {step.version} of {step.table} is not what {step.name!r} makes of the "
@@ -417,10 +421,9 @@ def check_step(
         )
 
 
-def _shown(engine: SparkReplayEngine, columns: Sequence[str], real: str, other: str) -> str:
+def _shown(spark: SparkSession, columns: Sequence[str], real: str, other: str) -> str:
     """Return the first rows that two bags have differently often, as text; none: empty."""
-    sides = engine.shown(real), engine.shown(other)
-    rows = differing_rows(engine.spark, *sides, columns).limit(_SHOWN).collect()
+    rows = differing_rows(spark, real, other, columns).limit(_SHOWN).collect()
     shown = [
         f"\n  {'it has' if row[-1] > 0 else 'it has not'} "
         f"{dict(zip(columns, row[:-1], strict=True))}"

@@ -21,13 +21,12 @@ from lipstick.dataframes.classic import with_tables
 from lipstick.dataframes.jvm import analysed, column_names, elements, frame_of, texts
 from lipstick.dataframes.leaves import row_leaves
 from lipstick.errors import LipstickError, SourceChangedError, SourceError
-from lipstick.histories.commands import DYNAMIC, version_read
+from lipstick.histories.commands import BY_PATH, DYNAMIC, version_read
 from lipstick.tracking.formats.probe import versioned_leaf, versioned_path, versioned_table
 from lipstick.tracking.views import quoted_name
 from lipstick.watching.calls import ALL_ROWS, notice
 from lipstick.watching.shown import Shown, ShownResults, check_files, check_unchanging
 from lipstick.watching.writes import (
-    BY_PATH,
     FILES,
     OF_QUERIES,
     CommandChange,

@@ -25,6 +25,7 @@ from lipstick.dataframes.jvm import (
 )
 from lipstick.dataframes.leaves import catalog_parts
 from lipstick.histories.commands import (
+    BY_PATH,
     COMMANDS,
     CREATES,
     DYNAMIC,
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
 _log = getLogger(__name__)
 FILES = "InsertIntoHadoopFsRelationCommand"
 """The command that every write of files comes to."""
-BY_PATH = "SaveIntoDataSourceCommand"
-"""The command of a writer's ``save`` where a format has its own way, as Delta has."""
 _MERGES = "MergeIntoCommand"
 OF_QUERIES = ("AppendData", "OverwriteByExpression", *DYNAMIC)
 _OF_STATEMENTS = {
@@ -237,7 +236,7 @@ class WriteListener(PlanListener):
     def __init__(
         self, spark: SparkSession, take: Callable[[Plan, Moment | None, datetime], None]
     ) -> None:
-        super().__init__(spark, {FILES, BY_PATH, *COMMANDS} - CREATES, self._hand_over)
+        super().__init__(spark, {FILES, *COMMANDS} - CREATES, self._hand_over)
         self._write = take
         self.clock = jvm_of(spark).org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE()
         self._execution: Any = None

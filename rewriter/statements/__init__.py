@@ -47,7 +47,7 @@ from rewriter.statements.parser import (
 from rewriter.statements.reenact import reenact
 from rewriter.statements.scope import (
     beside_source,
-    check_drawn,
+    check_repeatable,
     dotted,
     is_whole,
     moments_of,
@@ -58,6 +58,7 @@ from rewriter.statements.scope import (
     row_by_row,
     select_items,
     sources_of,
+    variables_of,
     with_queries,
 )
 from rewriter.statements.uniqueness import duplicate_source_keys, is_monotone
@@ -91,7 +92,7 @@ __all__ = [
     "alive_at",
     "beside_source",
     "changes_of",
-    "check_drawn",
+    "check_repeatable",
     "column_names",
     "difference",
     "dotted",
@@ -122,6 +123,7 @@ __all__ = [
     "split_statements",
     "statement_to_run",
     "union_all",
+    "variables_of",
     "with_columns",
     "with_places",
     "with_queries",

@@ -27,6 +27,8 @@ from rewriter.statements.model import (
 )
 
 _QUERY = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
+_NOT_NAMING = frozenset({"DELETE", "MERGE", "UPDATE"})
+"""Statements whose queries have their own WITH, and not one before the statement."""
 _AFTER_NAME = frozenset({"SET", "WHERE", "USING", "ON", "WHEN", ""})
 _CLOSING = {"(": ")", "[": "]", "{": "}", "CASE": "END"}
 _KNOWN = "UPDATE, DELETE, INSERT, MERGE, TRUNCATE TABLE and CREATE [OR REPLACE] TABLE AS are."
@@ -256,7 +258,12 @@ class _Parser:
     def _insert(self) -> Insert:
         named = self._at
         if self._peek() == "WITH":
-            self._skip("INSERT")
+            self._skip("INSERT", *_NOT_NAMING)
+            if self._peek() in _NOT_NAMING:
+                self._refuse(
+                    f"WITH before {self._peek()} is not read",
+                    "Write it in the query that reads it: USING (WITH ... SELECT ...).",
+                )
         queries = named, self._at
         self._expect("INSERT")
         if self._peek() == "WITH":
@@ -442,8 +449,8 @@ class _Parser:
         closing: list[str] = []
         while self._at < len(self._words):
             word = self._words[self._at]
-            if not closing and word in stops:
-                return
+            if not closing and word in stops and self._words[self._at - 1] != "DISTINCT":
+                return  # the FROM of IS DISTINCT FROM is of the expression
             if closing and word == closing[-1]:
                 closing.pop()
             elif word in _CLOSING:

@@ -34,7 +34,7 @@ from rewriter.statements.model import (
     Truncate,
     Update,
 )
-from rewriter.statements.scope import check_drawn, has_query
+from rewriter.statements.scope import check_repeatable, has_query
 from rewriter.statements.writer import (
     Reenactment,
     Relations,
@@ -107,7 +107,7 @@ class _Reenacting(StatementWriter):
                 f"the table numbers its rows in the column {computed[0]!r}",
                 "Statements that insert no rows are reenacted over tables with identity columns.",
             )
-        check_drawn(self._statement)
+        check_repeatable(self._statement)
         match self._statement:
             case Delete(condition=condition):
                 return self._rows(self._deleted(condition), self._touched(condition))

@@ -128,14 +128,32 @@ def moments_of(statement: Statement) -> dict[str, str]:
     return {name: query for found in calls for name, query in sorted(found.items())}
 
 
-def check_drawn(statement: Statement) -> None:
-    """Refuse a statement with a function that depends on chance or on files.
+def variables_of(statement: Statement) -> set[str]:
+    """Return the names in a statement, in lower case, that are variables unless they are columns.
+
+    Others are qualified by a relation.
+    """
+    columns = (c for each in expressions_of(statement) for c in each.find_all(exp.Column))
+    return {c.name.lower() for c in columns if c.table.lower() in ("", "session")}
+
+
+def check_repeatable(statement: Statement) -> None:
+    """Refuse what another run would compute or read otherwise: chance, files, other versions.
 
     Raises
     ------
     UnsupportedError
     """
     for expression in expressions_of(statement):
+        for table in relations(expression):
+            if table.args.get("version"):
+                raise UnsupportedError(
+                    f"{emit(table, pretty=False)} is an earlier version, and a replay has the "
+                    "tables as they are before the statement",
+                    "Run it by spark.sql, then untrack the table and track it again: its history "
+                    "begins anew there.",
+                    statement.text,
+                )
         for call in expression.find_all(exp.Anonymous):
             if call.name.lower() in DRAWN | OF_FILES:
                 raise UnsupportedError(

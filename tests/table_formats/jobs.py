@@ -199,6 +199,51 @@ def scd2(run: Run) -> None:
         )
 
 
+@job({"load_files": "id = 5"}, formats=("delta",), ways=("recording",))
+def scd2_by_delta(run: Run) -> None:
+    from delta.tables import DeltaTable
+
+    run.create(
+        "CREATE TABLE {t} USING delta AS SELECT * FROM VALUES "
+        "(1, 'Rome', true, DATE'2026-01-01', CAST(NULL AS DATE)), "
+        "(5, 'Oslo', true, DATE'2026-01-01', NULL) "
+        "AS v(customerId, address, current, effectiveDate, endDate)",
+        key=["customerId", "effectiveDate"],
+    )
+    run.view(
+        "SELECT * FROM VALUES (1, 'Paris', DATE'2026-02-01'), (5, 'Lima', DATE'2026-02-01'), "
+        "(7, 'Kyiv', DATE'2026-02-01') AS v(id, address, effectiveDate)"
+    )
+    customers = DeltaTable.forName(run.spark, run.t)
+    updates = run.spark.table("load").withColumnRenamed("id", "customerId")
+    changed = (
+        updates.alias("updates")
+        .join(customers.toDF().alias("customers"), "customerId")
+        .where("customers.current = true AND updates.address <> customers.address")
+    )
+    staged = changed.selectExpr("NULL as mergeKey", "updates.*").union(
+        updates.selectExpr("customerId as mergeKey", "*")
+    )
+    (
+        customers.alias("customers")
+        .merge(staged.alias("staged_updates"), "customers.customerId = mergeKey")
+        .whenMatchedUpdate(
+            condition="customers.current = true AND customers.address <> staged_updates.address",
+            set={"current": "false", "endDate": "staged_updates.effectiveDate"},
+        )
+        .whenNotMatchedInsert(
+            values={
+                "customerId": "staged_updates.customerId",
+                "address": "staged_updates.address",
+                "current": "true",
+                "effectiveDate": "staged_updates.effectiveDate",
+                "endDate": "null",
+            }
+        )
+        .execute()
+    )
+
+
 @job({"load": "id = 2"})
 def scd3(run: Run) -> None:
     run.create(
@@ -259,6 +304,70 @@ def change_data_with_deletes(run: Run) -> None:
                WHEN NOT MATCHED AND s.op <> 'D' THEN INSERT (id, amount, status, updated_at)
                  VALUES (s.id, s.amount, 'new', TIMESTAMP'2026-03-01')"""
         )
+
+
+@job({"load_files": "seq = 3"}, formats=("delta",), ways=("recording",))
+def last_changes_by_delta(run: Run) -> None:
+    from delta.tables import DeltaTable
+
+    run.create(
+        "CREATE TABLE {t} USING delta AS SELECT * FROM VALUES (1, 'a'), (2, 'b'), (3, 'c') "
+        "AS v(id, value)"
+    )
+    run.view(
+        "SELECT * FROM VALUES (1, 1, 'x', false), (2, 2, NULL, true), (3, 1, NULL, true), "
+        "(4, 9, 'n', false) AS v(seq, key, newValue, deleted)",
+        key="seq",
+    )
+    latest = (
+        run.spark.table("load")
+        .selectExpr("key", "struct(seq as time, newValue, deleted) as otherCols")
+        .groupBy("key")
+        .agg(F.max("otherCols").alias("latest"))
+        .select("key", "latest.*")
+    )
+    (
+        DeltaTable.forName(run.spark, run.t)
+        .alias("t")
+        .merge(latest.alias("s"), "s.key = t.id")
+        .whenMatchedDelete("s.deleted = true")
+        .whenMatchedUpdate(set={"id": "s.key", "value": "s.newValue"})
+        .whenNotMatchedInsert("s.deleted = false", {"id": "s.key", "value": "s.newValue"})
+        .execute()
+    )
+
+
+@job({"load_files": "id = 5"}, undo=False, ways=("sql", "recording"))
+def view_over_the_target(run: Run) -> None:
+    """As dbt writes an incremental model."""
+    run.create(DAYS)
+    run.view(BACKFILL)
+    run.aside(
+        "CREATE OR REPLACE TEMPORARY VIEW new_rows AS SELECT id, amount, day FROM load "
+        "WHERE id > (SELECT max(id) FROM {t} WHERE id < 5)"
+    )
+    run.sql(
+        "MERGE INTO {t} AS DBT_INTERNAL_DEST USING new_rows AS DBT_INTERNAL_SOURCE "
+        "ON DBT_INTERNAL_SOURCE.id = DBT_INTERNAL_DEST.id "
+        "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+    )
+    run.sql("INSERT INTO {t} SELECT id + 100, amount, day FROM new_rows")
+
+
+@job({"load_files": "id = 5"}, formats=("iceberg",))
+def rows_of_subqueries(run: Run) -> None:
+    run.create(DAYS)
+    run.view(BACKFILL)
+    run.sql("INSERT INTO {t} SELECT id + 10, amount, day FROM load")
+    run.sql(
+        "DELETE FROM {t} AS t WHERE EXISTS "
+        "(SELECT 1 FROM load AS s WHERE s.id + 10 = t.id AND s.amount > 60)"
+    )
+    run.sql("DELETE FROM {t} WHERE id NOT IN (SELECT id + 10 FROM load) AND id > 3")
+    run.sql(
+        "UPDATE {t} AS t SET amount = (SELECT max(amount) FROM load AS s WHERE s.day = t.day) "
+        "WHERE t.id IN (SELECT id FROM load)"
+    )
 
 
 @job({"load_files": "id = 2"})
@@ -354,6 +463,93 @@ def overwritten_by_a_filter(run: Run) -> None:
     run.view(BACKFILL)
     run.spark.table("load").writeTo(run.t).overwrite(F.col("day") == "2026-01-02")
     run.spark.sql(f"UPDATE {run.t} SET amount = amount + 1 WHERE id > 2")
+
+
+@job({"load_files": "id = 5"}, formats=("delta",), ways=("recording",))
+def table_of_a_path(run: Run) -> None:
+    """Columns of rows that are saved go by name."""
+    from delta.tables import DeltaTable
+
+    path = str(run.folder / "table")
+    run.t = f"delta.`{path}`"
+    rows = "SELECT * FROM VALUES (1, 10, 'a'), (2, 20, 'b') AS v(id, amount, day)"
+    run.spark.sql(rows).write.format("delta").save(path)
+    if run.followed:
+        run.ls.track("t", run.t, key="id")
+    run.view(BACKFILL)
+    load = run.spark.table("load")
+    target = DeltaTable.forPath(run.spark, path)
+    (
+        target.alias("t")
+        .merge(load.alias("s"), "t.id = s.id")
+        .whenMatchedUpdateAll()
+        .whenNotMatchedInsertAll()
+        .execute()
+    )
+    load.selectExpr("day", "id + 10 AS id", "amount").write.format("delta").mode("append").save(
+        path
+    )
+    target.delete(F.col("id") == 6)
+    (
+        load.where("id > 2")
+        .write.format("delta")
+        .mode("overwrite")
+        .option("replaceWhere", "id < 10 AND id > 2")
+        .save(path)
+    )
+    target.update("id = 5", {"amount": "amount + 1"})
+
+
+@job({"load_files": "id = 5"}, formats=("delta",), ways=("recording",))
+def overwritten_by_a_path(run: Run) -> None:
+    path = str(run.folder / "table")
+    run.t = f"delta.`{path}`"
+    rows = "SELECT * FROM VALUES (1, 10, 'a'), (2, 20, 'b') AS v(id, amount, day)"
+    run.spark.sql(rows).write.format("delta").save(path)
+    if run.followed:
+        run.ls.track("t", run.t, key="id")
+    run.view(BACKFILL)
+    load = run.spark.table("load")
+    load.select("day", "amount", "id").write.format("delta").mode("overwrite").save(path)
+    (
+        load.groupBy("day")
+        .agg(F.max("id").alias("id"), F.count("*").alias("n"))
+        .write.format("delta")
+        .mode("overwrite")
+        .option("overwriteSchema", "true")
+        .save(path)
+    )
+    run.spark.sql(f"UPDATE {run.t} SET n = n + 1 WHERE id > 2")
+
+
+@job({"load_files": "id = 5"}, ways=("recording",))
+def appended_with_another_column(run: Run) -> None:
+    run.create(
+        "CREATE TABLE {t} (id INT, amount INT, day STRING) USING {format} "
+        + ("TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')" * (run.format == "iceberg"))
+    )
+    run.view(
+        "SELECT * FROM VALUES (2, 21, '2026-01-02', 'web'), (5, 51, '2026-01-02', 'shop'), "
+        "(6, 61, '2026-01-02', NULL) AS v(id, amount, day, channel)"
+    )
+    rows = run.spark.table("load").selectExpr("id + 10 AS id", "amount", "day", "channel")
+    if run.format == "delta":
+        rows = rows.select("channel", "id", "day", "amount")
+        rows.write.format("delta").option("mergeSchema", "true").mode("append").saveAsTable(run.t)
+        run.spark.sql(f"UPDATE {run.t} SET amount = amount + 1 WHERE channel = 'web' OR id = 15")
+    else:
+        rows.writeTo(run.t).option("mergeSchema", "true").append()
+
+
+@job({"load_files": "id = 5"})
+def partition_overwritten(run: Run) -> None:
+    run.create(DAYS)
+    run.view(BACKFILL)
+    run.sql("INSERT INTO {t} PARTITION (day = '2026-01-05') SELECT id + 10, amount FROM load")
+    run.sql(
+        "INSERT OVERWRITE {t} PARTITION (day = '2026-01-02') SELECT id, amount FROM load "
+        "WHERE id > 2"
+    )
 
 
 @job({"load_files": "id = 5"})
@@ -475,6 +671,23 @@ def merge_with_schema_evolution(run: Run) -> None:
         "MERGE WITH SCHEMA EVOLUTION INTO {t} AS t USING load AS s ON t.id = s.id "
         "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
     )
+    run.sql("UPDATE {t} SET amount = amount + 1 WHERE channel = 'web'")
+
+
+@job({"load_files": "id = 5"}, formats=("delta",), undo=False)
+def columns_added_by_a_setting(run: Run) -> None:
+    run.create(
+        "CREATE TABLE {t} USING {format} AS SELECT * FROM VALUES (1, 10), (2, 20) AS v(id, amount)"
+    )
+    run.view("SELECT * FROM VALUES (1, 11, 'web'), (5, 51, 'shop') AS v(id, amount, channel)")
+    run.spark.conf.set("spark.databricks.delta.schema.autoMerge.enabled", "true")
+    try:
+        run.sql(
+            "MERGE INTO {t} AS t USING load AS s ON t.id = s.id "
+            "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+        )
+    finally:
+        run.spark.conf.unset("spark.databricks.delta.schema.autoMerge.enabled")
     run.sql("UPDATE {t} SET amount = amount + 1 WHERE channel = 'web'")
 
 

@@ -17,7 +17,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import lipstick
-from lipstick.errors import StatementError, UnsupportedError
+from lipstick.errors import SourceChangedError, StatementError, UnsupportedError
 from lipstick.stages.settings import temporary_settings
 from rewriter.errors import UntrackedError
 from tests.table_formats.jobs import JOBS, Run
@@ -49,6 +49,25 @@ NOT_FOLLOWED: Final = {
         "UPDATE {t} SET r = uuid() WHERE id = 1",
         r"uuid\(\) is another value each time",
     ),
+    "an earlier version": (
+        "delta",
+        "id INT, v INT",
+        "INSERT INTO {t} SELECT * FROM {t} VERSION AS OF 1 WHERE id = 2",
+        "VERSION AS OF 1 is an earlier version, and a replay has the tables as they are",
+    ),
+    "a variable": (
+        "delta",
+        "id INT, v INT",
+        "UPDATE {t} SET v = v + step_by WHERE id = 2",
+        "step_by is a variable of the session",
+    ),
+    "named queries before the statement": (
+        "iceberg",
+        "id INT, v INT",
+        "WITH s AS (SELECT 1 AS id) MERGE INTO {t} AS t USING s ON t.id = s.id "
+        "WHEN MATCHED THEN DELETE",
+        "WITH before MERGE is not read",
+    ),
     "a branch": (
         "iceberg",
         "id INT, v INT",
@@ -79,6 +98,7 @@ def test_a_statement_that_is_not_followed_says_so_before_it_runs(
     if format == "iceberg":
         lake.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('write.wap.enabled' = 'true')")
         lake.sql(f"ALTER TABLE {table} CREATE BRANCH audit")
+    lake.sql("DECLARE OR REPLACE VARIABLE step_by INT DEFAULT 1")
     if "published" in what:
         lake.conf.set("spark.wap.branch", "audit")
     try:
@@ -86,6 +106,7 @@ def test_a_statement_that_is_not_followed_says_so_before_it_runs(
             ls.sql(text.format(t=table))
     finally:
         lake.conf.unset("spark.wap.branch")
+        lake.sql("DROP TEMPORARY VARIABLE step_by")
     assert list(ls.history.statements) == ["s1"]
     rows = ls.sql("SELECT id, v FROM t").what_if(undo=["s1"]).df.collect()
     assert sorted(map(tuple, rows)) == [(1, 10), (2, 20)]
@@ -111,6 +132,33 @@ def test_a_source_keeps_the_key_that_it_had(
     ls.track("updates", lake.sql("SELECT 7L AS v, 9L AS id"), key="v")
     found = ls.sql("SELECT * FROM t").what_if(delete={"updates@1": [1]}).df.collect()
     assert sorted(map(tuple, found)) == [(1, 0), (2, 7), (3, 8)]
+
+
+@pytest.mark.parametrize("format", ["delta", "iceberg"])
+def test_a_source_that_was_dropped_and_created_anew_is_not_read_as_it_is_now(
+    lake: SparkSession, ls: lipstick.Session, fresh: Callable[[str], str], format: str
+) -> None:
+    """Its rows of the first night are gone, and the second night's are another table's."""
+    table, stage = fresh(format), fresh(format)
+    lake.sql(f"CREATE TABLE {table} USING {format} AS SELECT 1 AS id, 10 AS v")
+    for night in (1, 2):
+        lake.sql(f"CREATE TABLE {stage} USING {format} AS SELECT {night} AS id, {night} AS v")
+        if night == 1:
+            ls.track("t", table, key="id")
+            ls.track("load", stage, key="id")
+        ls.sql(f"INSERT INTO {table} SELECT id + 10, v FROM {stage}")
+        if night == 1:
+            lake.sql(f"DROP TABLE {stage}")
+    answer = ls.sql("SELECT * FROM t")
+    left = answer.what_if(delete={"load": "id = 2"}).df.collect()
+    assert sorted(map(tuple, left)) == [(1, 10), (11, 1)]
+    with pytest.raises(SourceChangedError, match="load@1"):
+        answer.what_if(delete={"load@1": "id = 1"})
+    with pytest.raises(SourceChangedError, match="load@1"):
+        ls.history.check()
+    lake.sql(f"DROP TABLE {stage}")
+    with pytest.raises(StatementError, match="'load' was dropped and created"), ls.recording():
+        lake.sql(f"CREATE TABLE {stage} USING {format} AS SELECT 3 AS id, 3 AS v")
 
 
 @pytest.mark.parametrize("text", ["RESTORE TABLE {t} TO VERSION AS OF 0", "VACUUM {t}"])

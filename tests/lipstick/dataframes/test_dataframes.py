@@ -218,6 +218,17 @@ CASES: dict[str, tuple[Build, str]] = {
         ),
         "SELECT k, w FROM r UNION ALL SELECT k, k FROM r",
     ),
+    "renamed rows of a join beside others": (
+        lambda left, right: (
+            left.withColumnRenamed("k", "c")
+            .alias("u")
+            .join(right.alias("r"), F.expr("u.c = r.k"))
+            .selectExpr("NULL AS merged", "u.*")
+            .union(left.withColumnRenamed("k", "c").selectExpr("id AS merged", "*"))
+        ),
+        "SELECT NULL AS merged, id, l.k AS c, v FROM l JOIN r ON l.k = r.k"
+        " UNION ALL SELECT id, id, k, v FROM l",
+    ),
     "lateral join": (
         lambda left, right: (
             left.alias("o")

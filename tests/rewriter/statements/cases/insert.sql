@@ -356,3 +356,36 @@ UnsupportedError: IDENTIFIER(...) is not read in statements at 1:23
   DELETE FROM IDENTIFIER('orders') WHERE a = 1
                         ^
 Name the table.
+
+-- title: an earlier version of a source
+INSERT INTO orders SELECT * FROM news VERSION AS OF 3
+-- error
+UnsupportedError: news VERSION AS OF 3 is an earlier version, and a replay has the tables as they are before the statement
+Run it by spark.sql, then untrack the table and track it again: its history begins anew there.
+
+-- title: rows replaced by a condition with FROM in it
+INSERT INTO orders REPLACE WHERE a IS NOT DISTINCT FROM 1 SELECT k, a, c FROM news
+-- expected
+SELECT
+  `orders`.`k` AS `k`,
+  `orders`.`a` AS `a`,
+  `orders`.`c` AS `c`
+FROM `before` AS `orders`
+WHERE
+  NOT (
+    (
+      a IS NOT DISTINCT FROM 1
+    ) IS NOT DISTINCT FROM TRUE
+  )
+UNION ALL
+SELECT
+  `_lipstick_source`.`_lipstick_0` AS `k`,
+  `_lipstick_source`.`_lipstick_1` AS `a`,
+  `_lipstick_source`.`_lipstick_2` AS `c`
+FROM (
+  SELECT
+    k,
+    a,
+    c
+  FROM `news_view` AS `news`
+) AS `_lipstick_source`(`_lipstick_0`, `_lipstick_1`, `_lipstick_2`)

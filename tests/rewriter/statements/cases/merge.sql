@@ -518,3 +518,11 @@ GROUP BY
 HAVING
   COUNT(*) > 1
 -- keys: `_lipstick_target`.k = `_lipstick_source`.k
+
+-- title: named queries before the statement
+WITH n AS (SELECT * FROM news) MERGE INTO orders USING n ON orders.k = n.k WHEN MATCHED THEN DELETE
+-- error
+UnsupportedError: WITH before MERGE is not read at 1:32
+  ITH n AS (SELECT * FROM news) MERGE INTO orders USING n ON o
+                                ^^^^^
+Write it in the query that reads it: USING (WITH ... SELECT ...).
