@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cached_property, partial
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -48,7 +48,7 @@ def collect(
     relations
         The tables that views are of, by name.
     show
-        Makes these views, before Spark runs the first statement.
+        Makes these views, before Spark is asked at all; an error of its own is raised.
     limit
         Of the rows to collect, and of the pairs of rows that a join here looks at.
 
@@ -83,7 +83,6 @@ class _Collector:
         self._held = HeldDatasets()
         self._tables: dict[tuple[str, str], pa.Table] = {}
         self._views: dict[tuple[str, str], str] = {}
-        self._shown = False
         self.engine = Engine(self._held, manifest)
 
     def run(self) -> None:
@@ -137,16 +136,19 @@ class _Collector:
 
     def _collected(self, sql: str) -> pa.Table:
         """The rows of a statement that Spark runs."""
-        if not self._shown:
-            self._show()
-            self._shown = True
-        frame = storable(own_sql(self._spark, sql))
+        frame = storable(own_sql(self._session, sql))
         if not in_arrow(frame.schema):
             raise TooLargeError
         table = frame.limit(self._limit + 1).toArrow()
         if table.num_rows > self._limit:
             raise TooLargeError
         return table
+
+    @cached_property
+    def _session(self) -> SparkSession:
+        """The session, to which the relations are shown first."""
+        self._show()
+        return self._spark
 
     def _view_of_members(self, block: Block) -> str:
         return self._view(block.name, "members")
@@ -159,6 +161,6 @@ class _Collector:
             table = self._tables[key]
             schema = from_arrow_schema(table.schema, prefer_timestamp_ntz=True)
             assert isinstance(schema, StructType)
-            self._spark.createDataFrame(table, schema).createOrReplaceTempView(view)
+            self._session.createDataFrame(table, schema).createOrReplaceTempView(view)
             self._views[key] = view
         return self._views[key]

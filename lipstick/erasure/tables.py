@@ -180,7 +180,9 @@ class ErasedTables:
         real = self.host.spark.table(view)
         rest = self.engine.named(real.where(f"NOT coalesce({table.predicate}, FALSE)"))
         gone = self.engine.store(rows_of(self.engine.named(real.where(table.predicate))))
-        return Bags(view, gone, rest=None if gone is None else rest)
+        if gone is None:
+            return Bags(view)
+        return Bags(view, self.engine.shown(gone), rest=rest)
 
     def _chain(self, table: PlannedTable) -> Chain:
         opened = self.opened[table.name]
@@ -200,7 +202,7 @@ class ErasedTables:
         self._progress("comparing derived tables with their queries")
         bases = {name: Bags(bags.real) for name, bags in self._bases.items()}
         try:
-            check_versions(self.host.spark, self.engine, self._chains, self._steps, bases)
+            check_versions(self.engine, self._chains, self._steps, bases)
         except StatementError as error:
             raise LipstickError(
                 "A derived table is not what its query or statements make of its sources as they "
@@ -214,7 +216,7 @@ class ErasedTables:
         replay = Replay(self.engine, self._chains, self._steps, self._bases)
         for table, chain in self._chains.items():
             replay.state[table] = Bags(chain.versions[chain.last])
-        computed = rows_of(self.engine.view(replay.reenacted(step).rows))
+        computed = self.engine.shown(rows_of(self.engine.view(replay.reenacted(step).rows)))
         chain = self._chains[step.table]
         real = rows_of(chain.versions[chain.last])
         names = chain.shapes[chain.last].names

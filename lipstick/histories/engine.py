@@ -15,11 +15,14 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, IntegerType, StructField, StructType
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import IntegerType, StructField, StructType
 
+from lipstick.capture.files import in_arrow
 from lipstick.errors import UnsupportedError, VersionGoneError
 from lipstick.histories.changes import TableChanges, lifetimes, row_codes
 from lipstick.histories.differences import differing_rows, few_rows, is_held
+from lipstick.histories.local_queries import NAME, LocalQueries
 from lipstick.histories.sql_engine import stored
 from lipstick.tracking.formats.iceberg import FIELD
 from lipstick.tracking.formats.versions import COMMIT, MORE, VersionedTable
@@ -29,7 +32,6 @@ from rewriter.statements import (
     UNTIL,
     TableColumn,
     TableShape,
-    column_names,
     keys_of,
     numbered,
     rows_of,
@@ -42,8 +44,8 @@ if TYPE_CHECKING:
 FEW = 100_000
 """Rows up to which a difference is held in this process; more are written to files."""
 
-_HELD = 32
-"""Stored rows that are held here as well as in Spark; the oldest go first."""
+_HELD = 2**26
+"""Bytes of stored rows that are held here; the oldest go to Spark first."""
 
 _LITERALS = 2_000
 """Values of a column up to which they are written into queries, so that files are skipped."""
@@ -53,6 +55,9 @@ _CHAR = re.compile(r"\bchar\(")
 
 _PLAIN = re.compile(r"[^\\'\x00-\x1f]*")
 """Texts that are literals of SQL as they are, in any setting of escapes."""
+
+_PINNED = re.compile(r"_lipstick_\w+_pinned_\w+")
+"""Names of views of the session, which stand for other rows when a relation is tracked anew."""
 
 _DEFAULT = "CURRENT_DEFAULT"
 _GENERATED = ("GENERATION_EXPRESSION", "delta.generationExpression")
@@ -102,23 +107,55 @@ class SparkReplayEngine:
     def __init__(
         self, spark: SparkSession, folder: Path, register: Callable[[DataFrame, str], None]
     ) -> None:
-        self._spark = spark
+        self.spark = spark
         self._folder = folder
         self._register = register
         self._shapes: dict[str, TableShape] = {}
         self._stored: dict[str, pa.Table] = {}
         self._views: dict[str, str] = {}
+        self._unregistered: dict[str, str | StructType] = {}
+        self._pinned: dict[str, tuple[DataFrame, str]] = {}
+        self._local = LocalQueries(spark, FEW)
         self._changes = TableChanges(spark, self.written)
 
     def view(self, query: str) -> str:
-        """Return the name of a view of a query."""
-        return self.named(self._spark.sql(query))
+        """Return the name of a view of a query, for queries of this engine."""
+        name = _new_name()
+        query = _PINNED.sub(lambda pinned: self._pinned_now(pinned[0]), query)
+        self._unregistered[name] = query
+        self._local.define(name, query)
+        return name
+
+    def _pinned_now(self, view: str) -> str:
+        """Return a view that keeps the present rows of a view of the session."""
+        frame = self.spark.table(view)
+        if view not in self._pinned or not frame.sameSemantics(self._pinned[view][0]):
+            self._pinned[view] = frame, self.named(frame)
+        return self._pinned[view][1]
 
     def named(self, frame: DataFrame) -> str:
         """Return the name of a view of a data frame."""
-        name = f"_lipstick_replay_{uuid.uuid4().hex[:12]}"
+        name = _new_name()
         self._register(frame, name)
         return name
+
+    def frame(self, query: str) -> DataFrame:
+        """Return the data frame of a query over views of this engine and of the session."""
+        return self.spark.sql(self.shown(query))
+
+    def shown(self, query: str) -> str:
+        """Return a query, or the name of a view, whose views the session has now."""
+        for name in NAME.findall(query):
+            self._show(name)
+        return query
+
+    def _show(self, name: str) -> None:
+        """Make a view of this engine one of the session."""
+        known = self._unregistered.pop(name, None)
+        if isinstance(known, str):
+            self._register(self.frame(known), name)
+        elif known is not None:
+            self._register(self.spark.createDataFrame(self._stored[name], schema=known), name)
 
     def store(self, query: str, *, few: bool = False) -> str | None:
         """Compute a query and return a view of its rows; None: it has none.
@@ -130,20 +167,28 @@ class SparkReplayEngine:
         """
         if query in self._views:
             return self._views[query]
-        frame = self._spark.sql(query)
+        own = self._local.rows(query)
+        if own is not None:
+            return self._held(own, _schema_of(own)) if own.num_rows else None
+        frame = self.frame(query)
         rows = few_rows(frame, FEW + 1)
         if not rows.num_rows:
             return None
         if rows.num_rows > FEW:
             return self.named(frame) if few else self.written(frame)
-        return self._local(rows, frame.schema)
+        return self._held(rows, frame.schema)
 
-    def _local(self, rows: pa.Table, schema: StructType) -> str:
+    def _held(self, rows: pa.Table, schema: StructType) -> str:
         """Return a view of rows in this process."""
-        view = self.named(self._spark.createDataFrame(rows, schema=schema))
+        view = _new_name()
         self._stored[view], self._views[rows_of(view)] = rows, view
-        if len(self._stored) > _HELD:
+        self._unregistered[view] = schema
+        if in_arrow(schema):
+            self._local.hold(view, rows)
+        while sum(table.nbytes for table in self._stored.values()) > _HELD:
             oldest = next(iter(self._stored))
+            self._show(oldest)
+            self._local.drop(oldest)
             del self._stored[oldest], self._views[rows_of(oldest)]
         return view
 
@@ -160,32 +205,11 @@ class SparkReplayEngine:
 
     def is_held(self, query: str) -> bool:
         """Return True if a query reads few rows, and this process holds them all."""
-        return is_held(self._spark.sql(query))
+        return self._local.rows(query) is not None or is_held(self.frame(query))
 
     def keys(self, queries: Sequence[tuple[str, str, Sequence[str]]]) -> str | None:
         """Return a view of keys, as ``keys_of`` selects them; None: none."""
-        held = [self._held_keys(*query) for query in queries]
-        found = [each for each in held if each is not None]
-        if len(found) < len(held) or any(types != found[0][1] for _, types in found):
-            return self.store(keys_of(queries))
-        keys = pa.concat_tables([table for table, _ in found])
-        return self._local(keys, StructType(list(map(StructField, keys.column_names, found[0][1]))))
-
-    def _held_keys(
-        self, rows: str, alias: str, expressions: Sequence[str]
-    ) -> tuple[pa.Table, list[DataType]] | None:
-        """Return keys and their types; None: they are not columns that this process holds."""
-        view, columns = self._views.get(rows), column_names(expressions, alias)
-        if view is None or columns is None:
-            return None
-        schema = self._spark.table(view).schema
-        places = {field.name.lower(): place for place, field in enumerate(schema)}
-        if not places.keys() >= {column.lower() for column in columns}:
-            return None
-        chosen = [places[column.lower()] for column in columns]
-        values = [self._stored[view].column(place) for place in chosen]
-        names = [f"k{number}" for number in range(len(chosen))]
-        return pa.Table.from_arrays(values, names), [schema[place].dataType for place in chosen]
+        return self.store(keys_of(queries))
 
     def compared(self, left: str, right: str) -> tuple[str, str | None, str | None]:
         """Return a view of a query's rows, and what :meth:`differences` does of it and another."""
@@ -197,20 +221,20 @@ class SparkReplayEngine:
         sides = self._sides(rows, signs, schema)
         if not own.num_rows:
             return self.view(f"{rows_of(self.view(left))} WHERE FALSE"), *sides
-        return self._local(own, schema), *sides
+        return self._held(own, schema), *sides
 
     def differences(self, left: str, right: str) -> tuple[str | None, str | None]:
         """Return views of the rows of each of two queries that the other has not, as bags."""
         if self.is_held(left) and self.is_held(right):
             return self._sides(*self._signed(left, right))
         names = self.shape(left).names
-        frame = differing_rows(self._spark, left, right, names)
+        frame = differing_rows(self.spark, self.shown(left), self.shown(right), names)
         rows = few_rows(frame, FEW + 1)
         schema = StructType(frame.schema.fields[:-1])
         if rows.num_rows <= FEW:
             counts = rows.column(rows.num_columns - 1).to_numpy()
             return self._sides(rows.select(range(rows.num_columns - 1)), counts, schema)
-        many = self._spark.table(self.written(frame))
+        many = self.spark.table(self.written(frame))
         views = []
         for sign in (1, -1):
             often = F.explode(F.sequence(F.lit(1), F.lit(sign) * F.col(frame.columns[-1])))
@@ -221,8 +245,13 @@ class SparkReplayEngine:
 
     def _signed(self, left: str, right: str) -> tuple[pa.Table, np.ndarray, StructType]:
         """Return the rows of two queries over few rows, with 1 and -1 for these of either."""
+        first, second = self._local.rows(left), self._local.rows(right)
+        if first is not None and second is not None and first.schema.types == second.schema.types:
+            second = second.rename_columns(first.column_names)
+            signs = np.repeat([1, -1], [first.num_rows, second.num_rows])
+            return pa.concat_tables([first, second]), signs, _schema_of(first)
         both = (numbered({MORE: sign}, query) for sign, query in ((1, left), (-1, right)))
-        frame = self._spark.sql(union_all(list(both)))
+        frame = self.frame(union_all(list(both)))
         rows = few_rows(frame, None)
         signs = rows.column(0).to_numpy()
         return rows.select(range(1, rows.num_columns)), signs, StructType(frame.schema.fields[1:])
@@ -238,19 +267,21 @@ class SparkReplayEngine:
         views = []
         for sign in (1, -1):
             taken = rows.take(pa.array(np.repeat(first, np.maximum(sign * sums, 0))))
-            views.append(self._local(taken, schema) if taken.num_rows else None)
+            views.append(self._held(taken, schema) if taken.num_rows else None)
         return views[0], views[1]
 
     def written(self, frame: DataFrame) -> str:
         """Compute a data frame into files, and return a view of these."""
         path = str(self._folder / uuid.uuid4().hex)
         frame.write.parquet(path)
-        return self.named(self._spark.read.schema(frame.schema).parquet(path))
+        return self.named(self.spark.read.schema(frame.schema).parquet(path))
 
     def shape(self, query: str) -> TableShape:
         """Return the columns of a query."""
         if query not in self._shapes:
-            self._shapes[query] = shape_of(self._spark.sql(query).schema)
+            rows = self._local.rows(query)
+            schema = self.frame(query).schema if rows is None else _schema_of(rows)
+            self._shapes[query] = shape_of(schema)
         return self._shapes[query]
 
     def forget_changes(self, chain: Chain) -> None:
@@ -267,13 +298,24 @@ class SparkReplayEngine:
             return None
         start = select(rows_of(chain.versions[first]))
         later = (select(rows_of(self.named(frame))) for frame in changes)
-        frame = self._spark.sql(union_all([numbered({MORE: 1, COMMIT: first}, start), *later]))
+        frame = self.frame(union_all([numbered({MORE: 1, COMMIT: first}, start), *later]))
         rows = few_rows(frame, FEW + 1)
         found = None if rows.num_rows > FEW else lifetimes(rows, numbers)
         if found is None:
             return None
         places = [StructField(name, IntegerType(), False) for name in (SINCE, UNTIL)]
-        return self._local(found, StructType([*places, *frame.schema.fields[2:]]))
+        return self._held(found, StructType([*places, *frame.schema.fields[2:]]))
+
+
+def _new_name() -> str:
+    return f"_lipstick_replay_{uuid.uuid4().hex[:12]}"
+
+
+def _schema_of(rows: pa.Table) -> StructType:
+    """Return the schema of rows that were computed in this process, as Spark has it."""
+    schema = from_arrow_schema(rows.schema, prefer_timestamp_ntz=True)
+    assert isinstance(schema, StructType)
+    return schema
 
 
 def _literals(column: pa.ChunkedArray) -> list[str | None] | None:

@@ -91,7 +91,7 @@ class TableHistory(GrowingHistory):
         }
         self._steps = [self._with_reads(step) for step in steps_of(spark, self._chains, statements)]
         untracked_sources(self._chains, self._steps, lambda name: name in self._tracked)
-        check_versions(spark, self.engine, self._chains, self._steps, self._bases({}))
+        check_versions(self.engine, self._chains, self._steps, self._bases({}))
         self._checked = {step.name for step in self._steps}
         for name, shown in self._names.items():
             its = key.get(shown) if isinstance(key, Mapping) else key
@@ -207,7 +207,7 @@ class TableHistory(GrowingHistory):
     def _check_step(self, step: HistoryStep) -> None:
         """Hold a statement against its version, and compare versions without one of its table."""
         if step.name not in self._checked:
-            check_step(self.spark, self.engine, self._chains, step, self._real_replay())
+            check_step(self.engine, self._chains, step, self._real_replay())
             self._checked.add(step.name)
         self._check_same_rows(step.table)
 
@@ -233,7 +233,7 @@ class TableHistory(GrowingHistory):
         """Compare versions that no statement made with the versions before them, each once."""
         pending = self._unchanged.get(table, [])
         while pending:
-            check_same_rows(self.spark, self.engine, table, self._chains[table], pending[0])
+            check_same_rows(self.engine, table, self._chains[table], pending[0])
             pending.pop(0)
 
     @question("replaying statements")

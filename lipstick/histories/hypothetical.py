@@ -95,7 +95,8 @@ class HypotheticalTables:
         if keys is None:
             return
         near = history.known.near(table, chain, chain.last, expressions, keys)
-        rows = own_sql(spark, hypothetical(Bags(engine.view(near), bags.gone, bags.came), key))
+        own = engine.shown(engine.view(near))
+        rows = own_sql(spark, hypothetical(Bags(own, bags.gone, bags.came), key))
         counts = rows.groupBy(*map(column_of, key)).count().where("count > 1")
         found = few_rows(counts, 1).to_pylist()
         if found:

@@ -89,7 +89,7 @@ class Replay(RealVersions):
         self._versions = {name: chain.first for name, chain in self.chains.items()}
 
     def run(self) -> Mapping[str, Bags]:
-        """Return the difference of the last version of each table."""
+        """Return the difference of the last version of each table, as views of the session."""
         for step in self.events:
             replaced = self.replaced.get(step.name)
             text = (replaced or step.statement).text
@@ -100,7 +100,8 @@ class Replay(RealVersions):
         for table, chain in self.chains.items():
             version, bags = self._versions[table], self._settled(table)
             bags = self._with_columns(table, bags, version, chain.last)
-            self.state[table] = replace(bags, real=chain.versions[chain.last])
+            gone, came = (v if v is None else self.engine.shown(v) for v in (bags.gone, bags.came))
+            self.state[table] = replace(bags, real=chain.versions[chain.last], gone=gone, came=came)
         return self.state
 
     # -- one statement ---------------------------------------------------------------------

@@ -128,13 +128,13 @@ class RowQuestions(ABC):
         """Return by version its selected rows."""
 
         def among(query: str) -> str:
-            return rows_of(self.engine.named(self.spark.sql(query).where(selected)))
+            return rows_of(self.engine.named(self.engine.frame(query).where(selected)))
 
         found: dict[int, list[Row]] = {number: [] for number in chain.versions}
         start: int | None = chain.first
         while start is not None:
             numbers = chain.alike_from(start)
-            rows = self.spark.table(rows_of_versions(self.engine, chain, numbers, among))
+            rows = self.engine.frame(rows_of(rows_of_versions(self.engine, chain, numbers, among)))
             for since, until, *values in rows.collect():
                 for number in numbers[since:until]:
                     found[number].append(Row(*rows.columns[2:])(*values))
@@ -205,7 +205,7 @@ class RowQuestions(ABC):
     def _ask(self, table: str, view: str, condition: str) -> Row:
         with reading(condition, written=True):
             query, read = self._over_tables(condition, lambda name: view if name == table else None)
-            answer = self.spark.sql(query)
+            answer = self.engine.frame(query)
             answer.schema  # noqa: B018 - Connect analyses here
         if table not in read:
             raise TrackingError(

@@ -20,7 +20,10 @@ class SqlEngine(Protocol):
     """Runs the queries of a replay, given as Spark SQL."""
 
     def view(self, query: str) -> str:
-        """Return the name of a view of a query."""
+        """Return the name of a view of a query, for queries of this engine."""
+
+    def shown(self, query: str) -> str:
+        """Return a query, or the name of a view, whose views the session has now."""
 
     def store(self, query: str, *, few: bool = False) -> str | None:
         """Compute a query and return a view of its rows; None: it has none.

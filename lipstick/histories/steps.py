@@ -308,7 +308,6 @@ def check_session(spark: SparkSession) -> None:
 
 
 def check_versions(
-    spark: SparkSession,
     engine: SparkReplayEngine,
     chains: Mapping[str, Chain],
     steps: Sequence[HistoryStep],
@@ -324,17 +323,15 @@ def check_versions(
     """
     replay = Replay(engine, chains, steps, bases)
     for step in steps:
-        check_step(spark, engine, chains, step, replay)
+        check_step(engine, chains, step, replay)
     for table, chain in chains.items():
         made = {step.version for step in steps if step.table == table}
         for version in chain.after(chain.first):
             if version not in made:
-                check_same_rows(spark, engine, table, chain, version)
+                check_same_rows(engine, table, chain, version)
 
 
-def check_same_rows(
-    spark: SparkSession, engine: SparkReplayEngine, table: str, chain: Chain, version: int
-) -> None:
+def check_same_rows(engine: SparkReplayEngine, table: str, chain: Chain, version: int) -> None:
     """Compare a version that no statement made with the one before, as bags.
 
     Raises
@@ -353,7 +350,7 @@ def check_same_rows(
     files = chain.changed(engine, before, version) if columns.alike(later) else None
     old, new = files or (chain.versions[before], chain.versions[version])
     real, computed = rows_of(new), with_columns(old, later, columns)
-    if differing := _shown(spark, later.names, real, computed):
+    if differing := _shown(engine, later.names, real, computed):
         raise StatementError(
             f"Version {version} of {table} has other rows than version {before}, and no "
             f"statement made it. {differing}\nGive the statement, ExecutedStatement(text, "
@@ -362,7 +359,6 @@ def check_same_rows(
 
 
 def check_step(
-    spark: SparkSession,
     engine: SparkReplayEngine,
     chains: Mapping[str, Chain],
     step: HistoryStep,
@@ -412,7 +408,7 @@ def check_step(
             "which of them changed it is not known.\nReenact it with a source that has a row "
             "for each."
         )
-    if differing := _shown(spark, later.names, real, computed):
+    if differing := _shown(engine, later.names, real, computed):
         replay.check_nulls(step, step.statement, replay.relations(step).before)
         raise StatementError(
             f"Version {step.version} of {step.table} is not what {step.name!r} makes of the "
@@ -421,9 +417,10 @@ def check_step(
         )
 
 
-def _shown(spark: SparkSession, columns: Sequence[str], real: str, other: str) -> str:
+def _shown(engine: SparkReplayEngine, columns: Sequence[str], real: str, other: str) -> str:
     """Return the first rows that two bags have differently often, as text; none: empty."""
-    rows = differing_rows(spark, real, other, columns).limit(_SHOWN).collect()
+    sides = engine.shown(real), engine.shown(other)
+    rows = differing_rows(engine.spark, *sides, columns).limit(_SHOWN).collect()
     shown = [
         f"\n  {'it has' if row[-1] > 0 else 'it has not'} "
         f"{dict(zip(columns, row[:-1], strict=True))}"

@@ -134,7 +134,7 @@ class VersionViews:
 
     def _define(self, name: str, text: str, rows: str) -> None:
         self._defined[name.lower()] = ViewText(name, text)
-        self._register(self._history.spark.table(rows), name)
+        self._register(self._history.engine.frame(rows_of(rows)), name)
 
     def _check_never_ambiguous(
         self, step: HistoryStep, replay: Replay, relations: Relations, written: Reenactment
@@ -146,8 +146,8 @@ class VersionViews:
         keys = [key for _, key in written.keys]
         query = duplicate_source_keys(step.statement, keys, written.aliases[1], frozenset(fixed))
         if query is not None and replay.equates_alike(written, relations):
-            spark = self._history.spark
-            if not query or not spark.sql(over_relations(query, relations.views)).head(1):
+            engine = self._history.engine
+            if not query or engine.store(over_relations(query, relations.views)) is None:
                 return
         raise UnsupportedError(
             f"several rows of the source of {step.name!r} might match one row, had other rows been "

@@ -70,6 +70,9 @@ class DuckEngine:
     def view(self, query: str) -> str:
         return self._make("VIEW", query)
 
+    def shown(self, query: str) -> str:
+        return query
+
     def store(self, query: str, *, few: bool = False) -> str | None:
         name = self._make("TABLE", query)
         [(count,)] = self._database.execute(f'SELECT count(*) FROM "{name}"').fetchall()
