@@ -20,7 +20,7 @@ from lipstick.systems.dbt import BaseTable, DbtProject, TrackedProject, write_ex
 from lipstick.systems.dbt.snapshots import MADE_FROM, source_states
 from lipstick.workflow import open_run
 from semiring.errors import LipstickError
-from tests.lipstick.systems.dbt.impacts import ProjectImpacts
+from tests.lipstick.systems.dbt.impacts import shop_impacts
 from tests.openlineage_schemas import validated
 
 _REFUSED = "select *\nfrom shop.stg_orders\nwhere order_id > 0 and input_file_name() <> ''"
@@ -83,7 +83,7 @@ def test_a_project_with_a_source_and_a_refused_model(
 def test_impacts_are_rebuilds_without_the_rows(
     spark: SparkSession, ls: lipstick.Session, tmp_path: Path
 ) -> None:
-    impacts = ProjectImpacts(spark, ls, tmp_path / "shop")
+    impacts = shop_impacts(spark, ls, tmp_path / "shop")
     assert sum(map(impacts.check, range(5))) > 5
 
 
