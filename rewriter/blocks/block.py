@@ -235,6 +235,11 @@ class Block(HasMatches):
         return self.limited or any(map(depends_on_ties, windows)) or any(map(chooses, calls))
 
     @property
+    def chooses(self) -> bool:
+        """True if an aggregate depends on the order of tied rows."""
+        return any(chooses(call) for _, call in self.aggregates)
+
+    @property
     def tie_break(self) -> tuple[str, ...]:
         """Columns of the rows by which LIMIT sorts last: rows that agree on them are equal."""
         if self.unique_identity:

@@ -44,6 +44,9 @@ from rewriter.scalars.aggregates import arguments, called, collects_in_order, is
 from rewriter.scalars.functions import is_opaque
 from rewriter.scalars.text import field
 
+TIE_BREAK = "breaks ties"
+"""Marks sort keys of rows that the query does not have."""
+
 
 def monomial(block: Block) -> Scalar:
     """Return the struct of a member: its tokens and references, and the values of its tensors."""
@@ -200,10 +203,7 @@ def written_keys(block: Block) -> list[exp.Ordered]:
         for number, key in enumerate(block.order)
     ]
     if block.limited:
-        keys += [
-            exp.Ordered(this=qualified("r", name), desc=False, nulls_first=True)
-            for name in block.tie_break
-        ]
+        keys += [_last_key(qualified("r", name)) for name in block.tie_break]
     return keys
 
 
@@ -233,7 +233,13 @@ def tie_break(block: Block, name: str) -> exp.Ordered:
     else:
         columns = dict([*block.keys, *((o.name, o.scalar) for o in block.outputs)])
         scalar = no_ordinal(fill(columns[name], block))
-    return exp.Ordered(this=scalar.copy(), desc=False, nulls_first=True)
+    return _last_key(scalar.copy())
+
+
+def _last_key(scalar: Scalar) -> exp.Ordered:
+    key = exp.Ordered(this=scalar, desc=False, nulls_first=True)
+    key.meta[TIE_BREAK] = True
+    return key
 
 
 MEMBERS = "_n"

@@ -54,7 +54,7 @@ def _changes(engine: Engine, new: State) -> pa.Table:
     rows = np.repeat(rows, copies)
     is_old, is_new = number < was[rows], number < remains[rows]
     old, new_rows = _side(engine, state, rows, is_old), _side(engine, new, rows, is_new)
-    return _with_kinds(old, new_rows, is_old, is_new, contains(new.changed, rows))
+    return with_kinds(old, new_rows, is_old, is_new, contains(new.changed, rows))
 
 
 def answers_compared(engine: Engine, again: Engine) -> WhatIf[pa.Table]:
@@ -80,10 +80,10 @@ def _paired(engine: Engine, again: Engine) -> pa.Table:
     is_new = np.append(places >= 0, np.ones(len(added), dtype=np.bool_))
     old = _side(engine, before, np.append(rows, np.zeros_like(added)), is_old)
     new = _side(again, after, np.append(new_rows, 0)[np.append(places, added)], is_new)
-    return _with_kinds(old, new, is_old, is_new, is_old & is_new)
+    return with_kinds(old, new, is_old, is_new, is_old & is_new)
 
 
-def _with_kinds(
+def with_kinds(
     old: pa.StructArray, new: pa.StructArray, is_old: Array, is_new: Array, suspect: Array
 ) -> pa.Table:
     """Return the kind of change of each row, and the row before and after.

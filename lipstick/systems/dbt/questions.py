@@ -13,7 +13,7 @@ from pyspark.errors import PySparkException
 import lipstick
 from lipstick import display
 from lipstick.engines.spark.local_session import unlogged_errors
-from lipstick.errors import CaptureError, LipstickError, first_line
+from lipstick.errors import CaptureError, LipstickError, NeedsSparkError, first_line
 from lipstick.frame import AnnotatedFrame
 from lipstick.questions.checks.dbt import failure_bounds
 from lipstick.questions.deletion import Deletion, resolve_deletion
@@ -24,8 +24,10 @@ from lipstick.questions.diff.pipeline import pair_answers
 from lipstick.systems.dbt.bases import BaseTable, TrackedBases, is_key
 from lipstick.systems.dbt.manifest import DbtNode
 from lipstick.systems.dbt.project import DbtProject, ModelQuery, Refusal
+from lipstick.systems.dbt.rows import ProjectRows, RowsLeft
 from lipstick.systems.dbt.schemas import NodeSchemas
 from lipstick.systems.dbt.snapshots import SnapshotLineage, SnapshotVersions, trace_versions
+from rewriter.blocks import topological
 from semiring.support.door import checked
 
 T = TypeVar("T")
@@ -65,12 +67,16 @@ class NodeImpact:
         The rows that differ: ``_change`` (changed, deleted or added), ``old`` and ``new``.
     before, after
         The numbers of rows; of a test, of failures.
+    ties
+        The titles of models, this one or others that it rests on, whose rows depend on the order
+        of rows that tie. A build may choose others, as Spark does not define the order.
     """
 
     node: DbtNode
     changes: pa.Table | None = None
     before: int = 0
     after: int = 0
+    ties: tuple[str, ...] = ()
     refusal: Refusal | None = None
 
     def passes(self, failures: int) -> bool:
@@ -185,6 +191,7 @@ class TrackedProject:
         self._tables: dict[str, BaseTable] = {}
         self.bases = TrackedBases(session, self._tables)
         self._answers: dict[str, AnnotatedFrame | Refusal] = {}
+        self._rows: ProjectRows | None = None
         for name, given in (sources or {}).items():
             node = project.node(name, "seed", "source", "model", "snapshot")
             project = project.with_table(node) if node.kind not in ("seed", "source") else project
@@ -276,7 +283,10 @@ class TrackedProject:
     def impact(self, base: str, where: str) -> BaseImpact:
         """Return models, tests and exposures without some rows of a seed or source.
 
-        Every number is that of a full build of the project without these rows.
+        Every number is that of a full build of the project without these rows, unless tied rows
+        decide over it. Each model is computed over the rows of the models that it reads; models
+        with more than a million rows, and those that read them, are captured over seeds and
+        sources.
 
         Raises
         ------
@@ -301,11 +311,13 @@ class TrackedProject:
         ]
         nodes = self.project.manifest.nodes
         tables = [each for each in resting if nodes[each.id].kind != each.kind]
-        impacts = [
-            self._impact(each, deletion, tables)
-            for each in _shown(resting, "asking")
-            if each.materialized != "ephemeral"
-        ]
+        self._rows = self._rows or ProjectRows(self)
+        with self._rows.without(node, deletion) as left:
+            impacts = [
+                self._impact(each, deletion, tables, left)
+                for each in _shown(resting, "asking")
+                if each.materialized != "ephemeral"
+            ]
         models = tuple(each for each in impacts if each.node.kind != "test")
         tests = tuple(each for each in impacts if each.node.kind == "test")
         changed = {each.node.id: each.node.title for each in models if each.is_changed}
@@ -319,7 +331,9 @@ class TrackedProject:
         }
         return BaseImpact(node, rows, models, tests, exposures)
 
-    def _impact(self, node: DbtNode, deletion: Deletion, tables: Sequence[DbtNode]) -> NodeImpact:
+    def _impact(
+        self, node: DbtNode, deletion: Deletion, tables: Sequence[DbtNode], left: RowsLeft
+    ) -> NodeImpact:
         """Return the change of a node without rows of a base.
 
         Parameters
@@ -331,19 +345,32 @@ class TrackedProject:
             if node.id == each.id or self._given.rests_on(node, each):
                 reason = f"it rests on {each.title}, which is read as its table stands"
                 return NodeImpact(node, refusal=Refusal(reason, each.file))
+        assert self._rows is not None
+        try:
+            found = self._rows.changes(node, left)
+        except NeedsSparkError:
+            return self._captured_impact(node, deletion)
+        if isinstance(found, Refusal):
+            return NodeImpact(node, refusal=found)
+        return NodeImpact(node, found.changes, found.before, found.after, tuple(sorted(found.ties)))
+
+    def _captured_impact(self, node: DbtNode, deletion: Deletion) -> NodeImpact:
+        """Return the change of a node by its captured query over seeds and sources."""
         frame = self.annotated(node)
         if isinstance(frame, Refusal):
             return NodeImpact(node, refusal=frame)
+        breaks_ties = any(block.breaks_ties for block in topological(frame.plan.root))
+        ties = (node.title,) if breaks_ties else ()
         try:
             with unlogged_errors():
                 if not deletion.tokens.keys() & frame.plan.relations.keys():
                     changes = pa.table({"_change": pa.array([], pa.string())})
                     before = after = frame.count()
-                    return NodeImpact(node, changes, before, after)
+                    return NodeImpact(node, changes, before, after, ties)
                 changed = frame.capture.cluster.changes_without(deletion)
         except (LipstickError, PySparkException) as error:
             return NodeImpact(node, refusal=Refusal(first_line(error), node.file))
-        return NodeImpact(node, *changed)
+        return NodeImpact(node, *changed, ties)
 
     # -- other states --------------------------------------------------------------------------
 
@@ -408,7 +435,7 @@ class TrackedProject:
     def over(self, project: DbtProject, bases: TrackedBases | None = None) -> TrackedProject:
         """Return another project over the same seeds and sources, or over different ones."""
         other = copy.copy(self)
-        other.project, other._answers = project, {}
+        other.project, other._answers, other._rows = project, {}, None
         other.bases = bases or self.bases
         return other
 

@@ -43,6 +43,7 @@ from rewriter.emit import (
     visible,
 )
 from rewriter.emit.core import core_query
+from rewriter.emit.tail import TIE_BREAK
 from rewriter.emit.trees import from_, named
 from rewriter.passes import SemijoinReduction
 from rewriter.passes.capture_plan import Monotone
@@ -396,14 +397,20 @@ def plain_sql(
     *,
     identity: bool = False,
     rows: Mapping[str, str] = MappingProxyType({}),
+    reversed_ties: bool = False,
 ) -> str:
     """Return the query without annotations, with LIMIT made independent of ties.
 
     ``views`` gives views to read instead of the ones of tracked relations. With ``identity`` the
     rows also have the columns that identify them. ``rows`` gives views of captured rows, by block,
-    which are not recomputed.
+    which are not recomputed. With ``reversed_ties`` tied rows come in the opposite order.
     """
     query = program(root, provenance=False, identity=identity, captured_rows=rows)
+    for key in query.find_all(exp.Ordered) if reversed_ties else ():
+        # Keys that the query does not have: of windows in brackets (rewriter/lower/ties.py).
+        if isinstance(key.this, exp.Paren) or key.meta.get(TIE_BREAK):
+            key.set("desc", not key.args["desc"])
+            key.set("nulls_first", not key.args["nulls_first"])
     for read in list(query.find_all(exp.Table)):
         if views and read.name in views:
             read.set("this", exp.to_identifier(views[read.name], quoted=True))

@@ -222,6 +222,8 @@ class ProjectImpacts:
         self._builds, self._conditions, self._most = builds, conditions, most
         self.compared = 0
         """The number of rows of models and tests that were compared."""
+        self.tied = 0
+        """The number of answers that are said to depend on the order of tied rows."""
 
     def check(self, seed: int) -> int:
         """Hold the impact of a random deletion against a rebuild; return the changed answers."""
@@ -245,6 +247,9 @@ class ProjectImpacts:
             assert each.refusal is None, (place, each.refusal)
             assert each.changes is not None
             old, new = before[node.id].rows, rebuilt[node.id].rows
+            if each.ties:
+                self.tied += 1
+                continue
             assert (each.before, each.after) == (old.num_rows, new.num_rows), place
             assert_same_bag(moved_rows(old, new), changes_of(each.changes, new), place)
             self.compared += old.num_rows + new.num_rows
@@ -332,10 +337,11 @@ def _held(impacts: ProjectImpacts, seeds: Iterable[int], output: Path | None) ->
     for seed in seeds:
         if seed in known:
             continue
-        compared, started = impacts.compared, time.monotonic()
+        compared, tied, started = impacts.compared, impacts.tied, time.monotonic()
         known[seed] = impacts.check(seed)
         seconds = time.monotonic() - started
-        line = f"{seed} {known[seed]} changed {impacts.compared - compared} rows {seconds:.1f} s"
+        line = f"{seed} {known[seed]} changed {impacts.compared - compared} rows"
+        line += f" {impacts.tied - tied} tied {seconds:.1f} s"
         print(line, flush=True)
         if output is not None:
             with output.open("a") as file:
@@ -349,6 +355,7 @@ def _main() -> None:
     parser.add_argument("--models", type=int, help="of a random project instead of the example")
     parser.add_argument("--project", type=int, default=0, help="by which it is drawn")
     parser.add_argument("--rows", type=int, default=20_000)
+    parser.add_argument("--ties", type=float, default=0.0, help="the share of models with ties")
     parser.add_argument("--output", type=Path, help="goes on where it was stopped")
     given = parser.parse_args()
     seeds = range(*map(int, given.seeds.split("-")))
@@ -356,7 +363,7 @@ def _main() -> None:
     is_example = given.models is None
     with (
         tempfile.TemporaryDirectory() as folder,
-        local_spark(Path(folder), interpreted=is_example) as spark,
+        local_spark(Path(folder), interpreted=True) as spark,
     ):
         spark.sparkContext.setLogLevel("ERROR")
         for variant in range(len(_MERGES) if is_example else 1):
@@ -367,7 +374,7 @@ def _main() -> None:
                     chosen = [seed for seed in seeds if seed % len(_MERGES) == variant]
                 else:
                     drawn = projects.GeneratedProject(
-                        place, given.models, given.project, given.rows
+                        place, given.models, given.project, given.rows, given.ties
                     )
                     impacts, chosen = generated_impacts(spark, session, drawn), list(seeds)
                 changed += _held(impacts, chosen, given.output)
