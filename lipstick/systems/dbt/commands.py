@@ -354,6 +354,11 @@ def _impact_parts(found: BaseImpact, where: str) -> Iterator[str | tuple[str, Ro
         f"{len(changed)} of {counted(len(found.models), 'model')} that rest on it would change."
     )
     yield "Models", [_summary(each) for each in found.models]
+    if ties := sorted({title for each in found.models for title in each.ties}):
+        yield (
+            f"Rows that tie decide over rows of {', '.join(ties)}, and of models that rest on them: "
+            "a build may choose others. Order by more columns, so that none tie."
+        )
     for each in changed:
         yield each.node.title, changed_rows(each.changes)
     if found.tests:
@@ -412,6 +417,7 @@ def _summary(each: NodeImpact, noun: str = "rows") -> dict[str, Any]:
         noun: each.before,
         "without": each.after,
         **{kind: kinds.count(kind) for kind in ("changed", "deleted", "added")},
+        **({"ties in": ", ".join(each.ties)} if each.ties else {}),
     }
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -20,8 +22,10 @@ from lipstick.systems.dbt import BaseTable, DbtProject, TrackedProject, write_ex
 from lipstick.systems.dbt.snapshots import MADE_FROM, source_states
 from lipstick.workflow import open_run
 from semiring.errors import LipstickError
-from tests.lipstick.systems.dbt.impacts import shop_impacts
+from tests.lipstick.systems.dbt.impacts import changes_of, generated_impacts, shop_impacts
+from tests.lipstick.systems.dbt.projects import GeneratedProject
 from tests.openlineage_schemas import validated
+from tests.oracle.rows import assert_same_bag
 
 _REFUSED = "select *\nfrom shop.stg_orders\nwhere order_id > 0 and input_file_name() <> ''"
 
@@ -85,6 +89,40 @@ def test_impacts_are_rebuilds_without_the_rows(
 ) -> None:
     impacts = shop_impacts(spark, ls, tmp_path / "shop")
     assert sum(map(impacts.check, range(5))) > 5
+
+
+@pytest.mark.slow
+def test_impacts_on_a_random_project_are_rebuilds(
+    spark: SparkSession, ls: lipstick.Session, tmp_path: Path
+) -> None:
+    project = GeneratedProject(tmp_path / "shop", models=16, rows=60, ties=0.2)
+    impacts = generated_impacts(spark, ls, project)
+    assert sum(map(impacts.check, range(6))) > 5
+    assert impacts.compared > 500
+
+
+def test_impacts_name_the_models_whose_rows_tie(
+    spark: SparkSession, ls: lipstick.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = write_example(tmp_path / "shop")
+    texts = {}
+    for name, order in (("by_id", "order_id"), ("by_status", "status")):
+        ranked = f"row_number() over (partition by customer_id order by {order}) as nth"
+        texts[name] = f"select *, {ranked} from shop.stg_orders"
+    texts["first"] = "select order_id, 0 * nth as zero from shop.by_status where nth = 1"
+    texts["last"] = "select status from shop.stg_orders order by status desc limit 1"
+    add_models(shop, texts)
+    tracked = TrackedProject(DbtProject(shop), ls)
+    found = {each.node.name: each for each in tracked.impact("raw_orders", "id = 3").models}
+    ties = {name: found[name].ties for name in texts}
+    assert ties == {"by_id": (), "by_status": ("by_status",), "first": ("by_status",), "last": ()}
+    monkeypatch.setattr("lipstick.systems.dbt.rows.MOST", 0)
+    captured = TrackedProject(DbtProject(shop), ls).impact("raw_orders", "id = 3")
+    for each in captured.models:
+        old, new = (every.changes for every in (found[each.node.name], each))
+        assert old is not None
+        assert new is not None
+        assert_same_bag(changes_of(old, old), changes_of(new, new), each.node.name)
 
 
 @pytest.mark.parametrize(
@@ -192,6 +230,20 @@ def test_rows_are_erased_from_the_tables_of_a_project(spark: SparkSession, tmp_p
         assert spark.table("shop.order_amounts").where("order_id = 7").isEmpty()
     finally:
         spark.sql("DROP DATABASE shop CASCADE")
+
+
+def add_models(shop: Path, texts: Mapping[str, str]) -> None:
+    """Add models by their compiled texts."""
+    manifest = shop / "target" / "manifest.json"
+    document = json.loads(manifest.read_text())
+    for name, text in texts.items():
+        node = {**document["nodes"]["model.shop.stg_orders"], "name": name, "raw_code": text}
+        node |= {"unique_id": f"model.shop.{name}", "relation_name": f"shop.{name}"}
+        read = re.findall(r"shop\.(\w+)", text)
+        node |= {"compiled_code": text, "original_file_path": f"models/{name}.sql"}
+        node["depends_on"] = {"nodes": [f"model.shop.{each}" for each in read]}
+        document["nodes"][node["unique_id"]] = node
+    manifest.write_text(json.dumps(document))
 
 
 def add_snapshot(shop: Path, compiled: str, **config: Any) -> None:
