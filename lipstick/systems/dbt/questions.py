@@ -285,7 +285,7 @@ class TrackedProject:
 
         Every number is that of a full build of the project without these rows, unless tied rows
         decide over it. Each model is computed over the rows of the models that it reads; models
-        with more than a million rows, and those that read them, are captured over seeds and
+        with more than a million rows, and their readers, are captured over seeds and
         sources.
 
         Raises

@@ -58,7 +58,7 @@ class ModelRows:
     Attributes
     ----------
     ties
-        The titles of models whose rows depend on the order of tied rows, among it and those below.
+        The titles of models whose rows depend on the order of tied rows: it, or models below it.
     """
 
     path: Path
@@ -83,7 +83,7 @@ class RowChanges:
 
 @dataclass
 class RowsLeft:
-    """What is left of the tables of a project; tables without an entry are as they are."""
+    """The tables of a project without some rows; a table that has no entry is unchanged."""
 
     views: dict[str, str] = field(default_factory=dict)
     deleted: Mapping[str, pa.Table] = field(default_factory=dict)
@@ -118,12 +118,12 @@ class ProjectRows:
                 shutil.rmtree(each.path, ignore_errors=True)
 
     def changes(self, node: DbtNode, left: RowsLeft) -> RowChanges | Refusal:
-        """Return the rows of a model or test that differ, after those that it reads.
+        """Return the changed rows of a model or test. Nodes are asked in build order.
 
         Raises
         ------
         NeedsSparkError
-            Nodes with many rows, or rows that differ each time, and those that read them.
+            A node has many rows or other rows in each run, or reads such a node.
         """
         old = self._present(node)
         if isinstance(old, Refusal):
