@@ -356,8 +356,8 @@ def _impact_parts(found: BaseImpact, where: str) -> Iterator[str | tuple[str, Ro
     yield "Models", [_summary(each) for each in found.models]
     if ties := sorted({title for each in found.models for title in each.ties}):
         yield (
-            f"Rows that tie decide over rows of {', '.join(ties)}, and of models that rest on them: "
-            "a build may choose others. Order by more columns, so that none tie."
+            f"Rows that tie decide over rows of {', '.join(ties)}, and of models that rest on "
+            "them: a build may choose others. Order by more columns, so that none tie."
         )
     for each in changed:
         yield each.node.title, changed_rows(each.changes)
