@@ -88,18 +88,18 @@ class HypotheticalTables:
         StatementError
         """
         assert bags.came is not None
-        history, spark = self._history, self._history.spark
+        history = self._history
         chain, engine = history._chains[history._name_of(table)], history.engine
         expressions = over_rows([quoted_name([ROWS, column]) for column in key], ROWS)
         keys = engine.keys([(rows_of(bags.came), ROWS, expressions)])
         if keys is None:
             return
         near = history.known.near(table, chain, chain.last, expressions, keys)
-        own = engine.shown(engine.view(near))
-        rows = own_sql(spark, hypothetical(Bags(own, bags.gone, bags.came), key))
-        counts = rows.groupBy(*map(column_of, key)).count().where("count > 1")
-        found = few_rows(counts, 1).to_pylist()
-        if found:
+        rows = hypothetical(Bags(engine.view(near), bags.gone, bags.came), key)
+        names = ", ".join(quoted_name([column]) for column in key)
+        twice = engine.store(f"SELECT {names} FROM ({rows}) GROUP BY {names} HAVING count(*) > 1")
+        if twice is not None:
+            found = few_rows(engine.frame(rows_of(twice)), 1).to_pylist()
             shown = ", ".join(repr(found[0][column]) for column in key)
             raise StatementError(
                 f"Two rows of {table} would have the key {shown}.\nReenact the history with "
