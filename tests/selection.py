@@ -42,12 +42,15 @@ CASES_OVER_CONNECT: Final = 24
 24th one over Connect.
 """
 
-LONG: Final = 0.5
-"""A test takes long if one of its cases takes so many seconds."""
+LONG: Final = 0.3
+SLOW: Final = 10.0
+"""A test takes long, or very long, if one of its cases takes so many seconds."""
 
 LONG_TURNS: Final = 16
 SLOW_TURNS: Final = 64
-"""How often tests that take long come, and those marked `slow`: in one of so many runs."""
+"""How often tests that take long come, and those that take very long or are marked `slow`: in one
+of so many runs.
+"""
 
 ENGINES: Final = ("memory", "spark")
 """Who computes the rows of captures: this process, or jobs of Spark."""
@@ -148,7 +151,8 @@ def waits_of(items: Sequence[pytest.Item], config: pytest.Config) -> Iterator[li
             place = known.setdefault((name, number), len(known))
             waits[-1].append(Wait(CASES_OVER_CONNECT, place))
         elif took and in_turns and not item.get_closest_marker("quick"):
-            long[position] = took / prod(runs for runs, _ in waits[-1])
+            waiting = slow if took >= SLOW else long
+            waiting[position] = took / prod(runs for runs, _ in waits[-1])
     for tests, runs in ((slow, SLOW_TURNS), (long, LONG_TURNS)):
         for position, place in balanced(tests, runs):
             waits[position].append(Wait(runs, place))

@@ -138,7 +138,8 @@ class ProjectRows:
         if not left.views.keys() & frame.plan.relations.keys():
             return same
         try:
-            found = self._computed(node, left)
+            with unlogged_errors():
+                found = self._computed(node, left)
         except (LipstickError, PySparkException) as error:
             if isinstance(error, NeedsSparkError):
                 raise
@@ -173,7 +174,8 @@ class ProjectRows:
                 rows = self._present(each)
                 if isinstance(rows, Refusal):
                     return rows.of_reader(each)
-            table, ties = self._computed(node, RowsLeft())
+            with unlogged_errors():
+                table, ties = self._computed(node, RowsLeft())
             return self._stored(frame, table, np.arange(table.num_rows), ties)
         except NeedsSparkError as error:
             return error
@@ -255,8 +257,7 @@ class ProjectRows:
         return values
 
     def _run(self, node: DbtNode, sql: str) -> pa.Table:
-        with unlogged_errors():
-            table = own_sql(self._session.spark, sql).limit(MOST + 1).toArrow()
+        table = own_sql(self._session.spark, sql).limit(MOST + 1).toArrow()
         if table.num_rows > MOST:
             raise NeedsSparkError(f"{node.title} has many rows.")
         return table

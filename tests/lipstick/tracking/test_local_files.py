@@ -119,6 +119,7 @@ def test_files_that_changed_are_not_read(session: lipstick.Session, tmp_path: Pa
     assert _of_files(tracked, pa.schema([("id", pa.int64())])) is None
 
 
+@pytest.mark.classic
 def test_files_of_more_bytes_are_read_here_alone(
     session: lipstick.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
