@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import click
@@ -80,7 +81,7 @@ def explore(
         from lipstick.explorer.server import Serving
 
         # The browser starts, and shows the page, while the captures are still being opened.
-        opening = ThreadPoolExecutor(1).submit(_opened, paths)
+        opening = _aside(lambda: _opened(paths))
         serving = Serving(opening, host, port)
 
         def end_if_failed(done: Future[Explorer]) -> None:
@@ -97,7 +98,25 @@ def explore(
             if not no_browser:
                 click.launch(serving.url)
             serving.run()
-        opening.result()
+        if opening.done():
+            opening.result()
+
+
+def _aside(opened: Callable[[], Explorer]) -> Future[Explorer]:
+    """Open captures in a thread that the end of the process does not wait for.
+
+    Control-C in the middle of an import may leave a lock for which that thread waits for ever.
+    """
+    found: Future[Explorer] = Future()
+
+    def run() -> None:
+        try:
+            found.set_result(opened())
+        except BaseException as error:
+            found.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return found
 
 
 def _opened(paths: Sequence[Path]) -> Explorer:
