@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -145,6 +145,13 @@ def in_arrow(kind: DataType) -> bool:
     if isinstance(kind, StringType):
         return kind.simpleString() == "string"  # neither a collation nor a length
     return isinstance(kind, _PLAIN)
+
+
+def spark_schema(rows: pa.Table) -> StructType:
+    """The schema of rows that were computed in this process, as Spark has it."""
+    schema = from_arrow_schema(rows.schema, prefer_timestamp_ntz=True)
+    assert isinstance(schema, StructType)
+    return schema
 
 
 def arrow_of(schema: StructType) -> pa.Schema:

@@ -13,10 +13,8 @@ from functools import cached_property, partial
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema
-from pyspark.sql.types import StructType
 
-from lipstick.capture.files import in_arrow, storable
+from lipstick.capture.files import in_arrow, spark_schema, storable
 from lipstick.capture.manifest import Manifest
 from lipstick.capture.writer import needs_rows
 from lipstick.engines.memory.arrow_datasets import HeldDatasets
@@ -159,8 +157,7 @@ class _Collector:
         if key not in self._views:
             view = f"_lipstick_held_{self._id}_{block}_{name}"
             table = self._tables[key]
-            schema = from_arrow_schema(table.schema, prefer_timestamp_ntz=True)
-            assert isinstance(schema, StructType)
-            self._session.createDataFrame(table, schema).createOrReplaceTempView(view)
+            frame = self._session.createDataFrame(table, spark_schema(table))
+            frame.createOrReplaceTempView(view)
             self._views[key] = view
         return self._views[key]

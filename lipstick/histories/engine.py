@@ -15,14 +15,13 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import IntegerType, StructField, StructType
 
-from lipstick.capture.files import in_arrow
+from lipstick.capture.files import spark_schema
 from lipstick.errors import UnsupportedError, VersionGoneError
 from lipstick.histories.changes import TableChanges, lifetimes, row_codes
 from lipstick.histories.differences import differing_rows, few_rows, is_held
-from lipstick.histories.local_queries import NAME, LocalQueries
+from lipstick.histories.local_queries import NAME, LocalQueries, too_many
 from lipstick.histories.sql_engine import stored
 from lipstick.tracking.formats.iceberg import FIELD
 from lipstick.tracking.formats.versions import COMMIT, MORE, VersionedTable
@@ -43,9 +42,6 @@ if TYPE_CHECKING:
 
 FEW = 100_000
 """Rows up to which a difference is held in this process; more are written to files."""
-
-_HELD = 2**26
-"""Bytes of stored rows that are held here; the oldest go to Spark first."""
 
 _LITERALS = 2_000
 """Values of a column up to which they are written into queries, so that files are skipped."""
@@ -169,7 +165,7 @@ class SparkReplayEngine:
             return self._views[query]
         own = self._local.rows(query)
         if own is not None:
-            return self._held(own, _schema_of(own)) if own.num_rows else None
+            return self._held(own, spark_schema(own)) if own.num_rows else None
         frame = self.frame(query)
         rows = few_rows(frame, FEW + 1)
         if not rows.num_rows:
@@ -183,9 +179,8 @@ class SparkReplayEngine:
         view = _new_name()
         self._stored[view], self._views[rows_of(view)] = rows, view
         self._unregistered[view] = schema
-        if in_arrow(schema):
-            self._local.hold(view, rows)
-        while sum(table.nbytes for table in self._stored.values()) > _HELD:
+        self._local.hold(view, rows, schema)
+        while too_many(self._stored):  # the oldest go to Spark
             oldest = next(iter(self._stored))
             self._show(oldest)
             self._local.drop(oldest)
@@ -249,7 +244,7 @@ class SparkReplayEngine:
         if first is not None and second is not None and first.schema.types == second.schema.types:
             second = second.rename_columns(first.column_names)
             signs = np.repeat([1, -1], [first.num_rows, second.num_rows])
-            return pa.concat_tables([first, second]), signs, _schema_of(first)
+            return pa.concat_tables([first, second]), signs, spark_schema(first)
         both = (numbered({MORE: sign}, query) for sign, query in ((1, left), (-1, right)))
         frame = self.frame(union_all(list(both)))
         rows = few_rows(frame, None)
@@ -280,7 +275,7 @@ class SparkReplayEngine:
         """Return the columns of a query."""
         if query not in self._shapes:
             rows = self._local.rows(query)
-            schema = self.frame(query).schema if rows is None else _schema_of(rows)
+            schema = self.frame(query).schema if rows is None else spark_schema(rows)
             self._shapes[query] = shape_of(schema)
         return self._shapes[query]
 
@@ -309,13 +304,6 @@ class SparkReplayEngine:
 
 def _new_name() -> str:
     return f"_lipstick_replay_{uuid.uuid4().hex[:12]}"
-
-
-def _schema_of(rows: pa.Table) -> StructType:
-    """Return the schema of rows that were computed in this process, as Spark has it."""
-    schema = from_arrow_schema(rows.schema, prefer_timestamp_ntz=True)
-    assert isinstance(schema, StructType)
-    return schema
 
 
 def _literals(column: pa.ChunkedArray) -> list[str | None] | None:

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from lipstick.errors import StatementError
 from lipstick.histories.differences import few_rows
-from lipstick.stages.reading import own_sql
+from lipstick.stages.reading import own_sql, reading
 from lipstick.tables.comparison import keyed, paired, with_change
 from lipstick.tracking.source import Source
 from lipstick.tracking.tracker import Naming, Tracked, name_rows
@@ -97,7 +97,9 @@ class HypotheticalTables:
         near = history.known.near(table, chain, chain.last, expressions, keys)
         rows = hypothetical(Bags(engine.view(near), bags.gone, bags.came), key)
         names = ", ".join(quoted_name([column]) for column in key)
-        twice = engine.store(f"SELECT {names} FROM ({rows}) GROUP BY {names} HAVING count(*) > 1")
+        query = f"SELECT {names} FROM ({rows}) GROUP BY {names} HAVING count(*) > 1"
+        with reading(query, accepted=True):
+            twice = engine.store(query)
         if twice is not None:
             found = few_rows(engine.frame(rows_of(twice)), 1).to_pylist()
             shown = ", ".join(repr(found[0][column]) for column in key)

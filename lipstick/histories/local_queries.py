@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
 
 from lipstick.capture.files import in_arrow
 from lipstick.capture.local_capture import collect
@@ -30,13 +31,21 @@ from rewriter.blocks import TokenSource
 NAME: Final = re.compile(r"_lipstick_replay_\w{12}")
 """Names of views of a replay. A view has the same rows for ever."""
 _WHOLE: Final = re.compile(rf"SELECT\s+\*\s+FROM `({NAME.pattern})`")
+_LOCAL: Final = "_lipstick_local_"
+"""The beginning of the names of views in plans, which no query has for something else."""
 _TOKEN: Final = "_lipstick_held_row"
-_KEPT: Final = 2**26
-"""Bytes of answers that are kept; the oldest go first."""
-_PLANS: Final = 512
-"""Queries whose manifests are kept; the oldest go first."""
+MOST_KEPT = 512
+"""Tables and manifests that are kept, each; the oldest go first."""
+MOST_BYTES = 2**26
+"""Bytes of tables that are kept."""
 _PAIRS: Final = 1_000_000
 """Pairs of rows that a join looks at, at most."""
+
+
+def too_many(tables: Mapping[str, pa.Table | None]) -> bool:
+    """Return True if tables are more than are kept, or have more bytes."""
+    size = sum(0 if table is None else table.nbytes for table in tables.values())
+    return len(tables) > MOST_KEPT or size > MOST_BYTES
 
 
 class LocalQueries:
@@ -51,14 +60,14 @@ class LocalQueries:
     def __init__(self, spark: SparkSession, most: int) -> None:
         self._spark = spark
         self._most = most
-        self._held: dict[str, pa.Table] = {}
+        self._held: dict[str, pa.Table | None] = {}
         self._texts: dict[str, str] = {}
         self._answers: dict[str, pa.Table | None] = {}
         self._plans: dict[tuple[object, ...], Manifest] = {}
 
-    def hold(self, view: str, rows: pa.Table) -> None:
-        """Take the rows of a view."""
-        self._held[view] = rows
+    def hold(self, view: str, rows: pa.Table, schema: StructType) -> None:
+        """Take the rows of a view that the session does not know yet, and their schema."""
+        self._held[view] = rows if in_arrow(schema) else None
 
     def drop(self, view: str) -> None:
         """Forget the rows of a view, which the session knows."""
@@ -81,19 +90,20 @@ class LocalQueries:
     def _kept(self, key: str, compute: Callable[[str], pa.Table]) -> pa.Table | None:
         """Return what a function computes here of a query or a name, and keep it for a while."""
         if key not in self._answers:
-            self._answers[key] = if_here(lambda: compute(key))
-            while sum(0 if t is None else t.nbytes for t in self._answers.values()) > _KEPT:
-                rows = self._answers.pop(next(iter(self._answers)))
-                if not self._answers:
-                    return rows
+            rows = self._answers[key] = if_here(lambda: compute(key))
+            while self._answers and too_many(self._answers):
+                del self._answers[next(iter(self._answers))]
+            return rows
         return self._answers[key]
 
     def _table(self, name: str) -> pa.Table:
         """Return the rows of a view."""
         if name in self._held:
-            return self._held[name]
-        text = self._texts.get(name)
-        rows = self._kept(name, self._read) if text is None else self.rows(text)
+            rows = self._held[name]
+        elif name in self._texts:
+            rows = self.rows(self._texts[name])
+        else:
+            rows = self._kept(name, self._read)
         if rows is None:
             raise NeedsSparkError(f"The rows of {name} are not here.")
         return rows
@@ -112,14 +122,14 @@ class LocalQueries:
         if sum(table.num_rows for table in tables.values()) > self._most:
             raise NeedsSparkError("The views have many rows.")
         # Views have other names in each question, and queries over them are often the same.
-        numbers = {name: f"v{number}" for number, name in enumerate(tables)}
+        numbers = {name: f"{_LOCAL}{number}" for number, name in enumerate(tables)}
         text = NAME.sub(lambda name: numbers[name[0]], query)
         columns = {numbers[name]: tuple(rows.column_names) for name, rows in tables.items()}
         zone = self._spark.conf.get("spark.sql.session.timeZone")
         key = text, zone, *columns.items()
         if key not in self._plans:
             self._plans[key] = _plan(text, zone, columns)
-            if len(self._plans) > _PLANS:
+            if len(self._plans) > MOST_KEPT:
                 del self._plans[next(iter(self._plans))]
         renamed = {numbers[name]: rows for name, rows in tables.items()}
         return _answer(self._spark, self._plans[key], renamed)

@@ -127,13 +127,49 @@ def test_rows_that_are_forgotten_are_read_from_spark(
     first = engine.store(f"SELECT k FROM {_views(engine, spark)['a']}")
     assert first is not None
     assert engine.held(first) is not None
-    monkeypatch.setattr("lipstick.histories.engine._HELD", 0)
+    monkeypatch.setattr("lipstick.histories.local_queries.MOST_BYTES", 0)
     second = engine.store(f"SELECT k FROM {first} WHERE k > 1")
     assert second is not None
     assert engine.held(first) is engine.held(second) is None
     rows = engine._local.rows(f"SELECT k FROM {second}")
     assert rows is not None
     assert rows.to_pydict() == {"k": [2, 4, 4]}
+
+
+def test_rows_that_arrow_does_not_compare_alike_are_left_to_spark(
+    engine: SparkReplayEngine, spark: SparkSession
+) -> None:
+    rows = spark.createDataFrame(ROWS.slice(0, 2)).selectExpr("k", "s COLLATE UTF8_LCASE AS s")
+    stored = engine.store(rows_of(engine.named(rows)))
+    assert stored is not None
+    assert engine.held(stored) is not None
+    query = f"SELECT k FROM {stored} WHERE s = 'A'"
+    assert engine._local.rows(query) is None
+    assert engine.frame(query).collect() == [(1,)]
+
+
+def test_names_of_a_query_are_not_those_of_views(
+    engine: SparkReplayEngine, spark: SparkSession
+) -> None:
+    """Views have names of their own here: those of common table expressions stay what they are."""
+    view = _views(engine, spark)["a"]
+    for name in ("v0", "_lipstick_local"):
+        own = f"WITH {name} AS (SELECT 9 AS n), w AS (SELECT k FROM {view})"
+        text = f"{own} SELECT * FROM w, {name}"
+        here = engine._local.rows(text)
+        assert here is None or _bag(here) == _bag(engine.frame(text).toArrow())
+        assert engine._local.rows(f"SELECT {name}.k FROM {view} AS {name}") is not None
+
+
+def test_a_long_session_keeps_no_more_answers(
+    engine: SparkReplayEngine, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = _views(engine, spark)["a"]
+    monkeypatch.setattr("lipstick.histories.local_queries.MOST_KEPT", 4)
+    for number in range(8):
+        assert engine.store(f"SELECT k + {number} AS k FROM {view} WHERE k IS NOT NULL") is not None
+    assert len(engine._local._answers) <= 4
+    assert len(engine._stored) <= 4
 
 
 def test_a_relation_that_is_tracked_anew_does_not_change_what_came_before(
