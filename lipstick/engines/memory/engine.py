@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 
-import numpy as np
 import pyarrow as pa
 
 from lipstick.capture.manifest import Manifest
@@ -171,6 +170,5 @@ class Engine:
 
     def table(self, state: State) -> pa.Table:
         """The answer, in its order, under the user's names."""
-        ordered = state.ordered
-        columns = self.columns(state, np.repeat(ordered, state.copies(ordered)))
+        columns = self.columns(state, state.repeated)
         return pa.Table.from_arrays(columns, names=list(self.manifest.names))

@@ -145,6 +145,11 @@ class State:
             counts *= times.to_numpy(zero_copy_only=False)
         return counts
 
+    @property
+    def repeated(self) -> Array:
+        """The positions of `ordered`, each as often as its row comes."""
+        return np.repeat(self.ordered, self.copies(self.ordered))
+
     def single(self, name: str) -> pa.Array:
         """The single value of a block used as a scalar, as an array of length 1.
 

@@ -142,8 +142,7 @@ def follow(capture: Capture, answer: pa.Table, params: Params) -> dict[str, Any]
     if positions is None:
         return told | {"unknown": "Window functions decide the rows: strike the row out instead."}
     state = capture.memory.engine.base(capture.memory.engine.root.name)
-    ordered = state.ordered
-    places = np.flatnonzero(np.isin(np.repeat(ordered, state.copies(ordered)), positions))
+    places = np.flatnonzero(np.isin(state.repeated, positions))
     shown = places[:LISTED]
     rows = cells(answer.take(pa.array(shown)))
     return told | {"total": len(places), "rows": rows, "places": shown.tolist()}

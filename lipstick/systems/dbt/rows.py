@@ -99,7 +99,6 @@ class ProjectRows:
         self.schemas = NodeSchemas(tracked)
         self._folder = self._session.store / f"dbt-{uuid.uuid4().hex[:8]}"
         self._known: dict[str, ModelRows | Refusal | NeedsSparkError] = {}
-        self._bases: dict[str, pa.Table] = {}
 
     @contextmanager
     def without(self, base: DbtNode, deletion: Deletion) -> Iterator[RowsLeft]:
@@ -236,16 +235,14 @@ class ProjectRows:
         def rows_of(name: str) -> pa.Table:
             if name in read:
                 return read[name].table()
-            if name not in self._bases:
-                rows = spark.table(frame.plan.relations[name].view)
-                self._bases[name] = rows.limit(MOST + 1).toArrow()
-            if self._bases[name].num_rows > MOST:
-                raise NeedsSparkError(f"{name} has many rows.")
-            return self._bases[name]
+            base = frame.plan.relations[name]
+            found = self._session.local_relations.of([base])([base.view])
+            if found is None:
+                raise NeedsSparkError(f"Spark reads {name}.")
+            return found[base.view]
 
         engine, state = rows_again(spark, frame._manifest("copy"), left.deleted, rows_of)
-        at = state.ordered
-        at = np.repeat(at, state.copies(at))
+        at = state.repeated
         outputs = [output.name for output in engine.root.outputs]
         values = pa.table({n: state.take(n, at) for n in dict.fromkeys(outputs)})
         schema = arrow_of(frame.schema)

@@ -77,19 +77,14 @@ class QueryAnswer:
 
 def captured_answer(engine: Engine, table: pa.Table) -> QueryAnswer:
     """Return the answer of a capture in memory, with its rows as a table."""
-    return QueryAnswer(table, engine, repeated(engine.base(engine.root.name)))
-
-
-def repeated(state: State) -> Array:
-    """Return the positions of the rows of an answer, in its order, repeated by multiplicity."""
-    return np.repeat(state.ordered, state.copies(state.ordered))
+    return QueryAnswer(table, engine, engine.base(engine.root.name).repeated)
 
 
 def rows_by_spark(capture: Capture, state: State) -> pa.Table:
     """Return the answer's rows in the order of its positions, with expressions computed by
     Spark.
     """
-    root, positions = capture.manifest.root, repeated(state)
+    root, positions = capture.manifest.root, state.repeated
     rows = capture.cluster.present().toArrow()
     keys = KeyTable([whole(rows.column(name)) for name in root.identity], rows.num_rows)
     wanted = [state.take(name, positions) for name in root.identity]

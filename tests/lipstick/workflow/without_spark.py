@@ -29,7 +29,7 @@ from lipstick.workflow import Module, Relation, Specification, StateQuery, Workf
 from lipstick.workflow.definition.query import BEFORE
 from lipstick.workflow.definition.steps import Step, steps
 from lipstick.workflow.execution import benches, runner
-from lipstick.workflow.execution.bench import QueryAnswer, repeated
+from lipstick.workflow.execution.bench import QueryAnswer
 from lipstick.workflow.execution.tables import remember_structs, struct_of
 from rewriter.bind import Environment, bind_query
 from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
@@ -128,7 +128,7 @@ class DuckBench:
         manifest = Manifest(sql, names, schema_of(names), "copy", root, relations)
         engine = Engine(StoredDatasets(folder), manifest)
         state = engine.base(root.name)
-        return QueryAnswer(engine.table(state), engine, repeated(state))
+        return QueryAnswer(engine.table(state), engine, state.repeated)
 
     def clear(self) -> None:
         """Remove the files of an invocation."""
