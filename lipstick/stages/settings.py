@@ -13,6 +13,10 @@ _READ_AS = {
     "spark.sql.groupByOrdinal": ("true", "integers in GROUP BY are places in the select list"),
     "spark.sql.orderByOrdinal": ("true", "integers in ORDER BY are places in the select list"),
     "spark.sql.crossJoin.enabled": ("true", "relations may be joined without a condition"),
+    "spark.sql.optimizer.decorrelateExistsSubqueryLegacyIncorrectCountHandling.enabled": (
+        "false",
+        "EXISTS of an aggregate without GROUP BY is true",
+    ),
     "spark.sql.legacy.ctePrecedencePolicy": ("corrected", "an inner WITH hides names of an outer"),
     "spark.sql.legacy.integerGroupingId": ("false", "grouping_id() is a BIGINT"),
     "spark.sql.legacy.parser.havingWithoutGroupByAsWhere": ("false", "HAVING makes a grouping"),

@@ -38,7 +38,7 @@ from lipstick.tracking.formats.probe import (
 from lipstick.tracking.formats.versions import Moment, VersionedTable
 from lipstick.tracking.names import Identity, identity_of, plain_name
 from lipstick.tracking.states import FORMAT_NAMES, FileState, PinnedVersion, local_path, local_state
-from lipstick.tracking.views import is_temporary
+from lipstick.tracking.views import is_temporary, same_rows
 from rewriter.dialect import name_parts
 
 MOST_BYTES = 64 * 2**20
@@ -143,15 +143,7 @@ class Source:
             return False
         if self.place != other.place or self.frame.sameSemantics(other.frame):
             return self.place == other.place
-        if self.fingerprint or self.versions or self.frame.schema != other.frame.schema:
-            return False
-        try:
-            return all(
-                one.exceptAll(two).isEmpty()
-                for one, two in ((self.frame, other.frame), (other.frame, self.frame))
-            )
-        except PySparkException:  # such as for types that are not compared
-            return False
+        return not (self.fingerprint or self.versions) and same_rows(self.frame, other.frame)
 
     @property
     def full_table(self) -> str | None:

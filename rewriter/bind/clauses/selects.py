@@ -109,13 +109,19 @@ def grouping_of(rows: BoundRows, items: Sequence[Item]) -> Grouping:
     return Grouping(rows.context, rows.subqueries, keys, sets, everything=everything)
 
 
+_OF_BOOLEANS = (exp.Boolean, exp.Connector, exp.Not, exp.Predicate)
+
+
 def having_over(rows: BoundRows, grouping: Grouping, items: Sequence[Item]) -> BoundCondition:
     """Return HAVING as a condition over the grouping."""
     having = rows.select.args.get("having")
     if having is None:
         return BoundCondition((), ())
     lookup = having_lookup(rows.scope.lookup(rows.context.source), items)
-    written = bind_condition(having.this, rows.binder("HAVING", None, [lookup]))
+    condition = having.this
+    if not isinstance(unwrap(condition), _OF_BOOLEANS):
+        condition = exp.Cast(this=condition, to=exp.DataType.build("boolean"))  # as Spark's parser
+    written = bind_condition(condition, rows.binder("HAVING", None, [lookup]))
     return BoundCondition(
         tuple(grouping.over(part) for part in written.predicates),
         tuple(part.above(grouping.over) for part in written.memberships),

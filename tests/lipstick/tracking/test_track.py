@@ -218,6 +218,24 @@ def test_rows_made_anew_are_the_same_source_while_they_are_equal(
             ls.track("again", other, key="*")
 
 
+def test_rows_with_maps_are_the_same_source_while_they_are_equal(
+    ls: lipstick.Session, spark: SparkSession
+) -> None:
+    """A plan of such rows equals none, not even itself."""
+    made = "SELECT * FROM VALUES (1, map('a', 1)), (2, map('b', {n})) AS v(id, m)"
+    spark.sql(made.format(n=2)).createOrReplaceTempView("mapped")
+    ls.track("mapped", key="id")
+    ls.track("mapped too", spark.sql(made.format(n=2)), key="id")
+    query = ls.sql("SELECT id, m['b'] AS n FROM mapped")
+    assert query.what_if(delete={"mapped": [1]}).df.collect() == [(2, 2)]
+    ls.track("mapped too", spark.sql(made.format(n=2)), key="id")
+    spark.sql(made.format(n=3)).createOrReplaceTempView("mapped")
+    with pytest.raises(SourceChangedError, match="stands for another view"):
+        ls.sql("SELECT id, m['b'] AS n FROM mapped")
+    with pytest.raises(TrackingError, match="Give replace=True"):
+        ls.track("mapped too", spark.sql(made.format(n=3)), key="id")
+
+
 def test_a_relation_is_replaced(ls: lipstick.Session, spark: SparkSession) -> None:
     """Queries mean the new rows; frames that were annotated before keep the old ones."""
     old = spark.createDataFrame([("C1", 1), ("C2", 2)], "id string, n int")
