@@ -35,10 +35,15 @@ from lipstick.capture.manifest import Manifest
 from lipstick.capture.writer import Progress, write_capture
 from lipstick.errors import UnsupportedError, without_columns
 from lipstick.stages import guard
-from lipstick.stages.comparisons import check_exact, common_types, compared_pairs
+from lipstick.stages.comparisons import (
+    check_exact,
+    check_outer_values,
+    common_types,
+    compared_pairs,
+)
 from lipstick.stages.reading import reading
 from lipstick.stages.recursion import MOST_UNFOLDED, Recursions
-from lipstick.stages.settings import check_case, is_case_sensitive
+from lipstick.stages.settings import check_case, check_views, is_case_sensitive
 from lipstick.stages.spark_errors import running
 from lipstick.stages.surroundings import Surroundings
 from lipstick.stages.table_functions import check_partitions
@@ -56,7 +61,7 @@ from rewriter import (
     place_of_generator,
     substitute,
 )
-from rewriter.algebra import Draw, Iterated, walk
+from rewriter.algebra import Draw, Iterated, OuterValues, walk
 from rewriter.passes import log
 from rewriter.scalars.comparable import Conversions
 
@@ -236,8 +241,10 @@ def check(query: PreparedQuery) -> PreparedQuery:
     if is_case_sensitive(spark):
         texts = [query.expression, *(dialect.parse(view.text) for view in query.catalog.views)]
         check_case(sql, query.catalog.columns.union(*map(dialect.identifiers, texts)))
+    check_views(spark, sql, query.catalog.views)
+    operators = list(walk(query.bound.root))
     if used := query.functions.used:
-        drawn = any(isinstance(operator, Draw) for operator in walk(query.bound.root))
+        drawn = any(isinstance(operator, Draw) for operator in operators)
         guard.check_deterministic(spark, sql, query.args, used, drawn=drawn)
     read, columns = len(query.root.outputs), len(query.schema)
     if read != columns:
@@ -248,6 +255,8 @@ def check(query: PreparedQuery) -> PreparedQuery:
             place_of_generator(query.expression, sql),
         )
     check_partitions(spark, query.root, sql)
+    if any(isinstance(operator, OuterValues) for operator in operators):
+        check_outer_values(spark, query.root, sql)
     return query
 
 

@@ -24,7 +24,7 @@ from lipstick.frame import AnnotatedFrame
 from lipstick.pipeline import PreparedQuery, prepare
 from lipstick.stages.explain import log_passes_where_asked
 from lipstick.stages.reading import reading
-from lipstick.stages.settings import check_settings, naming_settings
+from lipstick.stages.settings import check_settings, naming_settings, with_variables
 from lipstick.stages.surroundings import Surroundings
 from lipstick.stages.table_functions import register_function
 from lipstick.systems import stream_tracker, table_exporter
@@ -317,6 +317,7 @@ class Session:
             When a table cannot be written; see :meth:`lipstick.AnnotatedFrame.write`.
         """
         self.check_open()
+        query = with_variables(self.spark, query)
         check_settings(self.spark, query)
         frame = self._statement(query, args)
         if frame is None and (write := read_write(query)) is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from pyspark.errors import AnalysisException
@@ -12,7 +12,7 @@ from pyspark.sql.types import StructField
 from lipstick.errors import UnsupportedError
 from lipstick.tracking.tracker import fixed_length
 from rewriter.blocks import Block
-from rewriter.emit.statements import comparisons_sql
+from rewriter.emit.statements import comparisons_sql, plain_sql
 from rewriter.position import Span
 from rewriter.scalars.comparable import Conversions, compared_exactly
 
@@ -45,17 +45,39 @@ def compared_pairs(spark: SparkSession, root: Block, sql: str) -> list[Pair]:
         try:
             schema = spark.sql(compared.sql).schema
         except AnalysisException as error:
-            if _OF_MAPS not in str(error.getCondition()):
-                raise
-            raise UnsupportedError(
-                "a subquery that refers to a map of the query around it is not supported",
-                "Refer to what it needs of the map: a column of a derived table around it.",
-                sql,
-                next((span for span, _ in compared.places if span is not None), None),
-            ) from error
+            _refuse_maps(error, sql, compared.places)
+            raise
         sides = zip(schema.fields[::2], schema.fields[1::2], compared.places, strict=True)
         pairs += [_pair(outer, inner, compared_at) for outer, inner, compared_at in sides]
     return pairs
+
+
+def check_outer_values(spark: SparkSession, root: Block, sql: str) -> None:
+    """Refuse a subquery for each row of maps: it is computed once for all their values.
+
+    Raises
+    ------
+    UnsupportedError
+        A subquery uses a map of the query around it.
+    """
+    try:
+        _ = spark.sql(plain_sql(root)).schema
+    except AnalysisException as error:
+        _refuse_maps(error, sql)
+        raise
+
+
+def _refuse_maps(
+    error: AnalysisException, sql: str, places: Iterable[tuple[Span | None, int]] = ()
+) -> None:
+    """Refuse a query that would compare maps of outer rows, if that is the error of Spark."""
+    if _OF_MAPS in str(error.getCondition()):
+        raise UnsupportedError(
+            "a subquery that refers to a map of the query around it is not supported",
+            "Refer to what it needs of the map: a column of a derived table around it.",
+            sql,
+            next((span for span, _ in places if span is not None), None),
+        ) from error
 
 
 def _pair(outer: StructField, inner: StructField, compared_at: tuple[Span | None, int]) -> Pair:

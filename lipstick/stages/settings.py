@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
+from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
 
 from lipstick.errors import QueryError, UnsupportedError
+from lipstick.tracking.catalog import COLLATION, PLAIN_COLLATION
+from rewriter import ViewText
 
 _READ_AS = {
     "spark.sql.groupByOrdinal": ("true", "integers in GROUP BY are places in the select list"),
@@ -16,6 +20,14 @@ _READ_AS = {
     "spark.sql.optimizer.decorrelateExistsSubqueryLegacyIncorrectCountHandling.enabled": (
         "false",
         "EXISTS of an aggregate without GROUP BY is true",
+    ),
+    "spark.sql.optimizer.decorrelateSubqueryLegacyIncorrectCountHandling.enabled": (
+        "false",
+        "a subquery with GROUP BY is NULL where no row matches",
+    ),
+    "spark.sql.legacy.scalarSubqueryAllowGroupByNonEqualityCorrelatedPredicate": (
+        "false",
+        "a subquery of several rows is an error",
     ),
     "spark.sql.legacy.ctePrecedencePolicy": ("corrected", "an inner WITH hides names of an outer"),
     "spark.sql.legacy.integerGroupingId": ("false", "grouping_id() is a BIGINT"),
@@ -44,6 +56,20 @@ A text that means the same under both is annotated; the guard sees where one doe
 """
 
 _CASE = "spark.sql.caseSensitive"
+
+_OF_VIEWS = (
+    *_READ_AS,
+    *_PARSED_BY,
+    _CASE,
+    "spark.sql.ansi.enabled",
+    "spark.sql.decimalOperations.allowPrecisionLoss",
+    "spark.sql.mapKeyDedupPolicy",
+    "spark.sql.session.timeZone",
+    "spark.sql.timestampType",
+)
+"""Settings by which a view is read as they were when it was made."""
+
+_VARIABLE = re.compile(r"\$\{(?:\w+:)?([^\s'\"\\]+?)\}")
 
 
 def is_case_sensitive(spark: SparkSession) -> bool:
@@ -93,6 +119,58 @@ def check_settings(spark: SparkSession, query: str) -> None:
                 f"Set it to {expected}, by which {meaning}, and write the query accordingly.",
                 query,
             )
+
+
+def check_views(spark: SparkSession, query: str, views: Iterable[ViewText]) -> None:
+    """Refuse views that Spark reads by other settings than the session has.
+
+    Raises
+    ------
+    UnsupportedError
+        With the view, the setting and its values.
+    """
+    for view in views:
+        others = {
+            name: value
+            for name, value in view.settings.items()
+            # Without a default of ours: it would be taken for the value where none was set.
+            if name in _OF_VIEWS and value.lower() != str(spark.conf.get(name)).lower()
+        }
+        if others and not _means_the_same(spark, view.text, others):
+            name, value = next(iter(others.items()))
+            raise UnsupportedError(
+                f"view {view.name} was made where {name} is {value}, and means something else now",
+                f"Set it to {value}, or make the view anew.",
+                query,
+            )
+        collation = view.settings.get(COLLATION, PLAIN_COLLATION)
+        if collation != PLAIN_COLLATION:
+            raise UnsupportedError(
+                f"view {view.name} has a default collation, {collation}, which is not supported",
+                "Write COLLATE in the text of the view.",
+                query,
+            )
+
+
+def _means_the_same(spark: SparkSession, text: str, others: Mapping[str, str]) -> bool:
+    """Return True if Spark reads a text alike by other settings; False if that is not known."""
+    with temporary_settings(spark, others):
+        then = spark.sql(text)
+    return hasattr(then, "_jdf") and then.sameSemantics(spark.sql(text))  # Connect reads it later
+
+
+def with_variables(spark: SparkSession, query: str) -> str:
+    """Return a query with values for ``${name}``, as Spark puts them in before it reads a text."""
+    if str(spark.conf.get("spark.sql.variable.substitute", "true")).lower() == "false":
+        return query
+
+    def value(found: re.Match[str]) -> str:
+        try:
+            return str(spark.sql(f"SELECT r'{found[0]}'").collect()[0][0])
+        except ParseException:  # of a value with quotes
+            return str(spark.conf.get(found[1]))
+
+    return _VARIABLE.sub(value, query)
 
 
 @contextmanager

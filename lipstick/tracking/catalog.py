@@ -5,11 +5,13 @@ A temporary view of a data frame has none: it is annotated as the frame is.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any, Final
 
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.dataframes import query_text
 from lipstick.dataframes.streaming import uppermost
@@ -26,6 +28,10 @@ from rewriter.frames.writing.literals import sql_type
 
 _COLUMNS_IN_FILES = frozenset({"orc", "parquet"})
 """Formats whose files have names and types of columns, which no option of a reader changes."""
+COLLATION: Final = "collation"
+"""Among the settings of a view: the collation that texts have in it, if they are not plain."""
+PLAIN_COLLATION: Final = "UTF8_BINARY"
+
 _VIEW_TEXT = "View Text"
 _VIEW_NAMESPACE = "View Catalog and Namespace"
 
@@ -187,13 +193,38 @@ class SessionCatalog:
                 permanent = is_table(identity)
                 full_name = partial(self._full_name, namespace, permanent=permanent)
                 text = qualify_relations(text, full_name)
-            return ViewText(name, text, tuple(frame.columns))
+            settings: dict[str, str] = {}
+            if is_table(identity):
+                made = self._spark.sql(f"DESCRIBE TABLE EXTENDED {quoted} AS JSON").collect()[0][0]
+                view = json.loads(made)
+                settings = view.get("view_creation_spark_configuration") or {}
+                settings = {**settings, COLLATION: view.get("collation") or PLAIN_COLLATION}
+                text = self._of_declared_columns(text, view, frame)
+            return ViewText(name, text, tuple(frame.columns), settings=settings)
         below, distinct, watermark = uppermost(frame)
         try:
             written = query_text(self._spark, below, self._tracked.values())
         except UntrackedError:
             return None
         return ViewText(name, written, tuple(frame.columns), distinct, watermark)
+
+    def _of_declared_columns(self, text: str, view: Mapping[str, Any], frame: DataFrame) -> str:
+        """Return a view's text with the columns that it had, of the types that they had.
+
+        Tables may have got further columns, or other types, since the view was made.
+        """
+        now, read = self._spark.sql(text).schema, view.get("view_query_output_columns") or []
+        pairs = list(zip(read, frame.schema, strict=False))
+        if [(column.name.lower(), column.dataType) for column in now] == [
+            (name.lower(), column.dataType) for name, column in pairs
+        ]:
+            return text
+        items = ", ".join(
+            f"CAST({quoted_name([name])} AS {column.dataType.simpleString()})"
+            f" AS {quoted_name([column.name])}"
+            for name, column in pairs
+        )
+        return f"SELECT {items} FROM (\n{text}\n)"
 
     def _namespace(self) -> list[str]:
         """Return the current catalog and schema."""

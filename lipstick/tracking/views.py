@@ -126,8 +126,8 @@ class Views:
         with suppress(PySparkException):  # there may be nothing of that name
             now, then = self._table(name), self._spark.table(view)
             other = not now.sameSemantics(then)
-            if other and not then.sameSemantics(self._spark.table(view)):
-                other = not same_rows(now, then)  # no plan of rows with maps equals another
+            if other and not now.sameSemantics(self._table(name)):
+                other = not same_rows(now, then)  # rows with maps, of which no two plans are equal
             return other and (temporary or self._is_temporary(name))
         return False
 

@@ -57,7 +57,7 @@ class ViewText:
 
     ``distinct``: of a stream, whose duplicates are dropped from the text's answer. ``watermark``:
     of a stream, which has one by this column of the text's answer. ``once``: all references share
-    the plan of the text.
+    the plan of the text. ``settings``: by which Spark reads the text, whatever the session has.
     """
 
     name: str
@@ -66,6 +66,7 @@ class ViewText:
     distinct: Deduplication | None = None
     watermark: EventTimeColumn | None = None
     once: bool = False
+    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

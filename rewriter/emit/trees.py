@@ -52,6 +52,9 @@ def visible(select: exp.Select, names: Sequence[str]) -> exp.Select:
     return select.select(*(by_name[name] for name in names), append=False)
 
 
+_ONE_ROW = "_one"
+
+
 def from_(select: exp.Select, source: exp.Expr) -> exp.Select:
     """Add a source to FROM, as a product."""
     if select.args.get("from_") is None:
@@ -64,7 +67,10 @@ def left_join(select: exp.Select, source: exp.Expr, condition: Scalar) -> exp.Se
     """Add a source to FROM, padded with NULLs where it has no match.
 
     A comma binds less tightly than LEFT JOIN, whose condition would not see the sources before it.
+    A SELECT without FROM is over one row.
     """
+    if select.args.get("from_") is None:
+        select = select.from_(exp.select(exp.Literal.number(1)).subquery(_ONE_ROW))
     for join in select.args.get("joins") or []:
         if not join.side:
             join.set("kind", "CROSS")

@@ -138,6 +138,8 @@ DERIVED: Final = {
 }
 
 MEMBERSHIPS: Final = {
+    "memberships without FROM": """
+        SELECT EXISTS (SELECT 1 FROM r WHERE x > 4) AS e, 'b' IN (SELECT k FROM s) AS i""",
     "IN": "SELECT id FROM r WHERE k IN (SELECT k FROM s)",
     "NOT IN without NULL": (
         "SELECT id FROM r WHERE x NOT IN (SELECT y FROM s WHERE y IS NOT NULL)"

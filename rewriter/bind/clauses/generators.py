@@ -142,7 +142,10 @@ def _call(node: exp.Expr, source: SourceText, *, outer: bool) -> _Call:
     if len(node.expressions) != 1:
         problem = f"{name} of {len(node.expressions)} arguments is not supported"
         raise source.unsupported(problem, "Give it one array or map.", node)
-    return _Call(_bare_name(node), node.expressions[0], outer or name.endswith("_outer"))
+    argument = node.expressions[0]
+    if isinstance(argument, exp.Kwarg):  # collection => ..., the one that there is
+        argument = argument.expression
+    return _Call(_bare_name(node), argument, outer or name.endswith("_outer"))
 
 
 def _stack(node: exp.Expr, source: SourceText, *, outer: bool) -> _Call:

@@ -61,6 +61,12 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
         " GROUP BY EXISTS (SELECT 1 FROM r WHERE r.k = l.k)",
         "SELECT k, count(*) AS c FROM l GROUP BY k"
         " HAVING EXISTS (SELECT 1 FROM r WHERE r.w > l.k) OR count(*) IN (SELECT z FROM o)",
+        "SELECT EXISTS (SELECT 1 FROM r WHERE w > 2) AS x, 2 NOT IN (SELECT k FROM r) AS n,"
+        " 1 + (SELECT max(w) FROM r) AS m",
+        "SELECT explode(array(1, 2)) AS e, 1 IN (SELECT k FROM o) AS i",
+        "SELECT l.id, t.e FROM l, LATERAL explode(collection => array(l.k, l.g)) AS t(e)"
+        " WHERE t.e IN (SELECT k FROM r)",
+        "SELECT k FROM r GROUP BY k HAVING sum(w) - 3",
         "SELECT l.id, r.rid FROM l LEFT JOIN r ON l.k = r.k"
         " AND (EXISTS (SELECT 1 FROM o WHERE o.k = r.k) OR l.g NOT IN (SELECT z FROM o))",
         # An unknown value of a grouping is looked for among the values of another.
@@ -155,3 +161,15 @@ def test_more_than_one_row_is_an_error(on: Oracles) -> None:
     sql = "SELECT id, (SELECT w FROM r WHERE r.k = l.k) AS w FROM l"
     with pytest.raises(PySparkException, match="SCALAR_SUBQUERY_TOO_MANY_ROWS"):
         on.ls.sql(sql).plan.annotated.collect()
+
+
+def test_a_subquery_for_each_map_is_refused_before_it_runs(on: Oracles) -> None:
+    """It is computed once for all outer values; Spark compares no maps."""
+    rows = "(SELECT map(id, k) AS m FROM l) t"
+    for sql in (
+        f"SELECT * FROM {rows}, LATERAL (SELECT t.m[1] - r.w AS d FROM r)",
+        f"SELECT * FROM {rows}, LATERAL (SELECT rid FROM r WHERE w = t.m[1] ORDER BY rid LIMIT 1)",
+        f"SELECT cardinality(m) IN (SELECT rid FROM r WHERE w <= t.m[1]) FROM {rows}",
+    ):
+        with pytest.raises(UnsupportedError, match="refers to a map of the query around it"):
+            on.ls.sql(sql)

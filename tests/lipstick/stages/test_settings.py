@@ -18,6 +18,9 @@ CHANGED = {
     "spark.sql.orderByOrdinal": "false",
     "spark.sql.groupByOrdinal": "false",
     "spark.sql.legacy.parser.havingWithoutGroupByAsWhere": "true",
+    "spark.sql.legacy.scalarSubqueryAllowGroupByNonEqualityCorrelatedPredicate": "true",
+    "spark.sql.optimizer.decorrelateExistsSubqueryLegacyIncorrectCountHandling.enabled": "true",
+    "spark.sql.optimizer.decorrelateSubqueryLegacyIncorrectCountHandling.enabled": "true",
 }
 
 
@@ -85,3 +88,73 @@ def test_sketches_over_no_rows(spark: SparkSession) -> None:
         expected = {tuple(row) for row in q.df.collect()}
         assert all(value is not None for _, value in expected)
         assert {tuple(row)[:2] for row in q.plan.annotated.collect()} == expected
+
+
+@pytest.mark.spark
+def test_variables_in_a_text_have_their_values(spark: SparkSession) -> None:
+    """Whoever computes the answer; what is no variable is what Spark makes of it."""
+    session = spark.newSession() if hasattr(spark, "newSession") else spark
+    with lipstick.session(session) as ls, setting(session, "wanted.day", "it's"):
+        rows = [(1, "a"), (2, "b"), (3, "c")]
+        ls.track("r", session.createDataFrame(rows, "id int, x string"), key="id")
+        with setting(session, "wanted", "b"):
+            query = ls.sql("""SELECT id, '${other}' AS o, "${wanted.day}" AS d FROM r
+                WHERE x >= '${hivevar:wanted}'""")
+            other = session.sql("SELECT '${other}'").collect()[0][0]
+            assert query.what_if(delete={"r": [3]}).df.collect() == [(2, other, "it's")]
+            with setting(session, "spark.sql.variable.substitute", "false"):
+                plain = ls.sql("SELECT id FROM r WHERE x <> '${wanted}'")
+                assert plain.what_if(delete={"r": [3]}).df.count() == 2
+
+
+@pytest.mark.spark
+def test_a_view_is_read_by_the_settings_that_it_was_made_with(spark: SparkSession) -> None:
+    """Other settings are refused where they give its text another meaning."""
+    spark.sql("CREATE TABLE texts (c STRING) USING parquet").collect()
+    made = {
+        "numbers": ("spark.sql.ansi.enabled", "false", "SELECT CAST(c AS INT) AS n FROM texts"),
+        "noons": ("spark.sql.session.timeZone", "Asia/Tokyo", "SELECT TIMESTAMP '2024-01-01' AS t"),
+        "same": ("spark.sql.session.timeZone", "Asia/Tokyo", "SELECT c FROM texts"),
+    }
+    try:
+        for view, (name, value, text) in made.items():
+            with setting(spark, name, value):
+                spark.sql(f"CREATE VIEW {view} AS {text}").collect()
+        with lipstick.session(spark) as ls:
+            ls.track("texts", key="*")
+            for view in ("numbers", "noons"):
+                with pytest.raises(
+                    UnsupportedError, match=f"{view} was made where {made[view][0]}"
+                ):
+                    ls.sql(f"SELECT * FROM {view}")
+            if hasattr(spark, "_jsparkSession"):  # Connect reads texts when they run
+                assert ls.sql("SELECT * FROM same").df.columns == ["c"]
+            with setting(spark, *made["numbers"][:2]):
+                assert ls.sql("SELECT * FROM numbers").df.columns == ["n"]
+            if spark.version >= "4.2":
+                text = "SELECT c FROM texts WHERE 'a' = 'A'"
+                spark.sql(f"CREATE VIEW folded DEFAULT COLLATION UTF8_LCASE AS {text}").collect()
+                with pytest.raises(UnsupportedError, match="folded has a default collation"):
+                    ls.sql("SELECT * FROM folded")
+    finally:
+        for view in (*made, "folded"):
+            spark.sql(f"DROP VIEW IF EXISTS {view}").collect()
+        spark.sql("DROP TABLE texts").collect()
+
+
+@pytest.mark.spark
+def test_a_view_keeps_its_columns_when_its_table_gets_others(spark: SparkSession) -> None:
+    spark.sql("CREATE TABLE growing (id INT, n INT) USING parquet").collect()
+    try:
+        spark.sql("CREATE VIEW all_of_it (a, b) AS SELECT * FROM growing").collect()
+        spark.sql("DROP TABLE growing").collect()
+        spark.sql("CREATE TABLE growing (more INT, n STRING, id INT) USING parquet").collect()
+        spark.sql("INSERT INTO growing VALUES (7, '12', 1), (8, '13', 2)").collect()
+        with lipstick.session(spark) as ls:
+            ls.track("growing", key="id")
+            query = ls.sql("SELECT * FROM all_of_it")
+            assert query.df.schema == spark.table("all_of_it").schema
+            assert query.what_if(delete={"growing": [2]}).df.collect() == [(1, 12)]
+    finally:
+        spark.sql("DROP VIEW IF EXISTS all_of_it").collect()
+        spark.sql("DROP TABLE growing").collect()

@@ -223,13 +223,13 @@ def test_rows_with_maps_are_the_same_source_while_they_are_equal(
 ) -> None:
     """A plan of such rows equals none, not even itself."""
     made = "SELECT * FROM VALUES (1, map('a', 1)), (2, map('b', {n})) AS v(id, m)"
-    spark.sql(made.format(n=2)).createOrReplaceTempView("mapped")
+    spark.sql(f"CREATE OR REPLACE TEMP VIEW mapped AS {made.format(n=2)}")
     ls.track("mapped", key="id")
     ls.track("mapped too", spark.sql(made.format(n=2)), key="id")
     query = ls.sql("SELECT id, m['b'] AS n FROM mapped")
     assert query.what_if(delete={"mapped": [1]}).df.collect() == [(2, 2)]
     ls.track("mapped too", spark.sql(made.format(n=2)), key="id")
-    spark.sql(made.format(n=3)).createOrReplaceTempView("mapped")
+    spark.sql(f"CREATE OR REPLACE TEMP VIEW mapped AS {made.format(n=3)}")
     with pytest.raises(SourceChangedError, match="stands for another view"):
         ls.sql("SELECT id, m['b'] AS n FROM mapped")
     with pytest.raises(TrackingError, match="Give replace=True"):
