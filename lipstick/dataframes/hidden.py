@@ -234,6 +234,8 @@ def _shown(expression: Plan, what: Hidden) -> Any:
             return tree
         case Hidden.EVALUATION:
             return str(expression.evalMode())
+        case Hidden.FIELD:
+            return str(expression.extractFieldName())
         case Hidden.OPTIONS:
             return texts(expression.options())
         case Hidden.ESCAPE:

@@ -227,17 +227,11 @@ def _struct_field(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     child, name = node.children[0], node.fields.get("name")
     if isinstance(name, list):
         name = name[0] if name else None
-    name = name or _field_at(child, node.fields["ordinal"]) or struct_field_name(node)
+    name = name or node.fields.get("shown") or struct_field_name(node)
     value = scalars.write(child)
     if not isinstance(value, exp.Column | exp.Dot | exp.Paren):
         value = exp.Paren(this=value)
     return exp.Dot(this=value, expression=exp.to_identifier(name, quoted=True))
-
-
-def _field_at(struct: PlanNode, ordinal: int) -> str | None:
-    """Return the name of a field of a struct that is a column; None of others."""
-    kind = struct.fields.get("dataType")
-    return str(kind["fields"][ordinal]["name"]) if isinstance(kind, dict) else None
 
 
 def struct_field_name(node: PlanNode) -> str:
@@ -327,6 +321,17 @@ def _not_missing(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
         return exp.GTE(this=call("array_size", left), expression=exp.Literal.number(wanted))
     combine = exp.and_ if wanted == len(values) else exp.or_
     return combine(*kept, copy=False)
+
+
+def _distinct_about(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
+    """Write APPROX_COUNT_DISTINCT with its relative error, which is no argument in the plan."""
+    error = exp.Literal.number(f"{node.fields['relativeSD']}D")
+    return call("approx_count_distinct", scalars.write(node.children[0]), error)
+
+
+def _raised(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
+    """Write an error by its message, the one value among its parameters."""
+    return call("raise_error", scalars.write(node.children[1].children[1]))
 
 
 def _random(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
@@ -432,6 +437,7 @@ _RULES: dict[str, Callable[[CatalystScalars, PlanNode], exp.Expr]] = {
     "GetArrayStructFields": _struct_field,
     "GetMapValue": _item,
     "GetStructField": _struct_field,
+    "HyperLogLogPlusPlus": _distinct_about,
     "If": _if,
     "ILike": _like,
     "In": _in,
@@ -456,6 +462,7 @@ _RULES: dict[str, Callable[[CatalystScalars, PlanNode], exp.Expr]] = {
     "PythonUDAF": _python_function,
     "PreciseTimestampConversion": _window_time,
     "PythonUDF": _python_function,
+    "RaiseError": _raised,
     "Rand": _random,
     "Randn": _random,
     "ScalaUDF": _java_function,

@@ -41,6 +41,7 @@ class Hidden(Enum):
 
     ESCAPE = "the escape character of LIKE"
     EVALUATION = "how a cast is evaluated: ANSI, LEGACY or TRY"
+    FIELD = "the name of the field that is taken of a struct"
     FIELDS = "the tree of the struct that changes of fields make"
     NAME = "the name of the function"
     OPTIONS = "options by name"
@@ -55,6 +56,8 @@ def hidden(fields: Mapping[str, Any]) -> Hidden | None:
         return None if plain else Hidden.TEXT
     if kind == "UpdateFields":
         return Hidden.FIELDS
+    if kind == "GetStructField":
+        return None if fields.get("name") else Hidden.FIELD
     if kind == "Cast":
         return Hidden.EVALUATION if fields.get("evalMode", "") is None else None
     if "options" in fields:

@@ -206,6 +206,15 @@ PROGRAMS: Final[dict[str, Program]] = {
     "structs that change": lambda o, p, t: o.select(F.struct("item", "n").alias("s")).select(
         F.col("s").withField("twice", F.col("s.n") * 2).dropFields("n").alias("s")
     ),
+    "structs within structs that change": lambda o, p, t: o.select(
+        F.struct("id", F.struct("item", "n", "price").alias("in")).alias("s")
+    ).select(F.col("s").dropFields("in.n", "in.item").withField("in.id", F.col("s.id")).alias("s")),
+    "an error for no row": lambda o, p, t: o.select(
+        F.when(F.col("id") > 0, "n").otherwise(F.raise_error("no id")).alias("v")
+    ),
+    "distinct values within an error": lambda o, p, t: o.agg(
+        F.approx_count_distinct("item").alias("n"), F.approx_count_distinct("c", 0.1).alias("m")
+    ),
     "JSON by a schema": lambda o, p, t: t.select(
         "nid", F.from_json("js", "k INT, v ARRAY<STRING>").alias("j")
     ).select("nid", "j.k", F.size("j.v").alias("size")),

@@ -460,7 +460,7 @@ FROM l
      "shown": [
       {"class": "CreateNamedStruct", "num-children": 4, "children": [0, 1, 2, 3]},
       {"class": "Literal", "num-children": 0, "value": "a", "dataType": "string"},
-      {"class": "GetStructField", "num-children": 1, "child": 0, "ordinal": 0},
+      {"class": "GetStructField", "num-children": 1, "child": 0, "ordinal": 0, "shown": "a"},
       {
        "class": "AttributeReference",
        "num-children": 0,
