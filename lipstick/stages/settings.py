@@ -69,6 +69,7 @@ _OF_VIEWS = (
 )
 """Settings by which a view is read as they were when it was made."""
 
+_SUBSTITUTES = "spark.sql.variable.substitute"
 _VARIABLE = re.compile(r"\$\{(?:\w+:)?([^\s'\"\\]+?)\}")
 
 
@@ -161,7 +162,7 @@ def _means_the_same(spark: SparkSession, text: str, others: Mapping[str, str]) -
 
 def with_variables(spark: SparkSession, query: str) -> str:
     """Return a query with values for ``${name}``, as Spark puts them in before it reads a text."""
-    if str(spark.conf.get("spark.sql.variable.substitute", "true")).lower() == "false":
+    if "${" not in query or str(spark.conf.get(_SUBSTITUTES, "true")).lower() == "false":
         return query
 
     def value(found: re.Match[str]) -> str:
