@@ -59,26 +59,32 @@ def _updated(update: Message, schema_of: SchemaOf, rows: Message) -> Message:
     return _struct(base, kind, paths[::-1])
 
 
-def _struct(
-    base: Message, kind: Any, changes: Sequence[tuple[Sequence[str], Message | None]]
-) -> Message:
+_Changes: TypeAlias = Sequence[tuple[Sequence[str], Message | None]]
+"""Paths of fields with their new values, None where they are dropped; one after the other."""
+
+
+def _struct(base: Message, kind: Any, changes: _Changes) -> Message:
     """Return a struct with other fields; NULL where it is NULL."""
-    fields = [
-        (field["name"], field["type"], _field(base, field["name"])) for field in kind["fields"]
+    fields: list[tuple[str, Any, Message, _Changes]] = [
+        (field["name"], field["type"], _field(base, field["name"]), ()) for field in kind["fields"]
     ]
     for (name, *deeper), value in changes:
-        places = [n for n, (own, _, _) in enumerate(fields) if own.lower() == name.lower()]
+        places = [n for n, (own, *_) in enumerate(fields) if own.lower() == name.lower()]
         for place in reversed(places):
-            own, type_, before = fields[place]
+            own, type_, before, inside = fields[place]
             if deeper:
-                fields[place] = (own, type_, _struct(before, type_, [(deeper, value)]))
+                fields[place] = (own, type_, before, (*inside, (deeper, value)))
             elif value is None:
                 del fields[place]
             else:
-                fields[place] = (name, type_, value)
+                fields[place] = (name, type_, value, ())
         if not places and value is not None:
-            fields.append((name, None, value))
-    parts = [part for name, _, value in fields for part in (_text(name), value)]
+            fields.append((name, None, value, ()))
+    parts = [
+        part
+        for name, type_, value, inside in fields
+        for part in (_text(name), _struct(value, type_, inside) if inside else value)
+    ]
     null: Message = {"literal": {"null": {}}}
     return _call("if", _call("isNull", base), null, _call("named_struct", *parts))
 
