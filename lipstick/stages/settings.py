@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from pyspark.errors import ParseException
+from pyspark.errors import ParseException, PySparkException
 from pyspark.sql import SparkSession
 
 from lipstick.errors import QueryError, UnsupportedError
@@ -138,10 +138,10 @@ def check_views(spark: SparkSession, query: str, views: Iterable[ViewText]) -> N
             if name in _OF_VIEWS and value.lower() != str(spark.conf.get(name)).lower()
         }
         if others and not _means_the_same(spark, view.text, others):
-            name, value = next(iter(others.items()))
+            made = " and ".join(f"{name} is {value}" for name, value in others.items())
             raise UnsupportedError(
-                f"view {view.name} was made where {name} is {value}, and means something else now",
-                f"Set it to {value}, or make the view anew.",
+                f"view {view.name} was made where {made}, and means something else now",
+                "Set them so, or make the view anew.",
                 query,
             )
         collation = view.settings.get(COLLATION, PLAIN_COLLATION)
@@ -155,9 +155,13 @@ def check_views(spark: SparkSession, query: str, views: Iterable[ViewText]) -> N
 
 def _means_the_same(spark: SparkSession, text: str, others: Mapping[str, str]) -> bool:
     """Return True if Spark reads a text alike by other settings; False if that is not known."""
-    with temporary_settings(spark, others):
-        then = spark.sql(text)
-    return hasattr(then, "_jdf") and then.sameSemantics(spark.sql(text))  # Connect reads it later
+    try:
+        with temporary_settings(spark, others):
+            then = spark.sql(text)
+        # Connect reads a text when it runs.
+        return hasattr(then, "_jdf") and then.sameSemantics(spark.sql(text))
+    except PySparkException:
+        return False
 
 
 def with_variables(spark: SparkSession, query: str) -> str:

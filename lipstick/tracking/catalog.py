@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -189,18 +190,12 @@ class SessionCatalog:
         if text is not None:
             # Spark resolves the names of its text where the view was created.
             namespace = name_parts(found.get(_VIEW_NAMESPACE) or "")
-            if is_table(identity) or namespace not in ([""], self._namespace()):
-                permanent = is_table(identity)
+            permanent = is_table(identity)
+            if permanent or namespace not in ([""], self._namespace()):
                 full_name = partial(self._full_name, namespace, permanent=permanent)
                 text = qualify_relations(text, full_name)
-            settings: dict[str, str] = {}
-            if is_table(identity):
-                made = self._spark.sql(f"DESCRIBE TABLE EXTENDED {quoted} AS JSON").collect()[0][0]
-                view = json.loads(made)
-                settings = view.get("view_creation_spark_configuration") or {}
-                settings = {**settings, COLLATION: view.get("collation") or PLAIN_COLLATION}
-                text = self._of_declared_columns(text, view, frame)
-            return ViewText(name, text, tuple(frame.columns), settings=settings)
+            view = ViewText(name, text, tuple(frame.columns))
+            return self._as_made(view, frame, quoted) if permanent else view
         below, distinct, watermark = uppermost(frame)
         try:
             written = query_text(self._spark, below, self._tracked.values())
@@ -208,23 +203,33 @@ class SessionCatalog:
             return None
         return ViewText(name, written, tuple(frame.columns), distinct, watermark)
 
-    def _of_declared_columns(self, text: str, view: Mapping[str, Any], frame: DataFrame) -> str:
-        """Return a view's text with the columns that it had, of the types that they had.
+    def _as_made(self, view: ViewText, frame: DataFrame, quoted: str) -> ViewText:
+        """Return a permanent view with the settings, the columns and the types that it was made by.
 
-        Tables may have got further columns, or other types, since the view was made.
+        Its tables may have got further columns, or other types, since.
         """
-        now, read = self._spark.sql(text).schema, view.get("view_query_output_columns") or []
-        pairs = list(zip(read, frame.schema, strict=False))
+        described = self._spark.sql(f"DESCRIBE TABLE EXTENDED {quoted} AS JSON").collect()[0][0]
+        made = json.loads(described)
+        settings = made.get("view_creation_spark_configuration") or {}
+        settings = {**settings, COLLATION: made.get("collation") or PLAIN_COLLATION}
+        view = replace(view, settings=settings)
+        try:
+            now = self._spark.sql(view.text).schema
+        except PySparkException:  # as it may be by the settings of the session
+            return view
+        # A view WITH SCHEMA EVOLUTION has those that its text has by now.
+        read = made.get("view_query_output_columns") or now.names
+        pairs = list(zip(read, frame.schema, strict=True))
         if [(column.name.lower(), column.dataType) for column in now] == [
             (name.lower(), column.dataType) for name, column in pairs
         ]:
-            return text
+            return view
         items = ", ".join(
             f"CAST({quoted_name([name])} AS {column.dataType.simpleString()})"
             f" AS {quoted_name([column.name])}"
             for name, column in pairs
         )
-        return f"SELECT {items} FROM (\n{text}\n)"
+        return replace(view, text=f"SELECT {items} FROM (\n{view.text}\n)")
 
     def _namespace(self) -> list[str]:
         """Return the current catalog and schema."""

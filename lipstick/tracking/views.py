@@ -28,6 +28,9 @@ class _Names:
     """Held while names are resolved: an owner's may stand for its own frames meanwhile."""
 
 
+_EXACT = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
+"""Moments to the microsecond, in the time zone of the session."""
+
 _SHARED: dict[str, _Names] = {}
 """By the id of a Spark session: Python may have several objects for one."""
 
@@ -53,13 +56,19 @@ def same_rows(one: DataFrame, other: DataFrame) -> bool:
     """Return True if two frames have the same rows, which are few; False if that is not known."""
     if one.schema != other.schema:
         return False
-    # As texts: maps are not compared.
-    whole = F.to_json(F.struct("*"), {"ignoreNullFields": "false"})
+    for here, there in ((one, other), (_as_texts(one), _as_texts(other))):
+        with suppress(PySparkException):  # maps are not compared
+            return here.exceptAll(there).isEmpty() and there.exceptAll(here).isEmpty()
+    return False
+
+
+def _as_texts(frame: DataFrame) -> DataFrame:
+    """Return rows as texts, which differ where the rows do; as they are if they have no texts."""
+    options = {"ignoreNullFields": "false", "timestampFormat": _EXACT, "timestampNTZFormat": _EXACT}
     try:
-        texts, others = one.select(whole), other.select(whole)
-        return texts.exceptAll(others).isEmpty() and others.exceptAll(texts).isEmpty()
-    except PySparkException:  # such as for types that have no text
-        return False
+        return frame.select(F.to_json(F.struct("*"), options))
+    except PySparkException:
+        return frame
 
 
 class Views:

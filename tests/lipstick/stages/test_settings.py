@@ -114,6 +114,7 @@ def test_a_view_is_read_by_the_settings_that_it_was_made_with(spark: SparkSessio
     made = {
         "numbers": ("spark.sql.ansi.enabled", "false", "SELECT CAST(c AS INT) AS n FROM texts"),
         "noons": ("spark.sql.session.timeZone", "Asia/Tokyo", "SELECT TIMESTAMP '2024-01-01' AS t"),
+        "quoted": ("spark.sql.ansi.doubleQuotedIdentifiers", "true", 'SELECT "c" AS q FROM texts'),
         "same": ("spark.sql.session.timeZone", "Asia/Tokyo", "SELECT c FROM texts"),
     }
     try:
@@ -122,7 +123,7 @@ def test_a_view_is_read_by_the_settings_that_it_was_made_with(spark: SparkSessio
                 spark.sql(f"CREATE VIEW {view} AS {text}").collect()
         with lipstick.session(spark) as ls:
             ls.track("texts", key="*")
-            for view in ("numbers", "noons"):
+            for view in ("numbers", "noons", "quoted"):
                 with pytest.raises(
                     UnsupportedError, match=f"{view} was made where {made[view][0]}"
                 ):
@@ -147,6 +148,8 @@ def test_a_view_keeps_its_columns_when_its_table_gets_others(spark: SparkSession
     spark.sql("CREATE TABLE growing (id INT, n INT) USING parquet").collect()
     try:
         spark.sql("CREATE VIEW all_of_it (a, b) AS SELECT * FROM growing").collect()
+        evolving = "CREATE VIEW all_there_is WITH SCHEMA EVOLUTION AS SELECT * FROM growing"
+        spark.sql(evolving).collect()
         spark.sql("DROP TABLE growing").collect()
         spark.sql("CREATE TABLE growing (more INT, n STRING, id INT) USING parquet").collect()
         spark.sql("INSERT INTO growing VALUES (7, '12', 1), (8, '13', 2)").collect()
@@ -155,6 +158,9 @@ def test_a_view_keeps_its_columns_when_its_table_gets_others(spark: SparkSession
             query = ls.sql("SELECT * FROM all_of_it")
             assert query.df.schema == spark.table("all_of_it").schema
             assert query.what_if(delete={"growing": [2]}).df.collect() == [(1, 12)]
+            query = ls.sql("SELECT * FROM all_there_is")
+            assert query.what_if(delete={"growing": [2]}).df.collect() == [(7, "12", 1)]
     finally:
-        spark.sql("DROP VIEW IF EXISTS all_of_it").collect()
+        for view in ("all_of_it", "all_there_is"):
+            spark.sql(f"DROP VIEW IF EXISTS {view}").collect()
         spark.sql("DROP TABLE growing").collect()

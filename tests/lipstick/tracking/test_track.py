@@ -236,6 +236,17 @@ def test_rows_with_maps_are_the_same_source_while_they_are_equal(
         ls.track("mapped too", spark.sql(made.format(n=3)), key="id")
 
 
+def test_rows_with_maps_differ_by_the_microsecond(
+    ls: lipstick.Session, spark: SparkSession
+) -> None:
+    """They are compared as texts, which have all of a moment."""
+    made = "SELECT 1 AS id, map('a', timestamp'2024-01-01 10:00:00.00000{}') AS m"
+    ls.track("moments", spark.sql(made.format(1)), key="id")
+    ls.track("moments", spark.sql(made.format(1)), key="id")
+    with pytest.raises(TrackingError, match="Give replace=True"):
+        ls.track("moments", spark.sql(made.format(2)), key="id")
+
+
 def test_a_relation_is_replaced(ls: lipstick.Session, spark: SparkSession) -> None:
     """Queries mean the new rows; frames that were annotated before keep the old ones."""
     old = spark.createDataFrame([("C1", 1), ("C2", 2)], "id string, n int")
