@@ -10,7 +10,8 @@ import signal
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial, wraps
 from importlib.resources import files
 from pathlib import Path
 from types import FrameType
@@ -26,9 +27,10 @@ from benchmark_workflowgen import suites
 from benchmark_workflowgen.sessions import Sparks
 
 T = TypeVar("T")
-Command = TypeVar("Command", bound=Callable[..., Any])
 Row = dict[str, Any]
 """The figures of one case, by name."""
+StartsSession = Callable[[], AbstractContextManager[lipstick.Session]]
+"""Starts the session of an experiment."""
 
 # -- times -------------------------------------------------------------------------------------
 
@@ -172,19 +174,42 @@ def preset_values(name: str, file: Path | None = None) -> Row:
     return tomllib.loads((file or preset).read_text("utf-8"))
 
 
-def tpch_options(memory: str) -> Callable[[Command], Command]:
-    """Add the options of an experiment on tables of TPC-H."""
+def session_options(
+    session: Callable[..., Any], memory: str, **options: Callable[[Any], Any]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add the options of a local Spark to a command, which takes ``start`` in their place.
 
-    def add(command: Command) -> Command:
-        for option in (
-            click.option("--memory", default=memory, show_default=True, help="Heap of the driver."),
-            click.option("--cores", default=2, show_default=True),
-            click.option("--data", type=click.Path(exists=True, path_type=Path), required=True),
-        ):
-            command = option(command)
-        return command
+    Parameters
+    ----------
+    session
+        The session that ``start`` starts, from the values of the options.
+    memory
+        The default heap of the driver.
+    options
+        Further ones, by the name of their value.
+    """
+    options["cores"] = click.option("--cores", default=2, show_default=True)
+    options["memory"] = click.option(
+        "--memory", default=memory, show_default=True, help="Heap of the driver."
+    )
+
+    def add(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(**values: Any) -> None:
+            given = {name: values.pop(name) for name in options}
+            command(start=partial(session, **given), **values)
+
+        for option in reversed(options.values()):
+            option(run)
+        return run
 
     return add
+
+
+def tpch_options(memory: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add the options of an experiment on tables of TPC-H; see `session_options`."""
+    data = click.option("--data", type=click.Path(exists=True, path_type=Path), required=True)
+    return session_options(tpch_session, memory, data=data)
 
 
 @contextmanager
@@ -196,6 +221,15 @@ def tpch_session(data: Path, cores: int, memory: str) -> Iterator[lipstick.Sessi
     ):
         suites.track(ls, "tpch", data)
         yield ls
+
+
+def unmeasured(result: Mapping[str, Any]) -> str | None:
+    """Return why an evaluation has no figures, or None."""
+    if "refused" in result:
+        return f"refused: {result['refused']}"
+    if "over_seconds" in result:
+        return f"not done after {result['over_seconds']:g} s"
+    return None
 
 
 def member_count(capture: lipstick.Capture) -> int:

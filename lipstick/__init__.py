@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from lipstick.questions.scenarios import each
     from lipstick.questions.valuation import of_row
     from lipstick.questions.what_if import WhatIf, WhatIfMany
-    from lipstick.watching.checks import CheckRun, LibraryResult, LibraryVerdict
+    from lipstick.watching.checks import CheckRun, LibraryResult
     from lipstick.watching.connect import ConnectWatch
+    from lipstick.watching.libraries import LibraryVerdict
     from lipstick.watching.session import SessionWatch, watch
     from lipstick.watching.shown import Shown
     from lipstick.watching.writes import WatchedWrite
@@ -128,7 +129,7 @@ _ORIGINS = {
     "Shown": ("lipstick.watching.shown", "Shown"),
     "CheckRun": ("lipstick.watching.checks", "CheckRun"),
     "LibraryResult": ("lipstick.watching.checks", "LibraryResult"),
-    "LibraryVerdict": ("lipstick.watching.checks", "LibraryVerdict"),
+    "LibraryVerdict": ("lipstick.watching.libraries", "LibraryVerdict"),
     "WatchedWrite": ("lipstick.watching.writes", "WatchedWrite"),
     "watch": ("lipstick.watching.session", "watch"),
     "semirings": ("semiring.semirings", ""),

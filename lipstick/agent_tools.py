@@ -336,7 +336,9 @@ def _rows(table: pa.Table, limit: int) -> list[Reply]:
 
 def _bounded(reply: Reply, part: str) -> Reply:
     """Return a reply as JSON has it, whose texts, and whose list, are as long as it may be."""
-    reply = _shortened(json.loads(json.dumps(reply, default=_as_json)))
+    from lipstick.explorer.cells import json_text
+
+    reply = _shortened(json.loads(json_text(reply, default=_as_json)))
     left_out = 0
     while reply[part] and len(json.dumps(reply)) > MOST_CHARACTERS:
         keep = len(reply[part]) // 2

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from rewriter.errors import NotUnderstoodError, QueryError, UnsupportedError, UntrackedError
 from semiring.errors import CapabilityError, LipstickError, ValuationError
@@ -40,6 +42,35 @@ _OF_SPARK = re.compile(
 def first_line(error: Exception | str) -> str:
     """Return the first line of an error's message, without the marks that Spark adds."""
     return _OF_SPARK.sub("", str(error).strip().partition("\n")[0])
+
+
+_UNREAD_TYPE = re.compile(
+    r"^\[(?:CANNOT_PARSE_DATATYPE\] .* (\w+(?:\(.+?\))?)\.*$"
+    r"|UNSUPPORTED_OPERATION\] data type (\w+) )"
+)
+"""The errors of classic sessions, and of those over Spark Connect."""
+
+
+@contextmanager
+def readable_types() -> Iterator[None]:
+    """Name the type of a column where PySpark, which has it of Spark, cannot read its name.
+
+    Raises
+    ------
+    UnsupportedError
+    """
+    try:
+        yield
+    except Exception as error:
+        found = _UNREAD_TYPE.match(str(error))
+        if found is None:
+            raise
+        name = found[1] or found[2]
+        problem = f"a column has the type {name}, which this version of PySpark cannot read"
+        advice = "Cast it where it is read; CAST(x AS TIMESTAMP_NTZ) keeps its microseconds."
+        if "timestamp" not in name:
+            advice = "Cast it to another type where it is read."
+        raise UnsupportedError(problem, advice) from error
 
 
 class InvalidQueryError(QueryError):

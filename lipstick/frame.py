@@ -22,6 +22,7 @@ from lipstick.capture.capture import Capture
 from lipstick.capture.cost import Cost, estimate_cost
 from lipstick.capture.manifest import KeptValues, Manifest
 from lipstick.capture.writer import MemberTypes, Progress, copy_capture, link_capture
+from lipstick.dataframes.arrow import arrow_rows
 from lipstick.display.explorer import explore
 from lipstick.errors import TrackingError, UnsupportedError
 from lipstick.pipeline import PreparedQuery
@@ -190,7 +191,8 @@ class QueryPlan:
         """
         from lipstick.questions.missing.pipeline import dropped_rows
 
-        return dropped_rows(self._frame)
+        self._frame._check_sources()
+        return dropped_rows(self._frame._prepared)
 
     def jobs(self) -> QuestionJobs | None:
         """Return the Spark jobs of the last question to the query, its capture included.
@@ -330,7 +332,7 @@ class AnnotatedFrame(Questions[DataFrame]):
 
     def toArrow(self) -> pa.Table:  # noqa: N802 - as Spark has it
         """Return the answer as an Arrow table."""
-        return self.df.toArrow()
+        return arrow_rows(self.df)
 
     def toPandas(self) -> Any:  # noqa: N802 - as Spark has it
         """Return the answer as a frame of pandas."""
@@ -638,7 +640,8 @@ class AnnotatedFrame(Questions[DataFrame]):
         """
         from lipstick.questions.missing.pipeline import why_not
 
-        return why_not(self, {**(where or {}), **columns}, condition, examples)
+        self._check_sources()
+        return why_not(self._prepared, {**(where or {}), **columns}, condition, examples)
 
     # -- how it looks ----------------------------------------------------------------------
 

@@ -19,7 +19,13 @@ from lipstick import display
 from lipstick.dataframes import check_names, plain_frame, query_text, relation_of_view
 from lipstick.engines.spark.local_session import is_stopped, own_spark, unlog_own_errors
 from lipstick.engines.spark.workers import use_own_python
-from lipstick.errors import LipstickError, QueryError, SourceChangedError, TrackingError
+from lipstick.errors import (
+    LipstickError,
+    QueryError,
+    SourceChangedError,
+    TrackingError,
+    readable_types,
+)
 from lipstick.frame import AnnotatedFrame
 from lipstick.pipeline import PreparedQuery, prepare
 from lipstick.stages.explain import log_passes_where_asked
@@ -27,8 +33,7 @@ from lipstick.stages.reading import reading
 from lipstick.stages.settings import check_settings, naming_settings, with_variables
 from lipstick.stages.surroundings import Surroundings
 from lipstick.stages.table_functions import register_function
-from lipstick.systems import stream_tracker, table_exporter
-from lipstick.systems.hooks import StatementHistory
+from lipstick.systems.hooks import StatementHistory, stream_tracker, table_exporter
 from lipstick.tables.commit import write_answer
 from lipstick.tables.derivation import Derivation
 from lipstick.tables.derived_rows import naming_of, relation_rows
@@ -173,7 +178,7 @@ class Session:
         _check_options(name, key, streams=stream is not None, written=written, chosen=chosen)
         if stream is not None:
             return self._track_stream(name, stream, key, verify)
-        with display.progress(after=2.0) as line:
+        with readable_types(), display.progress(after=2.0) as line:
             line(f"tracking {name}")
             source = name if source is None else source
             pinned = read_source(self.spark, source, format, options, at, copied=materialize)
@@ -348,7 +353,7 @@ class Session:
         Keys of versions that statements made are verified when a query first reads them.
         """
         self._define_versions(query)
-        with naming_settings(self.spark), self._views.in_force():
+        with readable_types(), naming_settings(self.spark), self._views.in_force():
             try:
                 prepared = prepare(query, args, self._surroundings, shown)
                 if verify and self._verify_read(AnnotatedFrame(self, prepared)):

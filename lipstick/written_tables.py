@@ -12,11 +12,11 @@ import atexit
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 from urllib.parse import unquote, urlparse
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -24,14 +24,26 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
-from lipstick.dataframes.jvm import analysed, frame_of
+from lipstick.dataframes.jvm import Plan, analysed, frame_of, nondeterministic_calls
 from lipstick.dataframes.leaves import is_same_source, row_leaves
 from lipstick.engines.spark.local_session import unlog_own_errors
 from lipstick.engines.spark.private_session import PrivateSession
-from lipstick.errors import LipstickError, SourceChangedError, SourceError, first_line
+from lipstick.errors import (
+    LipstickError,
+    SourceChangedError,
+    SourceError,
+    first_line,
+    readable_types,
+)
+from lipstick.frame import AnnotatedFrame
 from lipstick.pipeline import prepare
 from lipstick.sessions import Session
-from lipstick.stages.settings import naming_settings
+from lipstick.stages.settings import (
+    naming_settings,
+    put_back_settings,
+    settings_now,
+    settings_of_plans,
+)
 from lipstick.tracking.formats.probe import versioned_leaf
 from lipstick.tracking.row_checksum import RowChecksum
 from lipstick.tracking.source import fingerprint
@@ -55,10 +67,6 @@ from rewriter.statements import (
     statement_to_run,
 )
 from semiring.support.door import checked
-
-if TYPE_CHECKING:
-    from lipstick.dataframes.jvm import Plan
-    from lipstick.frame import AnnotatedFrame
 
 _OPERATORS = {
     *("Aggregate", "CTERelationDef", "CTERelationRef", "Distinct", "Except", "Expand", "Filter"),
@@ -120,32 +128,46 @@ class WrittenTables(ABC):
         unlog_own_errors()
         self.spark = spark
         self._store = store
-        self._session: Session | None = None
-        self._relations: list[LeafRelation] = []
+        self._copies: dict[frozenset[tuple[str, str]], SessionCopy] = {}
+        self._copy: SessionCopy | None = None
         self._names: set[str] = set()
-        self._checksums: dict[int, RowChecksum] = {}
-        self._is_whole = False
         self._closed = False
         # Before Python ends: the session that questions are asked in has files.
         atexit.register(self.close)
 
     @property
     def session(self) -> Session:
-        """The session that questions are asked in, which tracks the sources that they have met.
+        """The session that the last question was asked in, which tracks the sources it has met.
 
-        Its SparkSession is a copy, whose views the original does not see.
+        Its SparkSession is a copy, whose views the original does not see. There is one for each
+        set of settings by which questions are asked.
         """
+        return self._current.session
+
+    @property
+    def _current(self) -> SessionCopy:
+        """The copy of the session that the last question was asked in."""
         self._check_open()
-        if self._session is None:
+        return self._copy or self._ask_by(settings_now(self.spark))
+
+    def _ask_by(self, settings: Mapping[str, str]) -> SessionCopy:
+        """Return the copy of the session with some settings, in which questions are asked now."""
+        settings = settings_of_plans(settings)
+        key = frozenset(settings.items())
+        if key not in self._copies:
             copy = self.spark._jsparkSession.cloneSession()
             self._prepare_copy(copy)
-            self._session = Session(PrivateSession(self.spark.sparkContext, copy), self._store)
-        return self._session
+            spark = PrivateSession(self.spark.sparkContext, copy)
+            put_back_settings(spark, settings)
+            self._copies[key] = SessionCopy(Session(spark, self._store))
+        self._copy = self._copies[key]
+        return self._copy
 
     @property
     def sources(self) -> dict[str, str]:
         """By tracked source that a question has met, the reason why it goes no further back."""
-        return {r.tracked.name: r.reason for r in self._relations if r.reason is not None}
+        met = (each for copy in self._copies.values() for each in copy.relations)
+        return {r.tracked.name: r.reason for r in met if r.reason is not None}
 
     def close(self) -> None:
         """Forget what was tracked."""
@@ -153,8 +175,9 @@ class WrittenTables(ABC):
             return
         self._closed = True
         atexit.unregister(self.close)
-        if self._session is not None and self.spark.sparkContext._jsc is not None:
-            self._session.close()
+        if self.spark.sparkContext._jsc is not None:
+            for copy in self._copies.values():
+                copy.session.close()
 
     def __enter__(self) -> Self:
         return self
@@ -218,20 +241,22 @@ class WrittenTables(ABC):
         with their number. If the queries cannot be annotated together, each is annotated together
         with those before it, to find the tables that become sources.
         """
-        asked = frame_of(self.session.spark, self._as_read(read_by, analysed(frame)))
+        copy = self._current
+        asked = frame_of(copy.session.spark, self._as_read(read_by, analysed(frame)))
 
         def text() -> str:
             written, _ = self._text(asked, before, line)
             return written if read_by is None else self._at_its_time(read_by, written)
 
-        with display.progress(after=2.0) as line, self.session._views.in_force():
+        in_force = self.session._views.in_force()
+        with readable_types(), display.progress(after=2.0) as line, in_force:
             try:
                 return self.session.sql(text())
             except QueryError:
-                if self._is_whole or all(each.text is None for each in self._relations):
+                if copy.is_whole or all(each.text is None for each in copy.relations):
                     raise
-            self._is_whole = True
-            self._relations = [each for each in self._relations if each.text is None]
+            copy.is_whole = True
+            copy.relations = [each for each in copy.relations if each.text is None]
             return self.session.sql(text())
 
     # -- the way back ------------------------------------------------------------------------
@@ -255,24 +280,24 @@ class WrittenTables(ABC):
         from lipstick.dataframes.leaves import table_name
         from lipstick.dataframes.tracked_leaves import track_leaf
 
-        spark = self.session.spark
+        copy, spark = self._current, self.session.spark
         rows = frame_of(spark, leaf)
         files = frozenset(rows.inputFiles())
-        known = next((r for r in self._relations if r.is_of(leaf, files)), None)
+        known = copy.relation_of(leaf, files)
         if known is not None and not known.is_current(spark):
             name = known.tracked.name
-            others = (each for each in self._relations if each is not known)
-            self._relations = [each for each in others if name not in each.sources]
+            others = (each for each in copy.relations if each is not known)
+            copy.relations = [each for each in others if name not in each.sources]
             known = None
         if known is None:
             called = table_name(leaf) or ", ".join(read_folders(spark, leaf)) or "rows"
             text, reason, read = self._made_by(leaf, rows, called, before, line)
             # Named after the relations below it, so that a file keeps its name beside its table.
-            name = self._free_name(called)
+            name = self._name_elsewhere(leaf, files) or self._free_name(called)
             if text is None:
                 line(f"tracking {called}")
                 _check_there(spark, rows, called)
-                copies = self.session.store / "copies" / name
+                copies = self.session.store / "copies" / self.session._id / name
                 key = self._key_of(leaf)
                 tracked = track_leaf(self.session, leaf, name, called, copies, key)
                 known = LeafRelation(leaf, files, tracked, None, reason, frozenset([name]))
@@ -280,7 +305,7 @@ class WrittenTables(ABC):
                 tracked = stand_in(spark, name, rows, called)
                 known = LeafRelation(leaf, files, tracked, text, None, read)
                 self.session.add_view(rows, name)
-            self._relations.append(known)
+            copy.relations.append(known)
         if known.text is not None:
             columns = tuple(known.tracked.columns)
             name = known.tracked.name
@@ -339,19 +364,23 @@ class WrittenTables(ABC):
             self._reenact(made, write, change, rows, called, line)
             return
         if not write.plan.deterministic():
-            raise _NotFollowedError(f"chance takes part in {write.title}")
+            calls = ", ".join(dict.fromkeys(nondeterministic_calls(write.plan)))
+            raise _NotFollowedError(
+                f"{write.title} calls {calls}: Spark may have other values when it runs again"
+            )
         spark = self.session.spark
         frame = frame_of(spark, self._as_read(write, analysed(written_rows(spark, write))))
         if _types(frame) != _types(rows):
             raise _NotFollowedError("it is read with other columns than were written")
         text, relations = self._text(frame, write.number, line)
         text = f"SELECT {made.select} FROM ({self._at_its_time(write, text)})"
-        if self._is_whole:
+        copy = self._current
+        if copy.is_whole:
             self.session.sql(text)
-        if write.number not in self._checksums:
+        if write.number not in copy.checksums:
             tracked = [each.tracked for each in relations]
-            self._checksums[write.number] = self._checksum(write, frame, text, tracked)
-        made.add(text, self._checksums[write.number], relations)
+            copy.checksums[write.number] = self._checksum(write, frame, text, tracked)
+        made.add(text, copy.checksums[write.number], relations)
 
     def _reenact(
         self,
@@ -386,7 +415,8 @@ class WrittenTables(ABC):
         source = None if query is None else shape_of(session.spark.sql(query).schema)
         written = reenact(statement, shape, Relations(name), source, dynamic=change.dynamic)
         if isinstance(statement, MergeInto) and written.ambiguous is not None:
-            _check_one_row_each(session.spark, statement, written, self._relations, write.title)
+            known = self._current.relations
+            _check_one_row_each(session.spark, statement, written, known, write.title)
         once = references(written.rows, name) > 1
         session.version_views[name] = ViewText(name, before, made.columns, once=once)
         checksum = RowChecksum.of(session.sql(written.rows).df, rounded=True)
@@ -437,6 +467,12 @@ class WrittenTables(ABC):
                 return RowChecksum.of(frame.select(*columns), rounded=True)
         return RowChecksum.of(self.session.sql(text).df, rounded=True)
 
+    def _name_elsewhere(self, leaf: Plan, files: frozenset[str]) -> str | None:
+        """Return the name by which another copy of the session has the rows of a leaf."""
+        known = (copy.relation_of(leaf, files) for copy in self._copies.values())
+        spark = self.session.spark
+        return next((r.tracked.name for r in known if r is not None and r.is_current(spark)), None)
+
     def _free_name(self, called: str) -> str:
         stem = called.rstrip("/").rpartition("/")[2].rpartition(".")
         word = stem[2] if "/" not in called else stem[0] or stem[2]
@@ -473,6 +509,28 @@ class LeafRelation:
         source = self.tracked.source
         fixed = self.text is not None or bool(source.versions)
         return fixed or fingerprint(spark, source.frame) == source.fingerprint
+
+
+@dataclass(slots=True)
+class SessionCopy:
+    """A copy of the session with the settings of one time, and what its questions have met.
+
+    Attributes
+    ----------
+    checksums
+        By the number of a write the rows that its query has now.
+    is_whole
+        True if each query is annotated together with those before it.
+    """
+
+    session: Session
+    relations: list[LeafRelation] = field(default_factory=list)
+    checksums: dict[int, RowChecksum] = field(default_factory=dict)
+    is_whole: bool = False
+
+    def relation_of(self, leaf: Plan, files: frozenset[str]) -> LeafRelation | None:
+        """Return the relation of a leaf that reads some files; None: no question has met it."""
+        return next((each for each in self.relations if each.is_of(leaf, files)), None)
 
 
 class RowsChange(Protocol):

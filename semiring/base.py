@@ -25,6 +25,12 @@ Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 TokenValuation: TypeAlias = "Callable[[Token], K] | Mapping[Token, K] | None"
 
 
+class SemimoduleElement:
+    """The base of elements of a semimodule, which annotations scale: k·m is an element, too."""
+
+    __slots__ = ()
+
+
 class Semiring(ABC, Generic[K]):
     """A commutative semiring (K, +, ·, 0, 1) with a δ operation and, if it has one, a monus.
 

@@ -9,23 +9,23 @@ from collections.abc import Collection, Iterable
 from numbers import Number
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from semiring.base import Semiring, TokenValuation, token_values
+from semiring.base import SemimoduleElement, Semiring, TokenValuation, token_values
 from semiring.errors import AnnotationError
 from semiring.monoid import Monoid
 from semiring.polynomial import Polynomial
 from semiring.support.render import REPR_TERMS, html_code, join_terms, left_out
-from semiring.token import Token, format_value, normal_value, order_key
-from semiring.value import Substitution, Value, replaced, tokens_of
+from semiring.token import Token, format_value, normal_value, order_key, tokens_of
+from semiring.value import Substitution, Value
 
 if TYPE_CHECKING:
-    from semiring.expression import Expression
+    from semiring.expression.terms import Expression
 
     Annotation: TypeAlias = Polynomial | Expression
 
 K = TypeVar("K")
 
 
-class Tensor(Value):
+class Tensor(Value, SemimoduleElement):
     """A formal sum Σ kᵢ⊗vᵢ of annotations k and values v of a monoid; immutable and canonical.
 
     Equal values are merged, k₁⊗v + k₂⊗v = (k₁ + k₂)⊗v, and 0⊗v is dropped. A NULL value, here None,
@@ -176,6 +176,8 @@ class Tensor(Value):
         return self._monoid.aggregate((semiring.multiplicity(k), v) for k, v in terms)
 
     def substituted(self, of: Substitution) -> Tensor:
+        from semiring.semirings.expressions import replaced
+
         return Tensor(self._monoid, ((replaced(k, of), v) for k, v in self._terms))
 
     def delete(self, tokens: Collection[Token]) -> Tensor:
@@ -207,7 +209,7 @@ def _total(annotations: list[Annotation]) -> Annotation:
         return Polynomial.sum(k for k in annotations if isinstance(k, Polynomial))
     if len(annotations) == 1:
         return annotations[0]
-    from semiring.expression import Expression, sum_of
+    from semiring.expression.terms import Expression, sum_of
 
     return sum_of((Expression.of(annotation), 1) for annotation in annotations)
 

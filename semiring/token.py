@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -195,3 +195,24 @@ class Token:
 
     def __repr__(self) -> str:
         return f"Token({self.relation!r}, {self.key!r})"
+
+
+def tokens_of(parts: Iterable[Any]) -> frozenset[Token]:
+    """Return the tokens that occur in annotations and operands; gates of one circuit are read
+    together.
+
+    Parts that are not gates have `_inner`: the annotations, operands and tokens they are built
+    from.
+    """
+    found: set[Token] = set()
+    gates: dict[int, tuple[Any, list[int]]] = {}
+    rest = list(parts)
+    while rest:
+        part = rest.pop()
+        if isinstance(part, Token):
+            found.add(part)
+        elif (reading := getattr(part, "reading", None)) is not None:
+            gates.setdefault(id(reading), (reading, []))[1].append(part.gate)
+        else:
+            rest.extend(getattr(part, "_inner", ()))
+    return frozenset(found).union(*(reading.tokens(own) for reading, own in gates.values()))

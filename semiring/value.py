@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from semiring.base import Semiring, TokenValuation
@@ -19,7 +19,7 @@ from semiring.support.render import PRINTED_TERMS, REPR_TERMS, html_code
 from semiring.token import Token, format_value, normal_value, order_key
 
 if TYPE_CHECKING:
-    from semiring.expression import Expression
+    from semiring.expression.terms import Expression
 
     Annotation: TypeAlias = Polynomial | Expression
 
@@ -115,34 +115,6 @@ def known(operand: Operand) -> Operand:
 def substituted(operand: Operand, of: Substitution) -> Operand:
     """Return an operand with its tokens replaced."""
     return known(operand.substituted(of)) if isinstance(operand, Value) else operand
-
-
-def replaced(annotation: Annotation, of: Substitution) -> Annotation:
-    """Return an annotation with its tokens replaced."""
-    from semiring.semirings.expressions import Expressions
-
-    return annotation.evaluate(Expressions(), of)
-
-
-def tokens_of(parts: Iterable[Any]) -> frozenset[Token]:
-    """Return the tokens that occur in annotations and operands; gates of one circuit are read
-    together.
-
-    Parts that are not gates have `_inner`: the annotations, operands and tokens they are built
-    from.
-    """
-    found: set[Token] = set()
-    gates: dict[int, tuple[Any, list[int]]] = {}
-    rest = list(parts)
-    while rest:
-        part = rest.pop()
-        if isinstance(part, Token):
-            found.add(part)
-        elif (reading := getattr(part, "reading", None)) is not None:
-            gates.setdefault(id(reading), (reading, []))[1].append(part.gate)
-        else:
-            rest.extend(getattr(part, "_inner", ()))
-    return frozenset(found).union(*(reading.tokens(own) for reading, own in gates.values()))
 
 
 def operand_key(operand: Operand) -> tuple[Any, ...]:

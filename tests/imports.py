@@ -18,9 +18,9 @@ import networkx as nx
 
 from tests.sizes import PACKAGES, ROOT, package_files
 
-LARGEST_CIRCLE = 12
+LARGEST_CIRCLE = 5
 """Modules of the largest circle of imports, at most. When it falls, lower the number."""
-SESSION_MODULES = 274
+SESSION_MODULES = 271
 """Modules of the project that a session loads, at most. When they fall, lower the number."""
 
 _LOADED = f"""

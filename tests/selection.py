@@ -38,8 +38,8 @@ SHARES_WITH_SPARK: Final = 128
 """
 
 CASES_OVER_CONNECT: Final = 24
-"""Of the cases of all other tests of a file, which all run on a classic session, a run takes every
-24th one over Connect.
+"""Of the cases of all other tests, which all run on a classic session, a run takes one of so many
+over Connect.
 """
 
 LONG: Final = 0.3
@@ -117,8 +117,8 @@ def is_due(turn: int, waits: Iterable[Wait]) -> bool:
 def waits_of(items: Sequence[pytest.Item], config: pytest.Config) -> Iterator[list[Wait]]:
     """Yield the reasons for which each test is not in every run.
 
-    Of a test marked `many` a run takes a case of so many; over Connect, of the other cases of a
-    file, one of 24, unless they run there only. What takes long waits for its turn beside, and
+    Of a test marked `many` a run takes a case of so many; over Connect, one of 24 of the other
+    cases, unless they run there only. What takes long waits for its turn beside, and
     tests marked `slow` wait for nothing else. Cases of a test over several engines begin with one
     engine after the other.
     """
@@ -126,11 +126,11 @@ def waits_of(items: Sequence[pytest.Item], config: pytest.Config) -> Iterator[li
     in_turns = config.getoption("--turn") is not None
     slow_marks = {"slow", "slow_over_connect"} if over_connect else {"slow"}
     seconds = listed()
-    places: dict[Path, dict[tuple[str, int], int]] = {}
     cases: Counter[tuple[Path, str, str | None]] = Counter()
     waits: list[list[Wait]] = []
     slow: dict[int, float] = {}
     long: dict[int, float] = {}
+    sampled: dict[int, float] = {}
     for position, item in enumerate(items):
         name, engine = getattr(item, "originalname", item.name), _engine(item)
         number = cases[item.path, name, engine]
@@ -143,17 +143,15 @@ def waits_of(items: Sequence[pytest.Item], config: pytest.Config) -> Iterator[li
         if engine is not None and not item.get_closest_marker("engines"):
             waits[-1].append(Wait(len(ENGINES), number + (engine == "memory")))
         many = item.get_closest_marker("many")
-        sampled = over_connect and not many and not item.get_closest_marker("connect")
         if many:
             waits[-1].append(Wait(_share(item), number))
-        if sampled:
-            known = places.setdefault(item.path, {})
-            place = known.setdefault((name, number), len(known))
-            waits[-1].append(Wait(CASES_OVER_CONNECT, place))
+        if over_connect and not many and not item.get_closest_marker("connect"):
+            sampled[position] = (took or LONG) / prod(runs for runs, _ in waits[-1])
         elif took and in_turns and not item.get_closest_marker("quick"):
             waiting = slow if took >= SLOW else long
             waiting[position] = took / prod(runs for runs, _ in waits[-1])
-    for tests, runs in ((slow, SLOW_TURNS), (long, LONG_TURNS)):
+    of_runs = ((slow, SLOW_TURNS), (long, LONG_TURNS), (sampled, CASES_OVER_CONNECT))
+    for tests, runs in of_runs:
         for position, place in balanced(tests, runs):
             waits[position].append(Wait(runs, place))
     yield from waits

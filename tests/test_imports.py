@@ -59,3 +59,12 @@ def test_a_session_is_imported_without(library: str) -> None:
     code = f"import sys; from lipstick import session; print({library!r} in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_captures_are_opened_without_pyspark() -> None:
+    """Whoever only asks saved captures has neither Spark nor Java."""
+    code = (
+        "import sys; sys.modules['pyspark'] = sys.modules['py4j'] = None\n"
+        "import lipstick.capture.capture, lipstick.explorer.explorer, lipstick.cli.explore"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from benchmark_workflowgen.environment import environment
-from benchmark_workflowgen.experiments.statements import table_format_session
+from benchmark_workflowgen.experiments.statements import StartsSpark, table_format_options
 from benchmark_workflowgen.harness import (
     Row,
     measured,
@@ -33,29 +33,25 @@ _TABLES: Final = {"delta": "delta_{}", "iceberg": "ice.db.{}", "parquet": "parqu
 
 
 @click.command()
-@click.option("--jars", type=click.Path(exists=True, path_type=Path), required=True)
+@table_format_options
 @click.option("--rows", default=1_000_000, show_default=True, help="Orders.")
 @click.option("--erased", default=10, show_default=True, help="Customers, of one in ten orders.")
 @click.option("--formats", default="delta,iceberg", show_default=True)
 @output_option
-@click.option("--cores", default=2, show_default=True)
-@click.option("--memory", default="4g", show_default=True, help="Heap of the driver.")
 @click.option("--steps", is_flag=True, help="Print each step of the work.")
 def main(
-    jars: Path,
+    start: StartsSpark,
     rows: int,
     erased: int,
     formats: str,
     output: Path | None,
-    cores: int,
-    memory: str,
     steps: bool,
 ) -> None:
     """Measure the erasure of customers from a pipeline of tables."""
     found: list[Row] = []
     with (
         tempfile.TemporaryDirectory(prefix="erasure-") as folder,
-        table_format_session(Path(folder), jars, cores, memory) as spark,
+        start(Path(folder)) as spark,
     ):
         for format in formats.split(","):
             found += measure(spark, format, rows, erased, Path(folder), show=steps)

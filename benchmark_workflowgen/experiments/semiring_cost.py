@@ -28,13 +28,14 @@ from benchmark_workflowgen import tpch
 from benchmark_workflowgen.environment import environment
 from benchmark_workflowgen.harness import (
     Row,
+    StartsSession,
     evaluation,
     least_seconds,
     member_count,
     output_option,
     seconds,
     tpch_options,
-    tpch_session,
+    unmeasured,
     write_results,
 )
 from lipstick import semirings
@@ -58,18 +59,16 @@ _ABSENT = {"Boolean": False, "Counting": 0, "Integers": 0, "Worlds": 0}
 @click.option("--repetitions", default=5, show_default=True)
 @click.option("--limit", default=60.0, show_default=True, help="Seconds for one measurement.")
 def main(
-    data: Path,
+    start: StartsSession,
     captures: Path,
     output: Path | None,
     queries: str,
     repetitions: int,
     limit: float,
-    cores: int,
-    memory: str,
 ) -> None:
     """Measure evaluations and batches of what-ifs over captures of TPC-H queries in DATA."""
     numbers = [int(text) for text in queries.split(",")]
-    rerun = with_spark(data, captures, numbers, cores, memory)
+    rerun = with_spark(start, captures, numbers)
     click.echo(f"Q1 run again without 1,000 lineitems: {rerun:.2f} s")
     evaluations = []
     for number in numbers:
@@ -90,11 +89,9 @@ def main(
     write_results(output, document)
 
 
-def with_spark(
-    data: Path, captures: Path, numbers: Sequence[int], cores: int, memory: str
-) -> float:
+def with_spark(start: StartsSession, captures: Path, numbers: Sequence[int]) -> float:
     """Make the captures that are missing; return the seconds of Q1 on a reduced source."""
-    with tpch_session(data, cores, memory) as ls:
+    with start() as ls:
         for number in {1, *numbers}:
             if not (captures / f"q{number}").exists():
                 ls.sql(tpch.query(number)).save(captures / f"q{number}")
@@ -197,10 +194,8 @@ def _changes(capture: lipstick.Capture, table: pa.Table) -> pa.Table:
 def show(result: dict[str, Any]) -> str:
     """Return one result as a line."""
     heading = f"Q{result['query']:<3}{result['semiring']:<20}{result['valuation']:<15}"
-    if "refused" in result:
-        return f"{heading} refused: {result['refused']}"
-    if "over_seconds" in result:
-        return f"{heading} not done after {result['over_seconds']:g} s"
+    if (why := unmeasured(result)) is not None:
+        return f"{heading} {why}"
     return (
         f"{heading}{result['members']:>11,} members {result['seconds'] * 1e3:9.1f} ms "
         f"{result['members_per_second'] / 1e6:8.1f} M/s {result['times_reading']:7.2f}x reading"

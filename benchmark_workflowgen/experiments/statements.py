@@ -13,7 +13,7 @@ import re
 import statistics
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -30,6 +30,7 @@ from benchmark_workflowgen.harness import (
     output_option,
     print_rows,
     seconds,
+    session_options,
     write_results,
 )
 from lipstick.engines.spark.local_session import local_builder
@@ -39,42 +40,9 @@ _EXTENSIONS: Final = (
     "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 )
 _SPARK_LINE: Final = re.compile(r"(?:delta-spark_|iceberg-spark-runtime-)(\d+\.\d+)_")
+StartsSpark = Callable[[Path], AbstractContextManager[SparkSession]]
+"""Starts Spark with a folder of its own."""
 _TABLES: Final = {"delta": "{}", "iceberg": "ice.db.{}"}
-
-
-@click.command()
-@click.option("--jars", type=click.Path(exists=True, path_type=Path), required=True)
-@click.option("--rows", default=1_000_000, show_default=True)
-@click.option("--formats", default=",".join(_TABLES), show_default=True)
-@click.option("--statements", default=10, show_default=True, help="MERGEs of 1 % of the rows.")
-@click.option("--clustered", is_flag=True, help="Each MERGE has keys of one range.")
-@output_option
-@click.option("--cores", default=2, show_default=True)
-@click.option("--memory", default="4g", show_default=True, help="Heap of the driver.")
-def main(
-    jars: Path,
-    rows: int,
-    formats: str,
-    statements: int,
-    clustered: bool,
-    output: Path | None,
-    cores: int,
-    memory: str,
-) -> None:
-    """Measure statements with and without ls.sql, and questions about their history."""
-    with (
-        tempfile.TemporaryDirectory(prefix="statements-") as folder,
-        table_format_session(Path(folder), jars, cores, memory) as spark,
-    ):
-        found, asked = list[Row](), list[Row]()
-        for format in formats.split(","):
-            times, costs = measure(spark, format, rows, statements, clustered=clustered)
-            found.append(times)
-            asked += costs
-        results = {"results": found, "questions": asked, "environment": environment(spark)}
-    print_rows(f"Statements over {rows:,} rows: seconds", found)
-    print_rows("Questions, and running the statements again", asked)
-    write_results(output, results)
 
 
 def check_jars(jars: Path, version: str) -> None:
@@ -122,6 +90,44 @@ def table_format_session(home: Path, jars: Path, cores: int, memory: str) -> Ite
     session: SparkSession = builder.getOrCreate()
     yield session
     session.stop()
+
+
+table_format_options = session_options(
+    table_format_session,
+    "4g",
+    jars=click.option("--jars", type=click.Path(exists=True, path_type=Path), required=True),
+)
+
+
+@click.command()
+@table_format_options
+@click.option("--rows", default=1_000_000, show_default=True)
+@click.option("--formats", default=",".join(_TABLES), show_default=True)
+@click.option("--statements", default=10, show_default=True, help="MERGEs of 1 % of the rows.")
+@click.option("--clustered", is_flag=True, help="Each MERGE has keys of one range.")
+@output_option
+def main(
+    start: StartsSpark,
+    rows: int,
+    formats: str,
+    statements: int,
+    clustered: bool,
+    output: Path | None,
+) -> None:
+    """Measure statements with and without ls.sql, and questions about their history."""
+    with (
+        tempfile.TemporaryDirectory(prefix="statements-") as folder,
+        start(Path(folder)) as spark,
+    ):
+        found, asked = list[Row](), list[Row]()
+        for format in formats.split(","):
+            times, costs = measure(spark, format, rows, statements, clustered=clustered)
+            found.append(times)
+            asked += costs
+        results = {"results": found, "questions": asked, "environment": environment(spark)}
+    print_rows(f"Statements over {rows:,} rows: seconds", found)
+    print_rows("Questions, and running the statements again", asked)
+    write_results(output, results)
 
 
 def measure(

@@ -18,11 +18,12 @@ import lipstick
 from benchmark_workflowgen.environment import environment
 from benchmark_workflowgen.harness import (
     Row,
+    StartsSession,
     evaluation,
     member_count,
     output_option,
     tpch_options,
-    tpch_session,
+    unmeasured,
     write_results,
 )
 from lipstick import semirings
@@ -48,12 +49,10 @@ QUERIES = {
 @output_option
 @click.option("--repetitions", default=2, show_default=True)
 @click.option("--limit", default=60.0, show_default=True, help="Seconds for one measurement.")
-def main(
-    data: Path, output: Path | None, repetitions: int, limit: float, cores: int, memory: str
-) -> None:
+def main(start: StartsSession, output: Path | None, repetitions: int, limit: float) -> None:
     """Measure evaluations on Spark's workers over TPC-H tables in DATA."""
     evaluations = []
-    with tpch_session(data, cores, memory) as ls:
+    with start() as ls:
         for name, text in QUERIES.items():
             for result in evaluation_times(ls.sql(text), repetitions, limit):
                 evaluations.append({"query": name, **result})
@@ -79,8 +78,6 @@ def evaluation_times(
 def show(result: dict[str, Any]) -> str:
     """Return one result as a line."""
     heading = f"{result['query']:<22}{result['semiring']:<20}"
-    if "refused" in result:
-        return f"{heading} refused: {result['refused']}"
-    if "over_seconds" in result:
-        return f"{heading} not done after {result['over_seconds']:g} s"
+    if (why := unmeasured(result)) is not None:
+        return f"{heading} {why}"
     return f"{heading}{result['members']:>11,} members {result['seconds']:9.2f} s"

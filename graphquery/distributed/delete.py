@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from graphquery.distributed.levels import Link
 from graphquery.distributed.nodes import NodeSet
-from graphquery.distributed.view import Rounds, SparkView
+from graphquery.distributed.view import Rounds, ShownGraph, SparkView
 from graphquery.reduced_nodes import REDUCED, dropped
 from graphquery.spark import Frame
 
-if TYPE_CHECKING:
-    from graphquery.distributed.graph import SparkGraph
 
-
-def check_outgoing(graph: SparkGraph, nodes: NodeSet) -> None:
+def check_outgoing(graph: ShownGraph, nodes: NodeSet) -> None:
     """Raise if a reduction dropped operations that used some of these nodes.
 
     Raises
@@ -29,7 +26,7 @@ def check_outgoing(graph: SparkGraph, nodes: NodeSet) -> None:
     _check(graph, "source", nodes)
 
 
-def check_whole(graph: SparkGraph, nodes: NodeSet | None) -> None:
+def check_whole(graph: ShownGraph, nodes: NodeSet | None) -> None:
     """Raise if a reduction dropped operations that made some of these nodes (None: any node).
 
     Raises
@@ -40,7 +37,7 @@ def check_whole(graph: SparkGraph, nodes: NodeSet | None) -> None:
     _check(graph, "target", nodes)
 
 
-def _check(graph: SparkGraph, end: Literal["source", "target"], nodes: NodeSet | None) -> None:
+def _check(graph: ShownGraph, end: Literal["source", "target"], nodes: NodeSet | None) -> None:
     view = graph.view
     stored = view.levels.stored
     reduced = {number for number, segment in enumerate(stored) if segment.label == REDUCED}
@@ -56,7 +53,7 @@ def _check(graph: SparkGraph, end: Literal["source", "target"], nodes: NodeSet |
         raise dropped(graph.name(int(reduced_nodes[0])))
 
 
-def removed(graph: SparkGraph, seeds: NodeSet) -> NodeSet:
+def removed(graph: ShownGraph, seeds: NodeSet) -> NodeSet:
     """Return the nodes that a deletion removes, with the deleted ones, each once.
 
     Parameters

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -114,16 +115,13 @@ class SparkView:
         stored = [number for number in rest if number < len(self.levels.stored)]
         zoomed = self.zoomed_nodes
         chosen = zoomed[np.isin(self.levels.segment_of(zoomed), sorted(numbers))]
-        parts = []
+        nodes = NodeSet(whole)
         rows = self.tables.every(stored)
         if rows is not None:
             shown = self.shown(rows, {self.levels.level[number] for number in stored})
-            parts.append(self.tables.stored(shown))
+            nodes = nodes | self.tables.stored(shown)
         if len(chosen):
-            parts.append(self.restricted(self.tables.given(chosen)))
-        nodes = NodeSet(whole)
-        for part in parts:
-            nodes = nodes | part
+            nodes = nodes | self.restricted(self.tables.given(chosen))
         return nodes
 
     def given(self, ids: Array) -> NodeSet:
@@ -175,3 +173,12 @@ class Rounds:
                 f"The question needs more than {self.limit:,} rounds over the edges.\nAsk about"
                 " fewer executions, give the graph a greater `rounds`, or zoom out first."
             )
+
+
+class ShownGraph(Protocol):
+    """A graph that shows a part of the stored nodes, and names them."""
+
+    view: SparkView
+
+    def name(self, node: int) -> str:
+        """Return the name of a node."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import (
@@ -28,6 +28,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from lipstick.dataframes.arrow import with_nullable_fields
 from lipstick.stages.settings import temporary_settings
 from lipstick.tracking.tracker import fixed_length
 
@@ -41,6 +42,9 @@ _WRITE_OPTIONS = {
 
 _WHOLE_VARIANTS = {"spark.sql.variant.writeShredding.enabled": "false"}
 """Variants as two values of bytes, which can be read without Spark."""
+
+_COMPUTED = "computed"
+"""In the metadata of a stored column with NULLs of no type: the type that it was computed with."""
 
 _PLAIN = (
     BinaryType,
@@ -70,8 +74,8 @@ class Files:
             frame.write.options(**_WRITE_OPTIONS).parquet(str(path))
 
     def read(self, path: Path, schema: StructType) -> DataFrame:
-        """Read what was just written, without a job to learn its schema."""
-        return self._spark.read.schema(schema).parquet(str(path))
+        """Read rows that were written, without a job to learn their schema."""
+        return _computed(self._spark.read.schema(schema).parquet(str(path)))
 
 
 def write_table(table: pa.Table, path: Path) -> None:
@@ -94,20 +98,63 @@ def storable(frame: DataFrame) -> DataFrame:
     It has no values that are NULL and nothing else, and no structs with two fields of one name: the
     second is then called ``name~2``.
     """
-    given = frame.schema
+    given, stored = frame.schema, stored_schema(frame.schema)
+    if given == stored:
+        return frame
+    return frame.select(
+        *(
+            F.col(f"`{field.name}`").cast(field.dataType).alias(field.name, metadata=field.metadata)
+            for field in stored
+        )
+    )
+
+
+def _computed(frame: DataFrame) -> DataFrame:
+    """Return stored rows with NULLs of no type where :func:`storable` gave them one.
+
+    Such NULLs take the type of the values that they are united or compared with.
+    """
     columns = {
-        stored.name: F.col(f"`{stored.name}`").cast(stored.dataType)
-        for field, stored in zip(given, stored_schema(given), strict=True)
-        if stored.dataType != field.dataType
+        field.name: _untyped(
+            F.col(f"`{field.name}`"), StructType.fromJson(field.metadata[_COMPUTED])[0].dataType
+        )
+        for field in frame.schema
+        if _COMPUTED in field.metadata
     }
     return frame.withColumns(columns) if columns else frame
 
 
+def _untyped(column: Column, kind: DataType) -> Column:
+    match kind:
+        case NullType():
+            return F.lit(None)
+        case ArrayType():
+            return F.transform(column, lambda item: _untyped(item, kind.elementType))
+        case MapType(keyType=NullType()):  # an empty one: no key is NULL
+            return F.when(column.isNotNull(), F.create_map())
+        case MapType():
+            return F.transform_values(column, lambda _, value: _untyped(value, kind.valueType))
+        case StructType():
+            fields = [
+                _untyped(column[field.name], field.dataType).alias(field.name) for field in kind
+            ]
+            return F.when(column.isNotNull(), F.struct(*fields))
+    return column
+
+
 def stored_schema(rows: DataType) -> StructType:
-    """The schema that :func:`storable` gives a frame with the columns of a struct or schema."""
+    """The schema that :func:`storable` gives a frame with the columns of a struct or schema.
+
+    Fields of structs may be NULL, as they are in a struct that is NULL.
+    """
     assert isinstance(rows, StructType)
-    fields = (StructField(f.name, _stored(f.dataType), f.nullable, f.metadata) for f in rows)
-    return StructType(list(fields))
+    fields = []
+    for field in rows:
+        kind, metadata = field.dataType, dict(field.metadata)
+        if "void" in kind.simpleString():
+            metadata[_COMPUTED] = StructType().add(field.name, kind).jsonValue()
+        fields.append(StructField(field.name, _stored(kind), field.nullable, metadata))
+    return StructType(fields)
 
 
 def _stored(kind: DataType) -> DataType:
@@ -125,7 +172,7 @@ def _stored(kind: DataType) -> DataType:
         numbered = (f"{field.name}~{number}" for number in count(2))
         name = next(n for n in chain([field.name], numbered) if n.lower() not in taken)
         taken.add(name.lower())
-        fields.append(StructField(name, _stored(field.dataType), field.nullable, field.metadata))
+        fields.append(StructField(name, _stored(field.dataType), True, field.metadata))
     return StructType(fields)
 
 
@@ -155,6 +202,6 @@ def spark_schema(rows: pa.Table) -> StructType:
 
 
 def arrow_of(schema: StructType) -> pa.Schema:
-    """A schema as Arrow has it, instants in UTC."""
-    arrow_schema: pa.Schema = to_arrow_schema(schema, **_UTC)
+    """A schema as Arrow has it, instants in UTC; fields of structs may be NULL."""
+    arrow_schema: pa.Schema = to_arrow_schema(with_nullable_fields(schema), **_UTC)
     return arrow_schema

@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from lipstick.capture.files import in_arrow, spark_schema, storable
 from lipstick.capture.manifest import Manifest
 from lipstick.capture.writer import needs_rows
+from lipstick.dataframes.arrow import arrow_rows, frame_of_arrow
 from lipstick.engines.memory.arrow_datasets import HeldDatasets
 from lipstick.engines.memory.cores import CoreInputs, core_rows
 from lipstick.engines.memory.engine import Engine
@@ -137,7 +138,7 @@ class _Collector:
         frame = storable(own_sql(self._session, sql))
         if not in_arrow(frame.schema):
             raise TooLargeError
-        table = frame.limit(self._limit + 1).toArrow()
+        table = arrow_rows(frame.limit(self._limit + 1))
         if table.num_rows > self._limit:
             raise TooLargeError
         return table
@@ -157,7 +158,7 @@ class _Collector:
         if key not in self._views:
             view = f"_lipstick_held_{self._id}_{block}_{name}"
             table = self._tables[key]
-            frame = self._session.createDataFrame(table, spark_schema(table))
+            frame = frame_of_arrow(self._session, table, spark_schema(table))
             frame.createOrReplaceTempView(view)
             self._views[key] = view
         return self._views[key]

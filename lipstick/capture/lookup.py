@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.capture.manifest import RelationRecord
-from lipstick.dataframes.arrow import frame_of_arrow
+from lipstick.dataframes.arrow import arrow_rows, frame_of_arrow
 from lipstick.errors import CaptureError, SourceChangedError
 from lipstick.stages.reading import own_sql
 from lipstick.tracking.formats.probe import check_readable
@@ -87,7 +87,7 @@ class ValueLookup:
             ]
             few = rows.join(wanted, reduce(and_, match), "left_semi")
             narrowed[token.alias] = self._view(few, token.alias)
-        members = own_sql(self._spark, lookup_sql(block, columns, view, narrowed)).toArrow()
+        members = arrow_rows(own_sql(self._spark, lookup_sql(block, columns, view, narrowed)))
         if members.num_rows != tokens.num_rows:
             raise CaptureError(
                 f"{tokens.num_rows} members of block {block.name} were looked up in the sources "

@@ -256,14 +256,22 @@ def what_if(
 
 
 def _flat(changes: list[dict[str, Any]]) -> pa.Table:
-    """Return rows that differ, with the old and the new value of each column beside each other."""
+    """Return rows that differ, with the old and the new value of each column beside each other.
+
+    Lists, maps and structs are texts.
+    """
     import pyarrow as pa
+
+    from lipstick.explorer.cells import cell
+
+    def flat(value: Any) -> Any:
+        return cell(value, None) if isinstance(value, list | tuple | dict) else value
 
     return pa.Table.from_pylist(
         [
             {"change": each["change"]}
             | {
-                f"{name} {side}": None if each[old] is None else each[old][name]
+                f"{name} {side}": None if each[old] is None else flat(each[old][name])
                 for name in each["old"] or each["new"]
                 for side, old in (("before", "old"), ("after", "new"))
             }

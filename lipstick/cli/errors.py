@@ -15,6 +15,15 @@ DAMAGED = 1
 _PARAMETER = re.compile(r"\b([a-z_]+)=(?:\{[^}]*\}|\[[^]]*\]|'[^']*'|\"[^\"]*\"|True\b|\d+)")
 """A parameter of Python in an advice, such as ``where={...}``."""
 
+_CALLS = {
+    "contributions()": "lipstick rows --of COLUMN",
+    "plan.dropped()": "plan.dropped() in Python",
+    "top()": "--top N",
+    "what_if()": "lipstick what-if",
+    "why_not()": "lipstick why not",
+}
+"""Commands and options in place of methods."""
+
 UNKNOWN = 3
 """The exit code of a question whose answer depends on what is missing."""
 
@@ -57,8 +66,15 @@ def reported() -> Iterator[None]:
         raise Failure(f"Spark: {_in_options(error, first_line(error))}") from error
 
 
+def in_commands(message: str) -> str:
+    """Return a message with commands and options for methods of Python."""
+    for call, command in _CALLS.items():
+        message = re.sub(rf"\b{re.escape(call)}", command, message)
+    return message
+
+
 def _in_options(error: Exception, message: str) -> str:
-    """Return a message to be printed, with options of the command for parameters of Python."""
+    """Return a message to be printed, with options of the command for what Python has."""
     from lipstick.cli.output import printable
 
     calls = [frame.f_locals.get("ctx") for frame, _ in walk_tb(error.__traceback__)]
@@ -72,7 +88,7 @@ def _in_options(error: Exception, message: str) -> str:
         value = found.metavar or found.type.name.upper()
         return found.opts[0] if found.is_flag else f"{found.opts[0]} {value}"
 
-    return printable(_PARAMETER.sub(option, message))
+    return printable(_PARAMETER.sub(option, in_commands(message)))
 
 
 def _exit_as_program(error: Exception) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,10 +91,11 @@ def _text(graph: ProvenanceGraph, kind: str, limits: dict[str, Any]) -> str:
         from networkx import node_link_data
 
         from graphquery.exchange.limits import check_size
+        from lipstick.explorer.cells import json_text
 
         check_size(graph.node_count, limits.get("limit", 100_000), "networkx")
         graph_data = node_link_data(graph.to_networkx(), edges="edges")
-        return f"{json.dumps(graph_data, ensure_ascii=False, default=str)}\n"
+        return f"{json_text(graph_data, default=str)}\n"
     if kind == "dot":
         return to_dot(graph, **limits)
     document = to_prov(graph, **limits)

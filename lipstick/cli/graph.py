@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
@@ -18,10 +18,6 @@ from lipstick.cli.opened import Opened, graph_command
 from lipstick.cli.output import HTML, JSON, SVG, TABLE, Answer, CommandGroup, counted
 from lipstick.explorer.graphs.node_values import node_rows
 from semiring.base import Array
-
-if TYPE_CHECKING:
-    from graphquery import ProvenanceGraph
-
 
 _CONDITION = re.compile(r"\s*(?P<column>[^<>=\s]+)\s*(?P<op><=>|<=|>=|<>|=|<|>)\s*(?P<value>.*)")
 

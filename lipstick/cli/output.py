@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
 import time
 import typing
@@ -155,7 +154,9 @@ class Answer:
 
     def send_json(self, document: Any) -> None:
         """Send a JSON document; what JSON does not have is text."""
-        self.send(json.dumps(document, indent=1, ensure_ascii=False, default=str) + "\n")
+        from lipstick.explorer.cells import json_text
+
+        self.send(json_text(document, indent=1, default=str) + "\n")
 
     def send_csv(self, table: pa.Table) -> None:
         """Send a table as CSV, which a spreadsheet takes for nothing but values."""

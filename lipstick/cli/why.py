@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lipstick.cli.errors import Failure
+from lipstick.cli.errors import Failure, in_commands
 from lipstick.cli.output import JSON, TABLE, Answer, CommandGroup, answer_options
 from semiring.errors import LipstickError
 
@@ -291,7 +291,7 @@ def why_not(
     """
     with _session(tables) as session:
         missing = session.sql(_query(query)).why_not(named_values(pattern), condition=condition)
-        answer.say_lines(str(missing))
+        answer.say_lines(in_commands(str(missing)))
         document = {"question": missing.question, "present": missing.present}
         document |= {"reasons": missing.table.to_pylist(), "notes": list(missing.notes)}
         answer.finish(document)
@@ -436,7 +436,7 @@ def _show(
         "complete": explanation.complete,
         "causes": explanation.table.to_pylist(),
     }
-    answer.say_lines(str(explanation))
+    answer.say_lines(in_commands(str(explanation)))
     if top:
         document["top"] = most
         answer.table(most)

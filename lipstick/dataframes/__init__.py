@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 import warnings
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
-from lipstick.errors import LipstickError, TrackingError, without_columns
+from lipstick.errors import LipstickError, TrackingError, readable_types, without_columns
+from semiring.support.depth import recursion_limit
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
     from lipstick.tracking.tracker import Tracked
 
 _DEEPEST = 20_000
+"""Depth of calls: plans may be as deep as Spark allows, and each call of a frame's method is a
+level or more."""
 
 __all__ = ["check_names", "plain_frame", "query_text", "relation_of_view"]
 
@@ -114,7 +115,7 @@ def query_text(
         The frame has a part without a rule, reads untracked rows, or Spark reads another query
         in its text.
     """
-    with _deep_recursion():
+    with recursion_limit(_DEEPEST), readable_types():
         if not frame.columns:
             raise without_columns()
         if hasattr(frame, "_jdf"):
@@ -124,14 +125,3 @@ def query_text(
         from lipstick.dataframes.connect import connect_text
 
         return connect_text(spark, frame, tuple(tracked))
-
-
-@contextmanager
-def _deep_recursion() -> Iterator[None]:
-    """Let plans be as deep as Spark allows: a call of a frame's method is a level or more."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _DEEPEST))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)

@@ -335,6 +335,26 @@ def column_names(plan: Plan) -> tuple[str, ...]:
     return tuple(str(attribute.name()) for attribute in elements(plan.output()))
 
 
+def nondeterministic_calls(plan: Plan) -> Iterator[str]:
+    """Yield what computes other values each time in a plan: functions, else operators."""
+    below = [child for child in elements(plan.children()) if not child.deterministic()]
+    own = [each for each in elements(plan.expressions()) if not each.deterministic()]
+    if not below and not own and not plan.deterministic():
+        yield str(plan.nodeName())
+    for child in below:
+        yield from nondeterministic_calls(child)
+    while own:
+        expression = own.pop()
+        inner = [each for each in elements(expression.children()) if not each.deterministic()]
+        own += inner
+        kind = str(expression.getClass().getSimpleName())
+        if "Subquery" in kind or kind == "Exists":
+            yield from nondeterministic_calls(expression.plan())
+        elif not inner:
+            of_user = kind.endswith(("UDF", "UDAF"))
+            yield str(expression.name() if of_user else expression.prettyName())
+
+
 def texts(values: Any) -> dict[str, str]:
     """Return the keys and values of a map of Scala as texts."""
     return {str(pair._1()): str(pair._2()) for pair in elements(values.toSeq())}

@@ -16,10 +16,9 @@ from lipstick.display.objects import (
     tracked_html,
     tracked_text,
 )
-from lipstick.display.progress_line import ProgressLine, progress
+from lipstick.display.progress_line import progress
 
 __all__ = [
-    "ProgressLine",
     "bytes_text",
     "capture_html",
     "capture_text",

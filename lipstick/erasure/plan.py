@@ -34,7 +34,7 @@ from lipstick.erasure.tables import (
 )
 from lipstick.erasure.value_search import ErasedValues
 from lipstick.errors import LipstickError, SourceError
-from lipstick.histories.hypothetical import paired_changes
+from lipstick.histories.differences import paired_changes
 from lipstick.histories.steps import ExecutedStatement
 from lipstick.tracking.states import FileState, local_path, local_state
 from lipstick.tracking.tracker import Naming, Tracked

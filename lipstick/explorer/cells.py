@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
@@ -90,6 +90,25 @@ def plain_value(value: Any) -> Any:
         return {"d": {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, repr(value))}
     dated = type(value) is date or (isinstance(value, datetime) and value.tzinfo is None)
     return {"k": type(value).__name__ if dated else "other", "v": cell(value)}
+
+
+def json_text(document: Any, **options: Any) -> str:
+    """Return a document as JSON, which has no NaN and no infinities: they are texts, as in Spark.
+
+    ``options``: see :func:`json.dumps`.
+    """
+    return json.dumps(_finite(document), ensure_ascii=False, allow_nan=False, **options)
+
+
+def _finite(value: Any) -> Any:
+    match value:
+        case float() if not math.isfinite(value):
+            return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        case Mapping():
+            return {name: _finite(each) for name, each in value.items()}
+        case list() | tuple():
+            return [_finite(each) for each in value]
+    return value
 
 
 def number(value: Any) -> float | None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -13,6 +16,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from lipstick.errors import NeedsSparkError
 from lipstick.histories.differences import bytes_read
 from lipstick.tracking.formats.versions import COMMIT, MORE
 from lipstick.tracking.views import column_of
@@ -25,6 +29,8 @@ _FEW_VERSIONS: Final = 8
 """Commits up to which each question reads their files."""
 _FEW_BYTES: Final = 2**28
 """Bytes of the files of commits up to which their changes are written."""
+_STORED_BYTES: Final = 2**32
+"""Bytes of local files up to which their keys are read without Spark."""
 _NESTED: Final = ("array", "geo", "map", "struct", "variant")
 """Types whose equal values may differ in what they are made of."""
 
@@ -97,6 +103,79 @@ class TableChanges:
         return min(bytes_read(changes), table_bytes * commits)
 
 
+def stored_changes(
+    chain: Chain, numbers: Sequence[int], keys: pa.Table, schema: pa.Schema
+) -> pa.Table | None:
+    """Return what :func:`lifetimes` takes of the rows with some keys, read without Spark.
+
+    Each local file of the versions is read once, and of most files the keys alone.
+
+    Parameters
+    ----------
+    keys
+        Columns of the table by their names: each row has one of these combinations of values.
+    schema
+        The columns of the table.
+
+    Returns
+    -------
+    None: Spark is to read them.
+    """
+    import pyarrow.parquet as pq
+
+    from lipstick.tracking.stored_rows import stored_rows
+
+    names = keys.column_names
+    if not have_exact_keys(keys, pa.schema([schema.field(name) for name in names]).empty_table()):
+        return None
+    files = None if chain.table is None else chain.table.own_files(numbers)
+    if files is None:
+        return None
+    events: dict[Path, list[tuple[int, int]]] = {}
+    before = frozenset[Path]()
+    for number in numbers:
+        for more, paths in ((1, files[number] - before), (-1, before - files[number])):
+            for path in paths:
+                events.setdefault(path, []).append((more, number))
+        before = files[number]
+
+    def read(path: Path) -> pa.Table:
+        with pq.ParquetFile(path) as file:
+            rows = stored_rows(file, schema, keys)
+        if rows is None:
+            raise NeedsSparkError(f"Spark reads {path}.")
+        return rows
+
+    try:
+        if sum(path.stat().st_size for path in events) > _STORED_BYTES:
+            return None
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            found = list(pool.map(read, events))
+    except (NeedsSparkError, pa.ArrowException, KeyError, OSError):
+        return None
+    pairs = [(n, *event) for n, each in enumerate(events.values()) for event in each]
+    rows = pa.concat_tables([schema.empty_table(), *(found[n] for n, _, _ in pairs)])
+    often = [found[n].num_rows for n, _, _ in pairs]
+    for place, values in enumerate(([p[1] for p in pairs], [p[2] for p in pairs])):
+        counted = pa.array(np.repeat(np.array(values, np.int64), often))
+        rows = rows.add_column(place, (MORE, COMMIT)[place], counted)
+    # Rows with a value of each column may have another combination of them.
+    return with_keys(rows, keys) if len(names) > 1 else rows
+
+
+def have_exact_keys(keys: pa.Table, columns: pa.Table) -> bool:
+    """Return True if keys have the types of columns, and values are equal by their bits alone."""
+    kinds = keys.schema.types
+    inexact = any(pa.types.is_floating(kind) or pa.types.is_nested(kind) for kind in kinds)
+    return not inexact and kinds == columns.schema.types
+
+
+def with_keys(rows: pa.Table, keys: pa.Table) -> pa.Table:
+    """Return the rows whose values in the columns of keys are among these, NULL as a value."""
+    codes = row_codes(pa.concat_tables([keys, rows.select(keys.column_names)]))
+    return rows.filter(pa.array(np.isin(codes[keys.num_rows :], codes[: keys.num_rows])))
+
+
 def _without_copies(changes: DataFrame) -> DataFrame:
     """Return changes without the rows that a commit wrote again as they were.
 
@@ -153,6 +232,26 @@ def lifetimes(changes: pa.Table, numbers: Sequence[int]) -> pa.Table | None:
     taken = own.take(pa.array(rows))
     numbered = (pa.array(each, pa.int32()) for each in (since, until))
     return pa.table([*numbered, *taken.columns], [SINCE, UNTIL, *taken.column_names])
+
+
+def new_values(gone: pa.Table, came: pa.Table, key: Sequence[str]) -> pa.Table | None:
+    """Return the keys of rows with other values, and the columns that differ in any.
+
+    None: some rows are not there before and after, or several have one key.
+    """
+    number = gone.num_rows
+    if came.num_rows != number or came.schema.types != gone.schema.types:
+        return None
+    both = pa.concat_tables([gone, came.rename_columns(gone.column_names)])
+    codes = row_codes(both.select(key))
+    old, new = np.argsort(codes[:number]), np.argsort(codes[number:])
+    same = np.array_equal(codes[:number][old], codes[number:][new])
+    if not same or len(np.unique(codes)) < number:
+        return None
+    names = [name for name in gone.column_names if name not in key]
+    values = ((name, row_codes(both.select([name]))) for name in names)
+    changed = [name for name, own in values if (own[:number][old] != own[number:][new]).any()]
+    return both.slice(number).select([*key, *changed])
 
 
 def row_codes(rows: pa.Table) -> np.ndarray:

@@ -9,6 +9,8 @@ import pyarrow as pa
 from pyspark.sql import Column
 
 from lipstick.errors import TrackingError
+from lipstick.histories.changes import have_exact_keys, with_keys
+from lipstick.histories.engine import FEW
 from lipstick.histories.steps import KnownHistory
 from lipstick.questions.deletion import resolve_deletion, rows_of_keys, where
 from lipstick.tracking.tracker import Tracked
@@ -75,6 +77,11 @@ def _rows_of_tokens(history: KnownHistory, relation: Tracked, what: Any) -> str 
     tokens: pa.Table = deletion.tokens[relation.name]
     if not tokens.num_rows:
         return None
+    here, key = history._table_here(relation), list(relation.token)
+    few = tokens.num_rows <= FEW
+    if few and here is not None and have_exact_keys(tokens, here.select(key)):
+        found = with_keys(here, tokens.rename_columns(key)).select(list(relation.columns))
+        return history.engine.hold(found, relation.schema) if found.num_rows else None
     rows, gone = spark.table(relation.view), spark.createDataFrame(tokens)
     match = [rows[quoted_name([c])].eqNullSafe(gone[quoted_name([c])]) for c in relation.token]
     deleted = rows.join(gone, match, "left_semi")

@@ -9,9 +9,13 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from lipstick.capture.files import arrow_of
+from lipstick.dataframes.arrow import arrow_rows
 from lipstick.stages.settings import temporary_settings
+from lipstick.tables.comparison import keyed, paired, with_change
 from lipstick.tracking.row_checksum import row_hash
 from lipstick.tracking.views import column_of
+from rewriter.statements import Bags
 
 _SMALL: Final = 8 * 2**20
 """Bytes that the query that reads less reads, up to which all rows are compared."""
@@ -64,6 +68,23 @@ def differing_rows(spark: SparkSession, left: str, right: str, columns: Sequence
     return grouped.where(F.col(_COUNT) != 0)
 
 
+def paired_changes(spark: SparkSession, bags: Bags, key: Sequence[str]) -> DataFrame:
+    """Return the rows of a table that are changed, deleted or added: ``_change``, ``old``, ``new``.
+
+    Parameters
+    ----------
+    key
+        The columns by which rows are paired; empty: rows are deleted or added.
+    """
+    real = spark.table(bags.real)
+    sides = []
+    for view, side in ((bags.gone, "old"), (bags.came, "new")):
+        rows = real.limit(0) if view is None else spark.table(view)
+        keys = [column_of(column) for column in key] or [F.lit(side)]
+        sides.append(keyed(rows, side, [column_of(c) for c in rows.columns], keys))
+    return with_change(paired(*sides), F.lit(False))
+
+
 def few_rows(frame: DataFrame, most: int | None) -> pa.Table:
     """Compute the first rows of a query; over rows that this process holds by one job of one task.
 
@@ -73,7 +94,7 @@ def few_rows(frame: DataFrame, most: int | None) -> pa.Table:
     rows, spark = frame if most is None else frame.limit(most), frame.sparkSession
     settings = _HELD if is_held(frame) else {}
     with temporary_settings(spark, settings):
-        return rows.toArrow()
+        return arrow_rows(rows).cast(arrow_of(frame.schema))
 
 
 def is_held(frame: DataFrame) -> bool:

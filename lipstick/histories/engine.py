@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,18 +17,21 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, StructField, StructType
 
-from lipstick.capture.files import spark_schema
+from lipstick.capture.files import arrow_of, in_arrow, spark_schema
+from lipstick.dataframes.arrow import frame_of_arrow
 from lipstick.errors import UnsupportedError, VersionGoneError
-from lipstick.histories.changes import TableChanges, lifetimes, row_codes
+from lipstick.histories.changes import TableChanges, lifetimes, row_codes, stored_changes
 from lipstick.histories.differences import differing_rows, few_rows, is_held
-from lipstick.histories.local_queries import NAME, LocalQueries, too_many
+from lipstick.histories.local_queries import WHOLE, FindRows, KeptTables, LocalQueries
 from lipstick.histories.sql_engine import stored
 from lipstick.tracking.formats.iceberg import FIELD
 from lipstick.tracking.formats.versions import COMMIT, MORE, VersionedTable
+from lipstick.tracking.local_relations import session_settings
 from lipstick.tracking.views import column_of
 from rewriter.statements import (
     SINCE,
     UNTIL,
+    VIEW,
     TableColumn,
     TableShape,
     keys_of,
@@ -40,8 +43,13 @@ from rewriter.statements import (
 if TYPE_CHECKING:
     from lipstick.histories.chain import Chain
 
+T = TypeVar("T")
+
 FEW = 100_000
 """Rows up to which a difference is held in this process; more are written to files."""
+
+_ANSWERS = 20_000
+"""Answers about queries that are kept."""
 
 _LITERALS = 2_000
 """Values of a column up to which they are written into queries, so that files are skipped."""
@@ -98,36 +106,74 @@ class SparkReplayEngine:
         A directory for rows that are many.
     register
         Makes a temporary view that the session drops in the end.
+    finder
+        Returns what finds the rows of a view of the session as it is now.
     """
 
     def __init__(
-        self, spark: SparkSession, folder: Path, register: Callable[[DataFrame, str], None]
+        self,
+        spark: SparkSession,
+        folder: Path,
+        register: Callable[[DataFrame, str], None],
+        finder: Callable[[str], FindRows] = lambda view: lambda: None,
     ) -> None:
         self.spark = spark
+        self._finder = finder
         self._folder = folder
         self._register = register
         self._shapes: dict[str, TableShape] = {}
-        self._stored: dict[str, pa.Table] = {}
-        self._views: dict[str, str] = {}
+        self._stored = KeptTables()
+        self._settings = ""
+        self._found: dict[tuple[str, ...], Any] = {}
+        self._present: dict[str, str] = {}
         self._unregistered: dict[str, str | StructType] = {}
         self._pinned: dict[str, tuple[DataFrame, str]] = {}
         self._local = LocalQueries(spark, FEW)
         self._changes = TableChanges(spark, self.written)
 
+    def renew(self) -> None:
+        """Answer by the settings and relations of this moment; forget what others gave."""
+        self._present.clear()
+        settings = session_settings(self.spark)
+        if settings != self._settings:
+            self._settings = settings
+            self._found.clear()
+            self._shapes.clear()
+            self._local.renew()
+
+    def _once(self, *question: str, compute: Callable[[], T]) -> T:
+        """Return what a function finds of queries, which have the same rows for ever."""
+        if question not in self._found:
+            if len(self._found) > _ANSWERS:
+                self._found.clear()
+            self._found[question] = compute()
+        found: T = self._found[question]
+        return found
+
     def view(self, query: str) -> str:
         """Return the name of a view of a query, for queries of this engine."""
+        query = self._over_pinned(query)
+        return self._once("view", query, compute=lambda: self._defined(query))
+
+    def _defined(self, query: str) -> str:
         name = _new_name()
-        query = _PINNED.sub(lambda pinned: self._pinned_now(pinned[0]), query)
         self._unregistered[name] = query
         self._local.define(name, query)
         return name
 
+    def _over_pinned(self, query: str) -> str:
+        """Return a query over the present rows of views of the session."""
+        return _PINNED.sub(lambda pinned: self._pinned_now(pinned[0]), query)
+
     def _pinned_now(self, view: str) -> str:
         """Return a view that keeps the present rows of a view of the session."""
-        frame = self.spark.table(view)
-        if view not in self._pinned or not frame.sameSemantics(self._pinned[view][0]):
-            self._pinned[view] = frame, self.named(frame)
-        return self._pinned[view][1]
+        if view not in self._present:
+            frame = self.spark.table(view)
+            if view not in self._pinned or not frame.sameSemantics(self._pinned[view][0]):
+                self._pinned[view] = frame, self.named(frame)
+                self._local.look_up(self._pinned[view][1], self._finder(view))
+            self._present[view] = self._pinned[view][1]
+        return self._present[view]
 
     def named(self, frame: DataFrame) -> str:
         """Return the name of a view of a data frame."""
@@ -141,7 +187,7 @@ class SparkReplayEngine:
 
     def shown(self, query: str) -> str:
         """Return a query, or the name of a view, whose views the session has now."""
-        for name in NAME.findall(query):
+        for name in VIEW.findall(query):
             self._show(name)
         return query
 
@@ -151,7 +197,7 @@ class SparkReplayEngine:
         if isinstance(known, str):
             self._register(self.frame(known), name)
         elif known is not None:
-            self._register(self.spark.createDataFrame(self._stored[name], schema=known), name)
+            self._register(frame_of_arrow(self.spark, self._stored[name], known), name)
 
     def store(self, query: str, *, few: bool = False) -> str | None:
         """Compute a query and return a view of its rows; None: it has none.
@@ -161,8 +207,13 @@ class SparkReplayEngine:
         few
             Rows that are many are not stored: the view computes them again.
         """
-        if query in self._views:
-            return self._views[query]
+        query = self._over_pinned(query)
+        return self._once("store", str(few), query, compute=lambda: self._computed(query, few))
+
+    def _computed(self, query: str, few: bool) -> str | None:
+        whole = WHOLE.fullmatch(query)
+        if whole and whole[1] in self._stored:
+            return whole[1]
         own = self._local.rows(query)
         if own is not None:
             return self._held(own, spark_schema(own)) if own.num_rows else None
@@ -174,17 +225,24 @@ class SparkReplayEngine:
             return self.named(frame) if few else self.written(frame)
         return self._held(rows, frame.schema)
 
+    def hold(self, rows: pa.Table, schema: StructType) -> str:
+        """Return a view of a few rows that somebody else found."""
+        if rows.num_rows > _LITERALS:
+            return self._held(rows, schema)
+        content = str(rows.to_pylist())
+        return self._once("hold", schema.json(), content, compute=lambda: self._held(rows, schema))
+
     def _held(self, rows: pa.Table, schema: StructType) -> str:
         """Return a view of rows in this process."""
         view = _new_name()
-        self._stored[view], self._views[rows_of(view)] = rows, view
+        self._stored[view] = rows
         self._unregistered[view] = schema
         self._local.hold(view, rows, schema)
-        while too_many(self._stored):  # the oldest go to Spark
+        while self._stored.too_many():  # the oldest go to Spark
             oldest = next(iter(self._stored))
             self._show(oldest)
             self._local.drop(oldest)
-            del self._stored[oldest], self._views[rows_of(oldest)]
+            del self._stored[oldest]
         return view
 
     def held(self, view: str) -> pa.Table | None:
@@ -200,7 +258,13 @@ class SparkReplayEngine:
 
     def is_held(self, query: str) -> bool:
         """Return True if a query reads few rows, and this process holds them all."""
-        return self._local.rows(query) is not None or is_held(self.frame(query))
+        here = self._local.rows(query) is not None
+        return here or self._once("held", query, compute=lambda: is_held(self.frame(query)))
+
+    def count_here(self, query: str) -> int | None:
+        """Return the number of rows of a query that is computed here; None: it is not."""
+        rows = self._local.rows(query)
+        return None if rows is None else int(rows.num_rows)
 
     def keys(self, queries: Sequence[tuple[str, str, Sequence[str]]]) -> str | None:
         """Return a view of keys, as ``keys_of`` selects them; None: none."""
@@ -208,6 +272,10 @@ class SparkReplayEngine:
 
     def compared(self, left: str, right: str) -> tuple[str, str | None, str | None]:
         """Return a view of a query's rows, and what :meth:`differences` does of it and another."""
+        left, right = map(self._over_pinned, (left, right))
+        return self._once("compared", left, right, compute=lambda: self._compared_anew(left, right))
+
+    def _compared_anew(self, left: str, right: str) -> tuple[str, str | None, str | None]:
         if not (self.is_held(left) and self.is_held(right)):
             first = stored(self, left)
             return first, *self.differences(rows_of(first), right)
@@ -220,6 +288,10 @@ class SparkReplayEngine:
 
     def differences(self, left: str, right: str) -> tuple[str | None, str | None]:
         """Return views of the rows of each of two queries that the other has not, as bags."""
+        left, right = map(self._over_pinned, (left, right))
+        return self._once("differ", left, right, compute=lambda: self._differences(left, right))
+
+    def _differences(self, left: str, right: str) -> tuple[str | None, str | None]:
         if self.is_held(left) and self.is_held(right):
             return self._sides(*self._signed(left, right))
         names = self.shape(left).names
@@ -284,10 +356,20 @@ class SparkReplayEngine:
         self._changes.forget(chain)
 
     def lifetimes(
-        self, chain: Chain, numbers: Sequence[int], select: Callable[[str], str]
+        self,
+        chain: Chain,
+        numbers: Sequence[int],
+        select: Callable[[str], str],
+        keys: pa.Table | None = None,
     ) -> str | None:
         """Return a view of rows of versions, from the first and what commits changed after it."""
         first = numbers[0]
+        schema = None if keys is None else self.spark.table(chain.versions[first]).schema
+        if keys is not None and schema is not None and in_arrow(schema):
+            stored = stored_changes(chain, numbers, keys, arrow_of(schema))
+            found = None if stored is None else lifetimes(stored, numbers)
+            if found is not None:
+                return self._alive(found, schema)
         changes = self._changes.between(chain, first, numbers[-1])
         if changes is None:
             return None
@@ -296,10 +378,12 @@ class SparkReplayEngine:
         frame = self.frame(union_all([numbered({MORE: 1, COMMIT: first}, start), *later]))
         rows = few_rows(frame, FEW + 1)
         found = None if rows.num_rows > FEW else lifetimes(rows, numbers)
-        if found is None:
-            return None
+        return None if found is None else self._alive(found, StructType(frame.schema.fields[2:]))
+
+    def _alive(self, rows: pa.Table, schema: StructType) -> str:
+        """Return a view of rows with SINCE and UNTIL."""
         places = [StructField(name, IntegerType(), False) for name in (SINCE, UNTIL)]
-        return self._held(found, StructType([*places, *frame.schema.fields[2:]]))
+        return self._held(rows, StructType([*places, *schema.fields]))
 
 
 def _new_name() -> str:

@@ -8,11 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from lipstick.capture.files import in_arrow
 from lipstick.errors import StatementError
 from lipstick.histories.chain import Chain, HistoryStep
 from lipstick.histories.engine import SparkReplayEngine, shape_of
+from lipstick.histories.local_queries import FindRows
 from lipstick.histories.names import chain_named, resolved
 from lipstick.histories.replay import Replay
 from lipstick.histories.rows import RowQuestions
@@ -20,6 +23,7 @@ from lipstick.histories.steps import Versions
 from lipstick.tracking.catalog import SessionCatalog
 from lipstick.tracking.formats.probe import check_readable, versioned_table
 from lipstick.tracking.formats.versions import VersionedTable
+from lipstick.tracking.local_relations import LocalRelations
 from lipstick.tracking.source import Source, version_source
 from lipstick.tracking.tracker import Naming, Tracked
 from rewriter import ViewText
@@ -47,6 +51,7 @@ class TrackingSession(Protocol):
     version_views: dict[str, ViewText]
     _tracked: dict[str, Tracked]
     _views: Any
+    local_relations: LocalRelations
 
     @property
     def tracked(self) -> Mapping[str, Tracked]:
@@ -74,7 +79,9 @@ class GrowingHistory(RowQuestions):
         super().__init__()
         self._session = session
         self.spark = session.spark
-        self.engine = SparkReplayEngine(session.spark, session.store / "replays", session.add_view)
+        self.engine = SparkReplayEngine(
+            session.spark, session.store / "replays", session.add_view, self._finder
+        )
         self._names: dict[str, str] = {}
         self._chains: dict[str, Chain] = {}
         self._relations: dict[str, str] = {}
@@ -273,6 +280,24 @@ class GrowingHistory(RowQuestions):
         replay = Replay(self.engine, chains, steps, self._bases({}, steps))
         replay.stand_before(step)
         replay.reenacted(step)
+
+    def _finder(self, view: str) -> FindRows:
+        """Return what finds the rows of the relation that a view has now, without tokens."""
+        names = (name for name, pinned in self._session._views.pinned.items() if pinned == view)
+        tracked = self._tracked.get(next(names, ""))
+
+        def find() -> pa.Table | None:
+            table = None if tracked is None else self._table_here(tracked)
+            return None if tracked is None or table is None else table.select(list(tracked.columns))
+
+        return find
+
+    def _table_here(self, tracked: Tracked) -> pa.Table | None:
+        """Return the columns and tokens of a relation of few rows; None: Spark has them."""
+        if not in_arrow(tracked.schema):
+            return None
+        found = self._session.local_relations.of([tracked])([tracked.view])
+        return None if found is None else found[tracked.view]
 
     def _track(self, table: str, source: Versions, version: int, name: str) -> Tracked:
         key = self._keys[table]

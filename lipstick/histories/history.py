@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyspark.sql import DataFrame
 
 from lipstick.errors import StatementError, TrackingError, UnsupportedError
+from lipstick.frame import AnnotatedFrame
+from lipstick.histories import ReenactingSession
 from lipstick.histories.chain import HistoryStep
 from lipstick.histories.deletions import deleted_rows
 from lipstick.histories.engine import reading_versions, shape_of
@@ -35,17 +37,13 @@ from lipstick.histories.steps import (
 from lipstick.histories.version_views import VersionViews
 from lipstick.questions.asking import question
 from lipstick.questions.deletion import resolve_deletion
+from lipstick.questions.what_if import WhatIf
 from lipstick.tracking.formats.probe import versioned_table
 from lipstick.tracking.tracker import Naming
 from lipstick.tracking.unknown_keys import check_deletion
 from rewriter.dialect import name_parts
 from rewriter.statements import Insert, Relations, Replace, names_read, sources_of
 from semiring.support.door import checked
-
-if TYPE_CHECKING:
-    from lipstick.frame import AnnotatedFrame
-    from lipstick.histories import ReenactingSession
-    from lipstick.questions.what_if import WhatIf
 
 
 @checked

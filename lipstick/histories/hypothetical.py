@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
+from lipstick.dataframes.arrow import arrow_rows
 from lipstick.errors import StatementError
-from lipstick.histories.differences import few_rows
+from lipstick.histories.changes import new_values, row_codes
+from lipstick.histories.differences import few_rows, paired_changes
 from lipstick.stages.reading import own_sql, reading
-from lipstick.tables.comparison import keyed, paired, with_change
+from lipstick.tables.hypothesis import UpdatedRows
 from lipstick.tracking.source import Source
 from lipstick.tracking.tracker import Naming, Tracked, name_rows
 from lipstick.tracking.views import column_of, quoted_name
@@ -65,19 +68,27 @@ class HypotheticalTables:
         bags, spark = self._states[table], self._history.spark
         if not bags.changed:
             return None
-        if tracked.naming is Naming.KEY:
-            key = [column_of(column) for column in tracked.token]
-            if bags.came is None:
-                assert bags.gone is not None
-                gone: pa.Table = spark.table(bags.gone).select(*key).distinct().toArrow()
-                return gone
-            self._check_keys(table, bags, tracked.token)
-            frame = own_sql(spark, hypothetical(bags, tracked.token))
-        else:
-            source = Source(
-                own_sql(spark, hypothetical(bags)), tracked.source.description, None, ()
-            )
-            frame = name_rows(tracked.name, source, "*", True).frame
+        if tracked.naming is not Naming.KEY:
+            rows = own_sql(spark, hypothetical(bags))
+            source = Source(rows, tracked.source.description, None, ())
+            return self._history.engine.named(name_rows(tracked.name, source, "*", True).frame)
+        key = list(tracked.token)
+        gone, came = (self._history.engine.held(view or "") for view in (bags.gone, bags.came))
+        if bags.came is None:
+            if gone is None:
+                gone = arrow_rows(spark.table(bags.gone or "").select(*map(column_of, key)))
+            keys = gone.select(key)
+            return keys.take(pa.array(np.unique(row_codes(keys), return_index=True)[1]))
+        view = partial(self._with_keys, bags, key)
+        update = None if gone is None or came is None else new_values(gone, came, key)
+        if update is not None:
+            return UpdatedRows(view, update)
+        self._check_keys(table, bags, key)
+        return view()
+
+    def _with_keys(self, bags: Bags, key: Sequence[str]) -> str:
+        """Return a view of the rows of a table that has a key."""
+        frame = own_sql(self._history.spark, hypothetical(bags, key))
         return self._history.engine.named(frame)
 
     def _check_keys(self, table: str, bags: Bags, key: Sequence[str]) -> None:
@@ -107,20 +118,3 @@ class HypotheticalTables:
                 f"Two rows of {table} would have the key {shown}.\nReenact the history with "
                 "a key that stays unique, or key='*'."
             )
-
-
-def paired_changes(spark: SparkSession, bags: Bags, key: Sequence[str]) -> DataFrame:
-    """Return the rows of a table that are changed, deleted or added: ``_change``, ``old``, ``new``.
-
-    Parameters
-    ----------
-    key
-        The columns by which rows are paired; empty: rows are deleted or added.
-    """
-    real = spark.table(bags.real)
-    sides = []
-    for view, side in ((bags.gone, "old"), (bags.came, "new")):
-        rows = real.limit(0) if view is None else spark.table(view)
-        keys = [column_of(column) for column in key] or [F.lit(side)]
-        sides.append(keyed(rows, side, [column_of(c) for c in rows.columns], keys))
-    return with_change(paired(*sides), F.lit(False))

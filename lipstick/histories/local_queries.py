@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -27,10 +27,12 @@ from rewriter import (
     lower_query,
 )
 from rewriter.blocks import TokenSource
+from rewriter.statements import VIEW
 
-NAME: Final = re.compile(r"_lipstick_replay_\w{12}")
-"""Names of views of a replay. A view has the same rows for ever."""
-_WHOLE: Final = re.compile(rf"SELECT\s+\*\s+FROM `({NAME.pattern})`")
+FindRows: TypeAlias = Callable[[], pa.Table | None]
+"""Finds the rows of a relation, if they are few; else None."""
+WHOLE: Final = re.compile(rf"SELECT\s+\*\s+FROM `({VIEW.pattern})`")
+"""The query of all rows of a view."""
 _LOCAL: Final = "_lipstick_local_"
 """The beginning of the names of views in plans, which no query has for something else."""
 _TOKEN: Final = "_lipstick_held_row"
@@ -42,10 +44,28 @@ _PAIRS: Final = 1_000_000
 """Pairs of rows that a join looks at, at most."""
 
 
-def too_many(tables: Mapping[str, pa.Table | None]) -> bool:
-    """Return True if tables are more than are kept, or have more bytes."""
-    size = sum(0 if table is None else table.nbytes for table in tables.values())
-    return len(tables) > MOST_KEPT or size > MOST_BYTES
+class KeptTables(dict[str, pa.Table | None]):
+    """Tables by name, the oldest first, and their bytes."""
+
+    size = 0
+
+    def __setitem__(self, name: str, table: pa.Table | None) -> None:
+        self.size += 0 if table is None else table.nbytes
+        super().__setitem__(name, table)
+
+    def __delitem__(self, name: str) -> None:
+        table = self[name]
+        self.size -= 0 if table is None else table.nbytes
+        super().__delitem__(name)
+
+    def clear(self) -> None:
+        """Forget all."""
+        self.size = 0
+        super().clear()
+
+    def too_many(self) -> bool:
+        """Return True if they are more than are kept, or have more bytes."""
+        return len(self) > MOST_KEPT or self.size > MOST_BYTES
 
 
 class LocalQueries:
@@ -62,12 +82,26 @@ class LocalQueries:
         self._most = most
         self._held: dict[str, pa.Table | None] = {}
         self._texts: dict[str, str] = {}
-        self._answers: dict[str, pa.Table | None] = {}
+        self._found_by: dict[str, FindRows] = {}
+        self._answers = KeptTables()
         self._plans: dict[tuple[object, ...], Manifest] = {}
+        self._zone: str | None = None
+        self._alike = False
+        self.renew()
+
+    def renew(self) -> None:
+        """Compute by the settings that the session has now; forget what others gave."""
+        self._zone = self._spark.conf.get("spark.sql.session.timeZone")
+        self._alike = computes_alike(self._spark)
+        self._answers.clear()
 
     def hold(self, view: str, rows: pa.Table, schema: StructType) -> None:
         """Take the rows of a view that the session does not know yet, and their schema."""
         self._held[view] = rows if in_arrow(schema) else None
+
+    def look_up(self, view: str, rows: FindRows) -> None:
+        """Take what finds the rows of a view of a relation."""
+        self._found_by[view] = rows
 
     def drop(self, view: str) -> None:
         """Forget the rows of a view, which the session knows."""
@@ -82,7 +116,7 @@ class LocalQueries:
 
         None: they are not all here, are many, or Spark alone computes them.
         """
-        whole = _WHOLE.fullmatch(query)
+        whole = WHOLE.fullmatch(query)
         if whole:
             return if_here(lambda: self._table(whole[1]))
         return self._kept(query, self._computed)
@@ -91,7 +125,7 @@ class LocalQueries:
         """Return what a function computes here of a query or a name, and keep it for a while."""
         if key not in self._answers:
             rows = self._answers[key] = if_here(lambda: compute(key))
-            while self._answers and too_many(self._answers):
+            while self._answers.too_many():
                 del self._answers[next(iter(self._answers))]
             return rows
         return self._answers[key]
@@ -109,26 +143,28 @@ class LocalQueries:
         return rows
 
     def _read(self, name: str) -> pa.Table:
-        """Return the rows of a view of the session whose rows Spark's driver holds."""
+        """Return the rows of a view of the session that are few, or that Spark's driver holds."""
+        rows = self._found_by[name]() if name in self._found_by else None
+        if rows is not None and rows.num_rows <= self._most:
+            return rows
         frame = self._spark.table(name)
         if not (is_held(frame) and in_arrow(frame.schema)):
             raise NeedsSparkError(f"Spark reads {name}.")
         return few_rows(frame, None)
 
     def _computed(self, query: str) -> pa.Table:
-        if not computes_alike(self._spark):
+        if not self._alike:
             raise NeedsSparkError("Spark computes otherwise under the settings of the session.")
-        tables = {name: self._table(name) for name in dict.fromkeys(NAME.findall(query))}
+        tables = {name: self._table(name) for name in dict.fromkeys(VIEW.findall(query))}
         if sum(table.num_rows for table in tables.values()) > self._most:
             raise NeedsSparkError("The views have many rows.")
         # Views have other names in each question, and queries over them are often the same.
         numbers = {name: f"{_LOCAL}{number}" for number, name in enumerate(tables)}
-        text = NAME.sub(lambda name: numbers[name[0]], query)
+        text = VIEW.sub(lambda name: numbers[name[0]], query)
         columns = {numbers[name]: tuple(rows.column_names) for name, rows in tables.items()}
-        zone = self._spark.conf.get("spark.sql.session.timeZone")
-        key = text, zone, *columns.items()
+        key = text, self._zone, *columns.items()
         if key not in self._plans:
-            self._plans[key] = _plan(text, zone, columns)
+            self._plans[key] = _plan(text, self._zone, columns)
             if len(self._plans) > MOST_KEPT:
                 del self._plans[next(iter(self._plans))]
         renamed = {numbers[name]: rows for name, rows in tables.items()}

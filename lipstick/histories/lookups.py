@@ -13,6 +13,7 @@ from lipstick.histories.sql_engine import SqlEngine, StatementEffect, rows_of_ve
 from rewriter.statements import (
     ROWS,
     alive_at,
+    column_names,
     rows_of,
     within,
 )
@@ -108,8 +109,12 @@ class KnownRows:
         def near(query: str) -> str:
             return within(query, ROWS, expressions, keys, values)
 
-        view = rows_of_versions(engine, chain, numbers, near)
-        names = chain.shapes[numbers[0]].names
+        names, columns = chain.shapes[numbers[0]].names, column_names(expressions, ROWS)
+        wanted = None if columns is None else engine.held(keys)
+        if columns is not None and wanted is not None:
+            spelt = {name.lower(): name for name in names}
+            wanted = wanted.rename_columns([spelt[name.lower()] for name in columns])
+        view = rows_of_versions(engine, chain, numbers, near, wanted)
         return {number: alive_at(n, view, names) for n, number in enumerate(numbers)}
 
     def keep_effect(self, step: str, effect: StatementEffect | None) -> None:

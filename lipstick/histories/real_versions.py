@@ -13,6 +13,7 @@ from lipstick.tracking.formats.iceberg import VersionedIceberg
 from rewriter.statements import (
     Bags,
     Insert,
+    Matching,
     MergeInto,
     Reenactment,
     Relations,
@@ -24,6 +25,7 @@ from rewriter.statements import (
     hypothetical,
     is_by_place,
     keys_of,
+    over_rows,
     reenact,
     rows_of,
     source_query,
@@ -66,6 +68,7 @@ class RealVersions:
     state: dict[str, Bags] = field(init=False)
 
     def __post_init__(self) -> None:
+        self.engine.renew()
         self._known = self.known or KnownRows(self.engine)
         self.state = {n: Bags(chain.versions[chain.first]) for n, chain in self.chains.items()}
 
@@ -114,7 +117,9 @@ class RealVersions:
         effects = self._known.effects
         if step.name not in effects:
             relations, effect = self.relations(step), None
-            touched = self.reenacted(step, relations).touched
+            before = self._touchable(step, relations)
+            own = Relations(before, relations.views, relations.source)
+            touched = self.reenacted(step, relations, own).touched
             if touched is not None:
                 rows = stored(self.engine, touched, few=not isinstance(step.statement, MergeInto))
                 over = Relations(rows, relations.views, relations.source)
@@ -123,6 +128,28 @@ class RealVersions:
                 effect = StatementEffect(rows_of(rows), became, written.ambiguous)
             self._known.keep_effect(step.name, effect)
         return effects[step.name]
+
+    def _touchable(self, step: HistoryStep, relations: Relations) -> str:
+        """Return a view of the rows before a statement that it may touch.
+
+        Of MERGE these have a key of its source, if that has few rows.
+        """
+        chain, statement = self.chains[step.table], step.statement
+        version, source = chain.before_step(step), relations.source
+        same = relations.before == chain.versions[version] and source is not None
+        if not (same and isinstance(statement, MergeInto)) or statement.of(Matching.BY_SOURCE):
+            return relations.before
+        assert source is not None
+        written = self.reenacted(step, relations)
+        few = self.engine.count_here(rows_of(source)) is not None
+        if not few or not self.equates_alike(written, relations):
+            return relations.before
+        targets, sources = ([pair[side] for pair in written.keys] for side in (0, 1))
+        keys = self.engine.keys([(rows_of(source), written.aliases[1], sources)])
+        if keys is None:
+            return relations.before
+        over_targets = over_rows(targets, written.aliases[0])
+        return self.engine.view(self._known.near(step.table, chain, version, over_targets, keys))
 
     def computed(self, statement: Statement, rows: str) -> str:
         """Return the query of a statement's rows; it is stored if their values are of subqueries.

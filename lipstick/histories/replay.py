@@ -29,6 +29,7 @@ from rewriter.statements import (
     Bags,
     Delete,
     Insert,
+    Matching,
     MergeInto,
     Reenactment,
     Relations,
@@ -358,6 +359,16 @@ class Replay(RealVersions):
         values = self.engine.literals(keys)
         own = self.engine.view(self._near_before(step, now, over_targets, keys))
         partners = within(rows_of(before.source), source_alias, sources, keys, values)
+
+        def concerned() -> Sequence[ConcernedRows]:
+            if step.name in checked:
+                return ()
+            return [ConcernedRows(self._near(step, over_targets, keys), made, checked)]
+
+        by_source = statement.of(Matching.BY_SOURCE)
+        if not (changed or by_source) and self.engine.count_here(partners) == 0:
+            made = rows_of(own)
+            return ReplayedRows(Bags(real, now.gone, now.came), concerned)
         is_held = self.engine.is_held(partners)
         source = (self.engine.view if is_held else partial(stored, self.engine))(partners)
         would_be = self._rows(Bags(own, now.gone, now.came))
@@ -370,12 +381,6 @@ class Replay(RealVersions):
         made_of = (self.computed(statement, each.rows) for each in (was, then))
         view, gone, came = self.engine.compared(*made_of)
         made = rows_of(view)
-
-        def concerned() -> Sequence[ConcernedRows]:
-            if step.name in checked:
-                return ()
-            return [ConcernedRows(self._near(step, over_targets, keys), made, checked)]
-
         return ReplayedRows(Bags(real, gone, came), concerned)
 
     def _rows(self, bags: Bags) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import Column, Row, SparkSession
 from pyspark.sql import functions as F
 
@@ -96,9 +97,10 @@ class RowQuestions(ABC):
     def rows(self, table: str, key: Any) -> list[RowVersion]:
         """Return the versions of a row, each with the statement that made it.
 
-        Where the log of a format has the files of its commits, these are read, not the versions.
-        After more than eight commits, or data frames, the first question writes what they changed,
-        if they have less than 256 MiB together, and later questions look a key up there.
+        Where the log of a format has the files of its commits, these are read, not the versions,
+        and without Spark where this process sees them. Where Spark reads more than eight commits,
+        or data frames, the first question writes what they changed, if they have less than 256 MiB
+        together, and later questions look a key up there.
 
         Parameters
         ----------
@@ -110,12 +112,13 @@ class RowQuestions(ABC):
         columns = self._key_columns(name)
         values = key_values(table, columns, key)
         rows = self.spark.table(chain.versions[chain.last])
-        rows_of_keys(self.spark, table, rows.select(*map(column_of, columns)).schema, [values])
+        schema = rows.select(*map(column_of, columns)).schema
+        wanted = rows_of_keys(self.spark, table, schema, [values])
         pairs = zip(columns, values, strict=True)
         key_is = reduce(
             Column.__and__, (column_of(c).eqNullSafe(F.lit(value)) for c, value in pairs)
         )
-        found = self._found(chain, key_is)
+        found = self._found(chain, key_is, wanted if isinstance(wanted, pa.Table) else None)
         twice = next((number for number, rows in found.items() if len(rows) > 1), None)
         if twice is not None:
             raise TrackingError(
@@ -124,8 +127,16 @@ class RowQuestions(ABC):
             )
         return list(changed_versions(found, chain, self._made_by(name)))
 
-    def _found(self, chain: Chain, selected: Column) -> dict[int, list[Row]]:
-        """Return by version its selected rows."""
+    def _found(
+        self, chain: Chain, selected: Column, keys: pa.Table | None = None
+    ) -> dict[int, list[Row]]:
+        """Return by version its selected rows.
+
+        Parameters
+        ----------
+        keys
+            The keys of the selected rows, where these alone select them.
+        """
 
         def among(query: str) -> str:
             return rows_of(self.engine.named(self.engine.frame(query).where(selected)))
@@ -134,7 +145,8 @@ class RowQuestions(ABC):
         start: int | None = chain.first
         while start is not None:
             numbers = chain.alike_from(start)
-            rows = self.engine.frame(rows_of(rows_of_versions(self.engine, chain, numbers, among)))
+            view = rows_of_versions(self.engine, chain, numbers, among, keys)
+            rows = self.engine.frame(rows_of(view))
             for since, until, *values in rows.collect():
                 for number in numbers[since:until]:
                     found[number].append(Row(*rows.columns[2:])(*values))

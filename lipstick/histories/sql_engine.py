@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from lipstick.histories.chain import Chain
 
 _STATEMENT: Final = "_lipstick_statement"
+_TOGETHER: Final = 40_000
+"""Rows that are compared at once, at most."""
 
 
 class SqlEngine(Protocol):
@@ -46,6 +48,12 @@ class SqlEngine(Protocol):
     def is_held(self, query: str) -> bool:
         """Return True if a query reads few rows, and this process holds them all."""
 
+    def count_here(self, query: str) -> int | None:
+        """Return the number of rows of a query that is computed here; None: it is not."""
+
+    def renew(self) -> None:
+        """Answer by the settings and relations that the session has now."""
+
     def literals(self, view: str) -> Sequence[Sequence[str | None] | None]:
         """Return the values of the columns of a stored view as literals of SQL, None for NULL.
 
@@ -59,7 +67,11 @@ class SqlEngine(Protocol):
         """Return the columns of a query."""
 
     def lifetimes(
-        self, chain: Chain, numbers: Sequence[int], select: Callable[[str], str]
+        self,
+        chain: Chain,
+        numbers: Sequence[int],
+        select: Callable[[str], str],
+        keys: pa.Table | None = None,
     ) -> str | None:
         """Return a view of rows of versions: SINCE, UNTIL, and their columns.
 
@@ -72,6 +84,8 @@ class SqlEngine(Protocol):
             are places among them.
         select
             Returns the query of the wanted rows, given a query of all.
+        keys
+            The values of some columns by which rows are wanted, where no others decide.
         """
 
 
@@ -82,13 +96,17 @@ def stored(engine: SqlEngine, query: str, *, few: bool = False) -> str:
 
 
 def rows_of_versions(
-    engine: SqlEngine, chain: Chain, numbers: Sequence[int], select: Callable[[str], str]
+    engine: SqlEngine,
+    chain: Chain,
+    numbers: Sequence[int],
+    select: Callable[[str], str],
+    keys: pa.Table | None = None,
 ) -> str:
     """Return a view of rows of versions: SINCE, UNTIL, and their columns; see :class:`SqlEngine`.
 
     Where it is not known what commits changed, each version is read.
     """
-    view = engine.lifetimes(chain, numbers, select)
+    view = engine.lifetimes(chain, numbers, select, keys)
     if view is not None:
         return view
     rows = (select(rows_of(chain.versions[number])) for number in numbers)
@@ -137,7 +155,17 @@ Concerned: TypeAlias = Callable[[], Sequence[ConcernedRows] | None]
 
 
 def are_as_expected(engine: SqlEngine, concerned: Sequence[ConcernedRows]) -> bool:
-    """Return True if all rows that were found, of the same columns, are the expected ones."""
+    """Return True if all rows that were found, of the same columns, are the expected ones.
+
+    They are compared together, as far as this process compares so many rows.
+    """
+    most = max((engine.count_here(rows.found) or 0 for rows in concerned), default=0)
+    together = max(1, _TOGETHER // max(most, 1))
+    parts = (concerned[n : n + together] for n in range(0, len(concerned), together))
+    return all(_are_as_expected(engine, part) for part in parts)
+
+
+def _are_as_expected(engine: SqlEngine, concerned: Sequence[ConcernedRows]) -> bool:
     found = [numbered({_STATEMENT: number}, rows.found) for number, rows in enumerate(concerned)]
     expected = [
         numbered({_STATEMENT: number}, rows.expected)

@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias, cast
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.errors import QueryError, StatementError, TrackingError, UnsupportedError
@@ -75,6 +76,9 @@ class KnownHistory(Protocol):
 
     def _key_columns(self, table: str) -> tuple[str, ...]:
         """Return the columns of a table's key."""
+
+    def _table_here(self, tracked: Tracked) -> pa.Table | None:
+        """Return the columns and tokens of a relation of few rows; None: Spark has them."""
 
     def _replay_before(self, step: HistoryStep) -> Replay:
         """Return a replay that stands before a statement, over the real rows."""
@@ -402,19 +406,19 @@ def check_step(
             ambiguous = effect.ambiguous
             real = union_all([effect.touched, rows_of(files[1])])
             computed = rows_of(engine.view(union_all([effect.became, rows_of(files[0])])))
-    if ambiguous is not None and engine.store(ambiguous) is not None:
-        raise StatementError(
-            f"Several rows of the source of {step.name!r} match one row of {step.table}: "
-            "which of them changed it is not known.\nReenact it with a source that has a row "
-            "for each."
-        )
-    if differing := _shown(engine, later.names, real, computed):
-        replay.check_nulls(step, step.statement, replay.relations(step).before)
-        raise StatementError(
-            f"Version {step.version} of {step.table} is not what {step.name!r} makes of the "
-            f"version before. {differing}\nGive the statement that made this version, and the "
-            "sources as they were then (reads=...)."
-        )
+        if ambiguous is not None and engine.store(ambiguous) is not None:
+            raise StatementError(
+                f"Several rows of the source of {step.name!r} match one row of {step.table}: "
+                "which of them changed it is not known.\nReenact it with a source that has a row "
+                "for each."
+            )
+        if differing := _shown(engine, later.names, real, computed):
+            replay.check_nulls(step, step.statement, replay.relations(step).before)
+            raise StatementError(
+                f"Version {step.version} of {step.table} is not what {step.name!r} makes of the "
+                f"version before. {differing}\nGive the statement that made this version, and the "
+                "sources as they were then (reads=...)."
+            )
 
 
 def _shown(engine: SparkReplayEngine, columns: Sequence[str], real: str, other: str) -> str:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphquery.exchange.openlineage_events import OutputLineage, Parts
 from rewriter.analysis.column_lineage import SourceColumn, column_lineage, deciding_columns
-
-if TYPE_CHECKING:
-    from rewriter.blocks import Block
+from rewriter.blocks import Block
 
 
 def output_lineage(

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.capture.manifest import RelationRecord
+from lipstick.dataframes.arrow import arrow_rows
 from lipstick.engines.memory import order
 from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.scenarios import Deleted, Scenarios
@@ -81,10 +82,11 @@ def resolve_scenarios(given: Given, capture: AskedCapture, *, strict: bool = Fal
     if isinstance(given, Each):
         return _each(given, capture)
     relations, types = capture.manifest.relations, capture._token_types()
-    if tabulated(given):
-        resolved = _tabulated(given, relations, types)
-    else:
-        resolved = _listed(given, relations, types, capture.engine.spark, strict=strict)
+    resolved = (
+        _tabulated(given, relations, types)
+        if tabulated(given)
+        else _listed(given, relations, types, capture.engine.spark, strict=strict)
+    )
     for name, deleted in resolved.deleted.items():
         check_keys(capture, name, deleted.tokens, strict=strict)
     return resolved
@@ -221,7 +223,7 @@ def _each(given: Each, capture: AskedCapture) -> Scenarios:
         from lipstick.capture.lookup import source_rows
 
         columns = [f"`{name}`" for name in dict.fromkeys([*record.token, *by])]
-        table = source_rows(spark, record).select(*columns).toArrow()
+        table = arrow_rows(source_rows(spark, record).select(*columns))
     labels, numbers = groups(table, by)
     tokens = table.select(list(record.token)).combine_chunks()
     return Scenarios(labels, {record.name: Deleted(tokens, numbers)})

@@ -25,7 +25,7 @@ from pyspark.sql.types import (
 from lipstick.capture.files import arrow_of
 from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import RelationRecord
-from lipstick.dataframes.arrow import frame_of_arrow
+from lipstick.dataframes.arrow import arrow_rows, frame_of_arrow
 from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.lossless import Declared, lossless, misfit
 from lipstick.engines.memory.scenarios import Updated, Updates
@@ -288,7 +288,7 @@ def _evaluated(
             lost.append(F.when(misfits, value.cast("string")).alias(f"{_LOST}{known}"))
             changed = changed | misfits | ~fitted.eqNullSafe(F.col(f"`{known}`"))
         keys = [F.col(f"`{name}`") for name in dict.fromkeys([*record.token, *by])]
-        table = rows.where(changed).select(*keys, *columns, *lost).toArrow()
+        table = arrow_rows(rows.where(changed).select(*keys, *columns, *lost))
     except PySparkException as error:
         raise TrackingError(
             f"The new values {dict(what)} cannot be computed over {record.name!r}: "

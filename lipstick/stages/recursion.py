@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 from pyspark.sql.types import StructType
 
-from lipstick.dataframes.arrow import frame_of_arrow
+from lipstick.dataframes.arrow import arrow_rows, frame_of_arrow, with_nullable_columns
 from lipstick.errors import NeedsSparkError, UnsupportedError
 from lipstick.stages.reading import own_sql
 from lipstick.stages.surroundings import Surroundings
@@ -160,7 +160,7 @@ class _Iteration:
         schema = StructType()
         for name, field in zip(self._names(0, self._first), fields, strict=True):
             schema.add(name, field.dataType)
-        level = self._level(frame.toArrow(), 0, self._first, None)
+        level = self._level(arrow_rows(frame), 0, self._first, None)
         levels = [level]
         number, total = 0, level.num_rows
         try:
@@ -179,7 +179,7 @@ class _Iteration:
         finally:
             self._spark.catalog.dropTempView(self._view)
         # The first levels have no tokens of later ones, whatever relations promise of their keys.
-        levels = [_nullable(level) for level in levels]
+        levels = [with_nullable_columns(level) for level in levels]
         table = pa.concat_tables(levels, promote_options="default")
         table = table.append_column(LEVEL_ROW, pa.array(np.arange(total, dtype=np.int64)))
         schema.add(LEVEL_ROW, T.LongType())
@@ -197,7 +197,7 @@ class _Iteration:
             if rows is not None:
                 return rows
             self._at_hand = None
-        return self._from_spark(before).toArrow()
+        return arrow_rows(self._from_spark(before))
 
     def _joined(self, before: pa.Table, schema: StructType) -> pa.Table:
         """Return the rows of the next level, computed in this process."""
@@ -298,11 +298,6 @@ def _is_readable(kind: T.DataType) -> bool:
     if isinstance(kind, T.StringType):
         return kind.simpleString() == "string"
     return isinstance(kind, _READABLE)
-
-
-def _nullable(table: pa.Table) -> pa.Table:
-    """Return rows whose columns may have NULLs."""
-    return table.cast(pa.schema([field.with_nullable(True) for field in table.schema]))
 
 
 def _in_order(rows: pa.Table) -> pa.Table:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Final
 
 from pyspark.errors import ParseException, PySparkException
 from pyspark.sql import SparkSession
 
 from lipstick.errors import QueryError, UnsupportedError
-from lipstick.tracking.catalog import COLLATION, PLAIN_COLLATION
 from rewriter import ViewText
+
+COLLATION: Final = "collation"
+"""Among the settings of a view: the collation that texts have in it, if they are not plain."""
+PLAIN_COLLATION: Final = "UTF8_BINARY"
 
 _READ_AS = {
     "spark.sql.groupByOrdinal": ("true", "integers in GROUP BY are places in the select list"),
@@ -54,6 +58,13 @@ _PARSED_BY = {
 
 A text that means the same under both is annotated; the guard sees where one does not.
 """
+
+_WHILE_PLANNING = (
+    "spark.sql.optimizer.decorrelateExistsSubqueryLegacyIncorrectCountHandling.enabled",
+    "spark.sql.optimizer.decorrelateSubqueryLegacyIncorrectCountHandling.enabled",
+    "spark.sql.legacy.scalarSubqueryAllowGroupByNonEqualityCorrelatedPredicate",
+)
+"""The first settings that a query has after it was analysed, too."""
 
 _CASE = "spark.sql.caseSensitive"
 
@@ -197,8 +208,32 @@ def naming_settings(spark: SparkSession) -> Iterator[None]:
         ]
         if not named:
             raise
-        advice = f"{error.advice} It may be refused since {', '.join(named)} in this session."
+        advice = f"{error.advice} It may be refused since {', '.join(named)} where it is read."
         raise type(error)(error.problem, advice, error.sql, error.span) from error
+
+
+def settings_now(spark: SparkSession) -> Mapping[str, str]:
+    """Return the settings of a session as they are now, in a classic one by one call of the JVM."""
+    in_jvm = getattr(spark.conf, "_jconf", None)
+    settings: Mapping[str, str] = spark.conf.getAll if in_jvm is None else in_jvm.getAllAsJava()
+    return settings
+
+
+def settings_of_plans(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return settings with the usual values where they only decide how texts are read."""
+    usual = {name: value for name, (value, _) in _READ_AS.items() if name not in _WHILE_PLANNING}
+    usual |= _PARSED_BY
+    return {name: usual.get(name, value) for name, value in settings.items()}
+
+
+def put_back_settings(spark: SparkSession, settings: Mapping[str, str]) -> None:
+    """Give a session the settings of another time, and no others."""
+    now = spark.conf.getAll
+    for name in now.keys() - settings.keys():
+        spark.conf.unset(name)
+    for name, value in settings.items():
+        if now.get(name) != value:
+            spark.conf.set(name, value)
 
 
 @contextmanager

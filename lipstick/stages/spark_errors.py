@@ -79,9 +79,11 @@ def invalid(
     if kind is not None and unknown is not None:
         name = _plain(unknown[0])
         problem = f"There is no {kind} {name!r}"
-        known = {"table or view": names, "function": functions.__all__}
-        others = known.get(kind) or _suggested(text)
+        tracked = tuple(names) if kind == "table or view" else ()
+        others = tracked or (functions.__all__ if kind == "function" else _suggested(text))
         advice = closest(name, others) if others else f"Check the name of the {kind}."
+        if name in tracked:
+            advice = f"It was dropped after it was tracked: make it again, or untrack({name!r})."
         place = _place_of_name(name, sql) if written else place
     refusal = InvalidQueryError(problem, advice, sql, place)
     refusal.condition = condition or None

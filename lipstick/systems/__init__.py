@@ -13,13 +13,10 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lipstick.outer import resolve
 from semiring.errors import LipstickError
-
-if TYPE_CHECKING:
-    from lipstick.systems.hooks import StreamTracker, TableExporter
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,31 +211,14 @@ def page_of(subject: object) -> SystemPage | None:
     return next((page for page in known if isinstance(subject, resolve(page.subject))), None)
 
 
-def stream_tracker() -> StreamTracker:
-    """Return the hook by which sessions track streaming frames.
+def only_hook(hook: str, action: str) -> Any:
+    """Return what the installed system with a hook has by it.
 
     Raises
     ------
     LipstickError
         No system has one.
     """
-    tracker: StreamTracker = resolve(_only("tracker", "tracks streaming data frames"))
-    return tracker
-
-
-def table_exporter(folder: Any) -> TableExporter:
-    """Return the exporter of written tables into a graph store.
-
-    Raises
-    ------
-    LipstickError
-        No system has one.
-    """
-    exporter: TableExporter = resolve(_only("exporter", "exports written tables"))(folder)
-    return exporter
-
-
-def _only(hook: str, action: str) -> str:
     references = [reference for system in installed() if (reference := getattr(system, hook))]
     if not references:
         names = ", ".join(system.name for system in installed()) or "none"
@@ -246,4 +226,4 @@ def _only(hook: str, action: str) -> str:
             f"No installed system {action}; there are: {names}.\n"
             "Install lipstick-spark whole: its folder lipstick/systems lacks one."
         )
-    return str(references[0])
+    return resolve(references[0])

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from lipstick.systems import only_hook
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -88,3 +90,27 @@ class TableExporter(Protocol):
 
     def export(self, derivation: Derivation, source: Source) -> str:
         """Export a version of a written table, and return the identity of its channel."""
+
+
+def stream_tracker() -> StreamTracker:
+    """Return the hook by which sessions track streaming frames.
+
+    Raises
+    ------
+    LipstickError
+        No system has one.
+    """
+    tracker: StreamTracker = only_hook("tracker", "tracks streaming data frames")
+    return tracker
+
+
+def table_exporter(folder: Any) -> TableExporter:
+    """Return the exporter of written tables into a graph store.
+
+    Raises
+    ------
+    LipstickError
+        No system has one.
+    """
+    exporter: TableExporter = only_hook("exporter", "exports written tables")(folder)
+    return exporter

@@ -10,9 +10,10 @@ from operator import and_
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import StructType
 
 from lipstick.capture.manifest import Manifest
+from lipstick.dataframes.arrow import frame_of_arrow, with_nullable_fields
 from lipstick.questions.what_if import CHANGE, Route, WhatIf
 from lipstick.tables.derivation import TUPLE, Part
 from lipstick.tables.derived_rows import table_columns
@@ -63,17 +64,8 @@ def _with_nulls(pairs: DataFrame, side: str) -> Column:
     """Return the structs of a side, whose fields may be NULL."""
     kind = pairs.schema[side].dataType
     assert isinstance(kind, StructType)
-    if all(field.nullable for field in kind.fields):
-        return F.col(side)
-    return F.col(side).cast(_nullable(kind)).alias(side)
-
-
-def _nullable(row: StructType) -> StructType:
-    """Return the type of a row whose fields may be NULL.
-
-    pyarrow looks for NULLs in the fields of a struct that is NULL itself.
-    """
-    return StructType([StructField(field.name, field.dataType) for field in row.fields])
+    (loose,) = with_nullable_fields(StructType().add(side, kind)).fields
+    return F.col(side) if loose.dataType == kind else F.col(side).cast(loose.dataType).alias(side)
 
 
 # -- answers -----------------------------------------------------------------------------------
@@ -116,12 +108,11 @@ def as_frames(
 ) -> WhatIf[DataFrame]:
     """Return a hypothetical answer that was computed in memory as data frames."""
     schema = StructType.fromJson(json.loads(manifest.schema))
-    row = _nullable(schema)
-    changes = StructType().add(CHANGE, "string", False).add("old", row).add("new", row)
+    changes = StructType().add(CHANGE, "string", False).add("old", schema).add("new", schema)
     return WhatIf(
         answer.method,
-        lambda: spark.createDataFrame(answer.df, schema=schema),
-        lambda: spark.createDataFrame(answer.changes, schema=changes),
+        lambda: frame_of_arrow(spark, answer.df, schema),
+        lambda: frame_of_arrow(spark, answer.changes, changes),
     )
 
 

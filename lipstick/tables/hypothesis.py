@@ -9,7 +9,7 @@ small captures all of this is done in this process (:mod:`lipstick.tables.small_
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from typing import TYPE_CHECKING, TypeAlias
@@ -21,6 +21,7 @@ from pyspark.sql.types import LongType, StructType
 
 from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import Manifest, RelationRecord
+from lipstick.dataframes.arrow import arrow_rows, frame_of_arrow
 from lipstick.engines.route import answer, left_to_spark
 from lipstick.errors import NeedsSparkError
 from lipstick.questions.deletion import Deletion, check_readable, without
@@ -71,11 +72,32 @@ class HypotheticalRows:
         schema = StructType(list(self.schema.fields))
         if ROW_COLUMN in self.table.column_names:
             schema.add(ROW_COLUMN, LongType())
-        self.spark.createDataFrame(self.table, schema).createOrReplaceTempView(view)
+        frame_of_arrow(self.spark, self.table, schema).createOrReplaceTempView(view)
         return view
 
 
-Fate: TypeAlias = pa.Table | str | HypotheticalRows
+@dataclass(frozen=True, eq=False)
+class UpdatedRows:
+    """The rows of a relation that are as many, and some of them with other values.
+
+    Parameters
+    ----------
+    show
+        Makes a view of all rows.
+    update
+        The tokens of the rows with other values, and the columns that differ in any.
+    """
+
+    show: Callable[[], str]
+    update: pa.Table
+
+    @cached_property
+    def view(self) -> str:
+        """A view of all rows, made when it is first asked for."""
+        return self.show()
+
+
+Fate: TypeAlias = pa.Table | str | HypotheticalRows | UpdatedRows
 """The outcome for a relation: the tokens of deleted rows, or its hypothetical rows, or a view of
 these."""
 
@@ -93,7 +115,15 @@ class Reduced:
     """
 
     deletion: Deletion
-    replaced: Mapping[str, str | HypotheticalRows]
+    replaced: Mapping[str, str | HypotheticalRows | UpdatedRows]
+
+    @property
+    def updates(self) -> dict[str, pa.Table] | None:
+        """By relation the new values of rows; None: rows are deleted or added."""
+        of = self.replaced.items()
+        found = {name: rows.update for name, rows in of if isinstance(rows, UpdatedRows)}
+        gone = any(table.num_rows for table in self.deletion.tokens.values())
+        return None if gone or len(found) < len(self.replaced) else found
 
 
 class Hypothesis:
@@ -126,13 +156,13 @@ class Hypothesis:
     def reduced(self, capture: AskedCapture) -> Reduced:
         """Return what becomes of the relations that the query of a capture reads."""
         deleted: dict[str, pa.Table] = {}
-        replaced: dict[str, str | HypotheticalRows] = {}
+        replaced: dict[str, str | HypotheticalRows | UpdatedRows] = {}
         for name, record in capture.manifest.relations.items():
             gone = self._tokens.get(name.lower())
             fate = self._replayed.get(name.lower())
             if fate is None and record.derived is not None:
                 fate = self._fate(capture, record)
-            if isinstance(fate, str | HypotheticalRows):
+            if isinstance(fate, str | HypotheticalRows | UpdatedRows):
                 replaced[name] = fate
             elif fate is not None:
                 gone = fate if gone is None else pa.concat_tables([gone.cast(fate.schema), fate])
@@ -237,7 +267,7 @@ class Hypothesis:
         compared = {part: self._compared(capture, derivation, part) for part in concerned}
         if all(comparison.only_deletes for comparison in compared.values()):
             gone = [comparison.deleted for comparison in compared.values()]
-            return reduce(DataFrame.unionAll, gone).toArrow()
+            return arrow_rows(reduce(DataFrame.unionAll, gone))
         rows = [
             compared[part].rows
             if part in compared
@@ -290,7 +320,7 @@ class Hypothesis:
             return replaced.table
         record = capture.manifest.relations[name]
         if replaced is not None:
-            rows = self._spark.table(replaced)
+            rows = self._spark.table(replaced if isinstance(replaced, str) else replaced.view)
         elif record.derived is not None:
             derivation = capture.ancestry.derivation(record)
             schema = schema_of(derivation)
@@ -299,7 +329,7 @@ class Hypothesis:
             known = capture.cluster.readable[name]
             check_readable(self._spark, known)
             rows = source_rows(self._spark, known)
-        table = rows.limit(MOST + 1).toArrow()
+        table = arrow_rows(rows.limit(MOST + 1))
         if table.num_rows > MOST:
             raise NeedsSparkError(f"{name} is large.")
         return table

@@ -9,13 +9,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.dataframes import query_text
 from lipstick.dataframes.streaming import uppermost
+from lipstick.stages.settings import COLLATION, PLAIN_COLLATION
 from lipstick.tracking.formats.probe import versioned_table
 from lipstick.tracking.names import Identity, identity_of, is_table, plain_name
 from lipstick.tracking.states import local_path
@@ -29,9 +29,6 @@ from rewriter.frames.writing.literals import sql_type
 
 _COLUMNS_IN_FILES = frozenset({"orc", "parquet"})
 """Formats whose files have names and types of columns, which no option of a reader changes."""
-COLLATION: Final = "collation"
-"""Among the settings of a view: the collation that texts have in it, if they are not plain."""
-PLAIN_COLLATION: Final = "UTF8_BINARY"
 
 _VIEW_TEXT = "View Text"
 _VIEW_NAMESPACE = "View Catalog and Namespace"

@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.capture.files import arrow_of, in_arrow
+from lipstick.dataframes.arrow import arrow_rows
 from lipstick.dataframes.jvm import analysed, elements
+from lipstick.tracking.formats.versions import EMPTY
 from lipstick.tracking.naming import ROW_BITS
 from lipstick.tracking.source import Source
 from lipstick.tracking.states import local_path, local_state
@@ -43,10 +44,6 @@ READ_BYTES: Final = 256 << 20
 """The maximum number of bytes of its rows, which can be far more than its file has."""
 KEPT_BYTES: Final = 512 << 20
 """Bytes of all relations that are kept, at most; the one that was read first is forgotten first."""
-
-_DAY: Final = 86_400_000_000
-_CALENDAR: Final = -25_202
-"""The day, 1901-01-01, from which on Spark reads moments as every file has them."""
 
 _IN_THE_PLAN = ("LocalRelation", "OneRowRelation", "Range")
 _OF_FILES = ("LogicalRelation", "LogicalRelationWithTable")
@@ -80,7 +77,7 @@ class LocalRelations:
 
     def of(self, relations: Iterable[Tracked]) -> Relations:
         """Return what finds the rows of some relations by their views, for one capture."""
-        settings = _settings(self._spark)
+        settings = session_settings(self._spark)
         if settings != self._settings:
             self._tables.clear()
             self._steady.clear()
@@ -128,24 +125,28 @@ class LocalRelations:
 
         Its texts are not UTF-8, or Spark fails in a column that the query may not even read.
         """
+        # Sessions that read no relation do not load this module.
+        from lipstick.tracking.stored_rows import valid
+
         frame = tracked.frame(self._spark)
         schema = arrow_of(frame.schema)
+        given = tracked.source.held if tracked.naming is Naming.KEY else None
+        if given is not None and _named_types(given.schema) == _named_types(schema):
+            return valid(given, schema).combine_chunks()
         rows = _of_files(tracked, schema)
         if rows is None and sum(size for _, size, _ in tracked.source.fingerprint) <= MOST_BYTES:
             with suppress(PySparkException, Py4JError, pa.ArrowException):
-                rows = _valid(frame.limit(MOST_ROWS + 1).toArrow(), schema)
+                rows = valid(arrow_rows(frame.limit(MOST_ROWS + 1)), schema)
         if rows is None or rows.num_rows > MOST_ROWS or rows.nbytes > READ_BYTES:
             return None
         return rows.combine_chunks()
 
 
-def _valid(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """A table in the types of a schema, whose texts are UTF-8; else Arrow's error."""
-    table.validate(full=True)
-    return table.cast(schema)
+def _named_types(schema: pa.Schema) -> list[tuple[str, pa.DataType]]:
+    return list(zip(schema.names, schema.types, strict=True))
 
 
-def _settings(spark: SparkSession) -> str:
+def session_settings(spark: SparkSession) -> str:
     """The settings of a session, as one text: in a classic session one call of the JVM."""
     in_jvm = getattr(spark.conf, "_jconf", None)
     return str(spark.conf.getAll) if in_jvm is None else str(in_jvm.getAllAsJava().toString())
@@ -173,22 +174,26 @@ def _of_leaf(leaf: Any, tracked: Tracked) -> Steadiness | None:
     if kind == "LogicalRDD":
         of_driver = all(name in _OF_THE_DRIVER for name in _lineage(leaf.rdd()))
         return Steadiness.ONCE if of_driver else None
-    if tracked.source.version is not None and kind in (*_OF_FILES, "DataSourceV2Relation"):
-        return Steadiness.ALWAYS if int(str(leaf.stats().sizeInBytes())) <= MOST_BYTES else None
-    if kind not in _OF_FILES or not tracked.source.fingerprint:
-        return None
-    of_files = leaf.relation().getClass().getSimpleName() == "HadoopFsRelation"
     most = FILE_BYTES if _own_files(tracked) else MOST_BYTES
-    few = of_files and int(str(leaf.stats().sizeInBytes())) <= most
-    return Steadiness.ALWAYS if few else None
+    if tracked.source.version is None or kind not in (*_OF_FILES, "DataSourceV2Relation"):
+        if kind not in _OF_FILES or not tracked.source.fingerprint:
+            return None
+        if leaf.relation().getClass().getSimpleName() != "HadoopFsRelation":
+            return None
+    return Steadiness.ALWAYS if int(str(leaf.stats().sizeInBytes())) <= most else None
 
 
 def _own_files(tracked: Tracked) -> list[Path]:
     """The local Parquet files whose rows a relation has, as they are; empty: it has others."""
     source, by_row = tracked.source, tracked.naming is Naming.ROWS
-    has_files = source.format == "parquet" and tracked.copied is None
-    named = by_row or tracked.naming is Naming.KEY
-    if not (has_files and named and all(local_state(s[0]) == s for s in source.fingerprint)):
+    if tracked.copied is not None or not (by_row or tracked.naming is Naming.KEY):
+        return []
+    if source.version is not None:
+        (pinned,) = source.versions
+        version = EMPTY if by_row or pinned.version is None else pinned.version
+        files = source.version.own_files([version]) if version else None
+        return [] if files is None else sorted(files[version])
+    if source.format != "parquet" or any(local_state(s[0]) != s for s in source.fingerprint):
         return []
     uris = tracked.files if by_row else [uri for uri, _, _ in source.fingerprint]
     return [path for uri in uris if (path := local_path(uri)) is not None]
@@ -199,44 +204,25 @@ def _of_files(tracked: Tracked, schema: pa.Schema) -> pa.Table | None:
     # Imports pandas, which takes longer than the import of all else.
     import pyarrow.parquet as pq
 
-    if any(pa.types.is_nested(kind) for kind in schema.types):
-        return None
+    from lipstick.tracking.stored_rows import stored_rows
+
     tables: list[pa.Table] = []
     try:
         for number, path in enumerate(_own_files(tracked)):
             with pq.ParquetFile(path) as file:
-                stored = {file.schema.column(n).physical_type for n in range(len(file.schema))}
-                count = file.metadata.num_rows + sum(each.num_rows for each in tables)
-                if count > MOST_ROWS or "INT96" in stored:
+                if file.metadata.num_rows + sum(each.num_rows for each in tables) > MOST_ROWS:
                     return None
-                table = file.read([name for name in schema.names if name != ROW_COLUMN])
+                own = [field for field in schema if field.name != ROW_COLUMN]
+                table = stored_rows(file, pa.schema(own))
+            if table is None:
+                return None
             if tracked.naming is Naming.ROWS:
                 places = pa.array(np.arange(table.num_rows) | number << ROW_BITS)
-                table = table.append_column(ROW_COLUMN, places)
-            given = [table.schema.field(name).type for name in schema.names]
-            if not all(map(_has_zone_as, given, schema.types)):
-                return None
-            tables.append(_valid(table.select(schema.names), schema))
+                table = table.append_column(ROW_COLUMN, places).select(schema.names)
+            tables.append(table)
     except (pa.ArrowException, KeyError, OSError):
         return None
-    rows = pa.concat_tables(tables) if tables else None
-    return None if rows is None or any(map(_is_early, rows.columns)) else rows
-
-
-def _has_zone_as(stored: pa.DataType, kind: pa.DataType) -> bool:
-    """Return True unless one of two types is of instants and the other one of local times."""
-    if not pa.types.is_timestamp(kind):
-        return not pa.types.is_timestamp(stored)
-    return pa.types.is_timestamp(stored) and (stored.tz is None) == (kind.tz is None)
-
-
-def _is_early(column: pa.ChunkedArray) -> bool:
-    """Return True if a column has moments of a time when calendars of files differ."""
-    days = pa.types.is_date(column.type)
-    if not days and not pa.types.is_timestamp(column.type):
-        return False
-    first = pc.min(column).value
-    return first is not None and first < _CALENDAR * (1 if days else _DAY)
+    return pa.concat_tables(tables) if tables else None
 
 
 def _lineage(rdd: Any) -> Iterator[str]:

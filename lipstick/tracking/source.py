@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import unquote, urlparse
@@ -22,7 +22,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.dataframes.arrow import frame_of_arrow
-from lipstick.errors import SourceChangedError, SourceError
+from lipstick.errors import SourceChangedError, SourceError, first_line, readable_types
 from lipstick.tracking.formats.probe import (
     check_plain_files,
     check_readable,
@@ -126,6 +126,8 @@ class Source:
     """The versions of tables that the rows are read from, instead of a fingerprint."""
     identity: Identity | None = None
     """The table of the catalog whose rows these are; None: they are of none."""
+    held: pa.Table | None = field(default=None, compare=False)
+    """The table of this process that the rows were given as."""
     stays: bool = False
     """The version was asked for: the name of the table does not mean it once there is another."""
 
@@ -202,9 +204,10 @@ def read_source(
             ) from error
         found = _read_frame(spark, frame, f"table {text}", text, copied=copied)
         return replace(found, identity=identity_of(spark, name_parts(text)))
-    if not isinstance(source, DataFrame):
-        source = as_frame(spark, source)
-    return _read_frame(spark, source, "data frame", None, copied=copied)
+    if isinstance(source, DataFrame):
+        return _read_frame(spark, source, "data frame", None, copied=copied)
+    read = _read_frame(spark, as_frame(spark, source), "data frame", None, copied=copied)
+    return replace(read, held=source if isinstance(source, pa.Table) else None)
 
 
 def _read_version(
@@ -303,9 +306,10 @@ def _read_path(
         options = {"header": "true", "inferSchema": "true", **options}
     try:
         frame = spark.read.format(kind).options(**options).load(path)
-        frame.schema  # noqa: B018 - Connect reads the schema here
+        with readable_types():
+            frame.schema  # noqa: B018 - Connect reads the schema here
     except PySparkException as error:
-        raise SourceError(f"Spark cannot read {path!r} as {kind}: {error}") from error
+        raise SourceError(f"Spark cannot read {path!r} as {kind}: {first_line(error)}") from error
     files = fingerprint(spark, frame)
     check_plain_files(folders_of(files))
     folders = _listed(spark, (path,), options, files)
@@ -365,8 +369,8 @@ def check_unchanged(spark: SparkSession, name: str, source: Source) -> None:
         came = set[str]() if folders is None else _files(spark, folders) - folders.files
     except PySparkException as error:
         raise SourceChangedError(
-            f"The source of {name!r} ({source.description}) cannot be read any more: {error}\n"
-            f"untrack({name!r}), then track what is there."
+            f"The source of {name!r} ({source.description}) cannot be read any more: "
+            f"{first_line(error)}\nuntrack({name!r}), then track what is there."
         ) from error
     changed = sorted({state[0] for state in set(source.fingerprint) ^ set(now)} | came)
     if not changed:

@@ -41,6 +41,8 @@ _ENDS: Final = "getResult"
 _IN_JVM: Final = (*_READ_IN_JVM, _BEGINS, _ENDS, "collectToPython", "tailToPython")
 """The methods of the JVM that these calls come to; answers of the first ones are read here."""
 _OVER_CONNECT: Final = ("to_pandas", "to_table")
+_COMMANDS: Final = ("config", "execute_command", *_OVER_CONNECT)
+"""The methods that settings, views and catalogs are changed by, the last as rows of a relation."""
 _OURS: Final = ("lipstick", "py4j", "pyspark")
 _LIBRARIES: Final = tuple(
     {sysconfig.get_path(name) + os.sep for name in ("platlib", "purelib", "stdlib")}
@@ -92,12 +94,18 @@ def notice(spark: SparkSession, take: Taker) -> Callable[[], None]:
 
 
 def notice_commands(spark: SparkSession, take: Callable[[Any, float], None]) -> Callable[[], None]:
-    """Hand over each command of a session over Spark Connect, and when it began."""
-    return _listened([_Door.of(spark.client, "execute_command")], spark, take)
+    """Hand over each command of a session over Spark Connect, and when it began.
+
+    Commands are messages of their own, operations on settings, and plans that change a catalog.
+    """
+    doors = [_Door.of(spark.client, name) for name in _COMMANDS]
+    return _listened(doors, spark, take, of_commands=True)
 
 
-def _listened(doors: Sequence[_Door], spark: SparkSession, take: Any) -> Callable[[], None]:
-    known = (spark, take)
+def _listened(
+    doors: Sequence[_Door], spark: SparkSession, take: Any, *, of_commands: bool = False
+) -> Callable[[], None]:
+    known = (spark, take, of_commands)
     for door in doors:
         door.takers = (*door.takers, known)
 
@@ -117,7 +125,7 @@ class _Door:
         self.client = client
         self.name = name
         self.method: Callable[..., Any] = getattr(client, name)
-        self.takers: tuple[tuple[SparkSession, Any], ...] = ()
+        self.takers: tuple[tuple[SparkSession, Any, bool], ...] = ()
         self._begun = local()
 
     @classmethod
@@ -138,12 +146,12 @@ class _Door:
                 return self.method(first, *others, **options)
         since = time.time()
         answer = self.method(first, *others, **options)
+        for _, take, of_commands in self.takers:
+            if of_commands:
+                take(first, since)
         if in_jvm == _BEGINS:
             self._begun.since = since
-        elif self.name == "execute_command":
-            for _, take in self.takers:
-                take(first, since)
-        elif not is_inside():
+        elif (in_jvm or self.name in _OVER_CONNECT) and not is_inside():
             try:
                 since = getattr(self._begun, "since", since) if in_jvm == _ENDS else since
                 self._hand_over(in_jvm, answer, since)
@@ -157,7 +165,8 @@ class _Door:
         if called is None or (in_jvm and is_error(answer)[0]):
             return
         frame, name = called.f_locals["self"], called.f_code.co_name
-        takers = [take for spark, take in self.takers if _is_same(frame.sparkSession, spark)]
+        known = ((spark, take) for spark, take, of_commands in self.takers if not of_commands)
+        takers = [take for spark, take in known if _is_same(frame.sparkSession, spark)]
         if not takers:
             return
         title = _TITLES.get(name, name)

@@ -1,21 +1,21 @@
 """Checks of libraries that run on Spark: each result tied to the query that made it.
 
 Whatever a library is, its checks are queries that it shows itself. Within a block they are kept
-with what they returned. A result is tied to a query by the number that both have; where several
-queries have returned it, by the columns that they read.
+with what they returned, and with the object of the library that asked for each:
+`libraries.py` reads that, and the report.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+import math
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from lipstick.errors import CaptureError
-from lipstick.outer import resolve
+from lipstick.watching.libraries import LibraryVerdict, ReportedResult, asker, reports_of
 from lipstick.watching.shown import Shown
 from semiring.support.door import checked
 
@@ -24,48 +24,8 @@ if TYPE_CHECKING:
 
     from lipstick.questions.why.answer import Explanation
 
-_TOTALS: Final = ("row_count", "values_count")
-_BRANCH: Final = re.compile(r"^[\s:+|-]+")
-_HANDED_ON: Final = re.compile(r"(?<=[\[ ])\w+(?=[,\]])")
-_LEAVES: Final = ("Data", "Local", "Logical", "Relation", "SubqueryAlias", "View")
-"""The beginnings of lines, in the text of a plan, of relations and their names."""
-_LIMITED: Final = re.compile(r"count\s.{0,40}?GlobalLimit")
-"""The beginning of counts of the first rows, such as of samples of failures."""
-_CHOOSES: Final = re.compile(r"\b(?:CASE|Filter|filter)\b")
-"""Words in the expressions of numbers of failures, which values of all rows do not have."""
-
-
-@dataclass(frozen=True, slots=True)
-class LibraryVerdict:
-    """The verdict of a library on a check.
-
-    Attributes
-    ----------
-    passed
-        None: the library has none, such as for a check that could not run.
-    failures
-        The number of failures that it found; None: the check is about a value.
-    value
-        The value that it found; None: it reports none.
-    columns, words
-        The columns that the check is about, and words that the expression of its query has.
-    text
-        The expression in SQL that the library computed the number by; None: it names none.
-    ordered
-        True if the library reports verdicts in the order of its queries.
-    one
-        True if the library asked whether there is a failure, and not for their number.
-    """
-
-    name: str
-    passed: bool | None
-    failures: float | None = None
-    value: Any = None
-    columns: tuple[str, ...] = ()
-    words: tuple[str, ...] = ()
-    text: str | None = None
-    ordered: bool = False
-    one: bool = False
+_CLOSE: Final = 1e-9
+"""The relative distance, at most, of a number in a report from that of its query."""
 
 
 @checked
@@ -81,12 +41,15 @@ class LibraryResult:
         The query, and the column in its answer that has the number; None: not known.
     reason
         Why there is no query; empty: there is one.
+    counts_failures
+        True if the query is a ``count`` of the rows that fail.
     """
 
     verdict: LibraryVerdict
     query: Shown | None = None
     column: str | None = None
     reason: str = ""
+    counts_failures: bool = False
 
     @property
     def name(self) -> str:
@@ -104,7 +67,7 @@ class LibraryResult:
         A number of failures is explained against 0; rows that were counted must not be there.
         """
         query, column = self._asked()
-        if self._counts:
+        if self.counts_failures:
             return query.failing().why(**options)
         if self.verdict.failures and not {"than", "too"} & set(options):
             options |= {"than": 0, "too": "high"}
@@ -117,14 +80,9 @@ class LibraryResult:
     def top(self, k: int = 10, **options: Any) -> pa.Table:
         """Return the input rows that move the number most; :meth:`lipstick.AnnotatedFrame.top`."""
         query, column = self._asked()
-        if self._counts:
+        if self.counts_failures:
             return self.why().top(k, **options)
         return query.top(column, k, **options)
-
-    @property
-    def _counts(self) -> bool:
-        """True if the query counts rows that must not be there."""
-        return bool(self.verdict.failures) and self.column == "count"
 
     def _asked(self) -> tuple[Shown, str]:
         if self.query is None or self.column is None:
@@ -137,25 +95,35 @@ class LibraryResult:
         return f"{self.name} {states[self.passed]}: {tied}"
 
 
+class AskedQuery(NamedTuple):
+    """A query of a block, and who asked for it in a library; None: in none that is known."""
+
+    query: Shown
+    by: Any
+
+
 @checked
 class CheckRun:
     """The queries that were run in a block, and the results that they made."""
 
-    def __init__(self, begin: Callable[[list[Shown]], Callable[[], None]]) -> None:
+    def __init__(self, begin: Callable[[Callable[[Shown], None]], Callable[[], None]]) -> None:
         self._begin = begin
-        self._queries: list[Shown] = []
+        self._asked: list[AskedQuery] = []
 
     def __enter__(self) -> Self:
-        self._end = self._begin(self._queries)
+        self._end = self._begin(self._keep)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._end()
 
+    def _keep(self, query: Shown) -> None:
+        self._asked.append(AskedQuery(query, asker(sys._getframe(1))))
+
     @property
     def queries(self) -> tuple[Shown, ...]:
         """The queries that the library has shown, in their order; ``returned`` has their rows."""
-        return tuple(self._queries)
+        return tuple(each.query for each in self._asked)
 
     def results(self, report: Any = None) -> list[LibraryResult]:
         """Return the results of the library, each tied to its query.
@@ -164,8 +132,8 @@ class CheckRun:
         ----------
         report
             What the library's own call has returned: a validation result of Great Expectations, a
-            scan of Soda, a frame that Pandera has validated; or a list of ``LibraryVerdict``. None:
-            a result for each number of each query, without a verdict.
+            scan of Soda, a frame that Pandera has validated; or a list of ``LibraryVerdict``, each
+            with its query. None: a result for each number of each query, without a verdict.
 
         Raises
         ------
@@ -177,171 +145,66 @@ class CheckRun:
                 LibraryResult(
                     LibraryVerdict(f"{each.call} {column}", None, value=value), each, column
                 )
-                for each in self._queries
-                for column, value in _numbers(each)
+                for each in self.queries
+                for column, value in _cells(each)
+                if _number(value) is not None
             ]
-        verdicts = verdicts_of(report)
-        return [self._tied(verdict, verdicts) for verdict in verdicts]
+        if isinstance(report, Sequence) and all(isinstance(x, LibraryVerdict) for x in report):
+            return [_given(verdict) for verdict in report]
+        return [self._tied(each) for each in reports_of(report)]
 
-    def _tied(self, verdict: LibraryVerdict, verdicts: Sequence[LibraryVerdict]) -> LibraryResult:
-        wanted = verdict.failures if verdict.failures is not None else verdict.value
-        if not _is_number(wanted):
-            return LibraryResult(verdict, reason="the library reports no number for it")
-        found = [
-            (each, column, each.expression(column))
-            for each in self._queries
-            for column, value in _numbers(each)
-            if value == wanted
+    def _tied(self, report: ReportedResult) -> LibraryResult:
+        """Tie a result to the query that was run for it, if that has its number."""
+        verdict = report.verdict
+        wanted = _number(verdict.value if verdict.failures is None else verdict.failures)
+        own = [
+            (query, column, value, counts)
+            for query, by in self._asked
+            if by is not None
+            for cells in [_cells(query)]
+            for places, counts in [report.finds(by, len(cells))]
+            for column, value in (cells[place] for place in places)
         ]
+        if not own:
+            return LibraryResult(verdict, reason="no query of it has returned a number")
+        found = [each for each in own if wanted is None or _is_close(each[2], wanted)]
         if not found:
-            return LibraryResult(verdict, reason="no query has returned its number")
-        if verdict.text is not None:
-            stated = [each for each in found if _plain(each[1]) == _plain(verdict.text)]
-            found = stated or found
-        words = [*verdict.columns, *verdict.words]
-        about = [each for each in found if all(_reads(word, each[2]) for word in words)]
-        if not about:
-            return LibraryResult(verdict, reason="the queries that returned its number read others")
-        chooses = verdict.failures is not None
-        whole = [each for each in about if verdict.one or not _LIMITED.match(each[2])] or about
-        alike = [each for each in whole if bool(_CHOOSES.search(each[2])) == chooses] or whole
-        meanings = {text: (each, column) for each, column, text in alike}
-        if len(meanings) > 1 and verdict.ordered:
-            same = [each for each in verdicts if _question(each) == _question(verdict)]
-            if len(same) == len(meanings):
-                at = next(n for n, each in enumerate(same) if each is verdict)
-                meanings = dict([list(meanings.items())[at]])
-        if len(meanings) > 1:
-            return LibraryResult(verdict, reason="several queries have returned its number")
-        ((query, column),) = meanings.values()
-        return LibraryResult(verdict, query, column)
+            return LibraryResult(verdict, reason="the library computed it from other numbers")
+        # Soda counts the rows of a condition, and counts them once more as it shows them.
+        found = [each for each in found if each[3]] or found
+        if wanted is None and (verdict.value is not None or found[1:]):
+            return LibraryResult(verdict, reason="the library reports no number for it")
+        if len({column for _, column, _, _ in found}) > 1:
+            return LibraryResult(verdict, reason="several numbers of it are equal")
+        query, column, _, counts = found[0]
+        return LibraryResult(verdict, query, column, counts_failures=counts)
 
 
-def _question(verdict: LibraryVerdict) -> tuple[Any, ...]:
-    """Return what the verdicts have in common between which their order decides."""
-    return verdict.columns, verdict.words, verdict.failures, verdict.value
+def _given(verdict: LibraryVerdict) -> LibraryResult:
+    """Tie a verdict to the query that it has."""
+    query = verdict.query
+    if query is None:
+        return LibraryResult(verdict, reason="the verdict has no query")
+    numbers = [column for column, value in _cells(query) if _number(value) is not None]
+    if verdict.column is None and len(numbers) != 1:
+        said = "several numbers, and the verdict names no column" if numbers else "no number"
+        return LibraryResult(verdict, reason=f"its query has {said}")
+    column = verdict.column or numbers[0]
+    counts = bool(verdict.failures) and query.call == "count()"
+    return LibraryResult(verdict, query, column, counts_failures=counts)
 
 
-def _plain(text: str) -> str:
-    """Return an expression without what Spark writes in another way in names of columns."""
-    return re.sub(r"[\s()`]", "", text).lower()
-
-
-def _reads(word: str, expression: str) -> bool:
-    """Return True if an expression decides by a word, such as the name of a column.
-
-    Columns that relations have, and projections hand on, decide nothing.
-    """
-    lines = (_BRANCH.sub("", line) for line in expression.split("\n"))
-    deciding = (
-        _HANDED_ON.sub("", line) if line.startswith("Project") else line
-        for line in lines
-        if not line.startswith(_LEAVES)
-    )
-    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", "\n".join(deciding)) is not None
-
-
-def _numbers(shown: Shown) -> Iterable[tuple[str, Any]]:
-    """Yield the numbers in what a query returned, with their columns, if it is one row."""
+def _cells(shown: Shown) -> list[tuple[str, Any]]:
+    """Return what a query returned, by column, if it is one row."""
     rows = shown.returned or ()
-    if len(rows) == 1:
-        for column, value in rows[0].items():
-            if _is_number(value):
-                yield column, value
+    return list(rows[0].items()) if len(rows) == 1 else []
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _is_close(value: Any, wanted: float) -> bool:
+    number = _number(value)
+    return number is not None and math.isclose(number, wanted, rel_tol=_CLOSE)
 
 
-_LIBRARIES: Final = {
-    "great_expectations": "lipstick.watching.checks:_of_great_expectations",
-    "pandera": "lipstick.watching.checks:_of_pandera",
-    "soda": "lipstick.watching.checks:_of_soda",
-}
-"""The readers of reports, by the package of a report."""
-
-
-def verdicts_of(report: Any) -> list[LibraryVerdict]:
-    """Return the verdicts in a report of a library.
-
-    Raises
-    ------
-    CaptureError
-        For one of another kind.
-    """
-    if isinstance(report, Sequence) and all(isinstance(each, LibraryVerdict) for each in report):
-        return list(report)
-    package = type(report).__module__.partition(".")[0]
-    if hasattr(report, "pandera"):
-        package = "pandera"
-    if package not in _LIBRARIES:
-        raise CaptureError(
-            f"A report of {package} is not known: those of {', '.join(_LIBRARIES)} are.\nGive its "
-            "verdicts, as lipstick.LibraryVerdict has them."
-        )
-    read: Callable[[Any], Iterable[LibraryVerdict]] = resolve(_LIBRARIES[package])
-    return list(read(report))
-
-
-def _of_great_expectations(report: Any) -> Iterable[LibraryVerdict]:
-    """Yield the verdicts of a validation result, of version 0.18 or 1."""
-    for result in getattr(report, "results", [report]):
-        config = result.expectation_config
-        kind = getattr(config, "type", None) or config.expectation_type
-        given = [config.kwargs.get(name) for name in ("column", "column_A", "column_B")]
-        columns = [*(name for name in given if name), *config.kwargs.get("column_list", ())]
-        found = result.result or {}
-        raised = (result.exception_info or {}).get("raised_exception", False)
-        yield LibraryVerdict(
-            f"{kind}({', '.join(columns)})",
-            None if raised else bool(result.success),
-            found.get("unexpected_count"),
-            found.get("observed_value"),
-            tuple(columns),
-        )
-
-
-def _of_soda(scan: Any) -> Iterable[LibraryVerdict]:
-    """Yield the verdicts of a scan of Soda Core."""
-    for check in scan._checks:
-        outcome = getattr(check.outcome, "value", None)
-        column = getattr(getattr(check, "check_cfg", None), "column_name", None)
-        value: Any = getattr(check, "check_value", None)
-        failing = re.search(r"(missing|invalid|duplicate)_|failed rows", check.name)
-        metrics = list(check.metrics.values())
-        for metric in list(metrics):  # a percentage is computed from numbers
-            formula = getattr(metric, "derived_formula", None)
-            parts = getattr(formula, "metric_dependencies", {})
-            metrics += [part for name, part in parts.items() if name not in _TOTALS]
-        text = None
-        for metric in metrics:
-            stated = getattr(metric, "get_sql_aggregation_expression", None)
-            with suppress(Exception):  # of what Soda computes by other queries
-                text = (stated() if stated is not None else None) or text
-            if "percent" in check.name and text is not None:
-                value = metric.value
-        number = float(value) if isinstance(value, Decimal) else value
-        number = number if _is_number(number) else None
-        yield LibraryVerdict(
-            check.name,
-            None if outcome is None else outcome == "pass",
-            number if failing else None,
-            None if failing else number,
-            (column,) if column else (),
-            text=text,
-        )
-
-
-def _of_pandera(frame: Any) -> Iterable[LibraryVerdict]:
-    """Yield the failures of a frame that Pandera has validated: it reports no others."""
-    for group in frame.pandera.errors.values():
-        for errors in group.values():
-            for error in errors:
-                check = str(error.get("check"))
-                column = error.get("column")
-                words = ("isnull",) if check == "not_nullable" else ("NOT",)
-                columns = (str(column),) if column else ()
-                yield LibraryVerdict(
-                    f"{column}: {check}", False, 1, None, columns, words, None, True, True
-                )
+def _number(value: Any) -> float | None:
+    is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+    return float(value) if is_number else None

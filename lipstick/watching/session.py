@@ -18,10 +18,18 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.dataframes.classic import with_tables
-from lipstick.dataframes.jvm import analysed, column_names, elements, frame_of, texts
+from lipstick.dataframes.jvm import (
+    analysed,
+    column_names,
+    elements,
+    frame_of,
+    nondeterministic_calls,
+    texts,
+)
 from lipstick.dataframes.leaves import row_leaves
 from lipstick.errors import LipstickError, SourceChangedError, SourceError
 from lipstick.histories.commands import BY_PATH, DYNAMIC, version_read
+from lipstick.stages.settings import settings_now, settings_of_plans
 from lipstick.tracking.formats.probe import versioned_leaf, versioned_path, versioned_table
 from lipstick.tracking.views import quoted_name
 from lipstick.watching.calls import ALL_ROWS, notice
@@ -47,6 +55,7 @@ from lipstick.written_tables import (
     written_rows,
 )
 from rewriter.dialect import name_parts
+from rewriter.errors import NotUnderstoodError, QueryError, UnsupportedError
 from semiring.support.door import checked
 
 if TYPE_CHECKING:
@@ -127,8 +136,11 @@ class SessionWatch(WrittenTables, ShownResults):
         ShownResults.__init__(self)
         self._listener = WriteListener(spark, self._add_write)
         WrittenTables.__init__(self, spark, store)
+        self._began_by = settings_now(spark)
         take = self._add_shown
-        self._end_notice = notice(spark, lambda call: take(call, analysed(call.frame)))
+        self._end_notice = notice(
+            spark, lambda call: take(call, analysed(call.frame), settings_now(spark))
+        )
 
     def _add_write(self, command: Plan, moment: Moment | None, at: datetime) -> None:
         kind = str(command.getClass().getSimpleName())
@@ -143,15 +155,17 @@ class SessionWatch(WrittenTables, ShownResults):
         """Annotate the query of a result, over the sources as they were then."""
         self._check_open()
         self._listener.catch_up()
+        self._ask_by(shown._settings)
         plan = shown._plan
         since, until = (datetime.fromtimestamp(each, UTC) for each in shown._period)
         anew = shown._name not in ALL_ROWS
         reading = _Reading(shown.number, plan, column_names(plan), since, until, anew)
         frame = frame_of(self.spark, plan)
         if not plan.deterministic():
+            calls = ", ".join(dict.fromkeys(nondeterministic_calls(plan)))
             raise SourceChangedError(
-                f"Chance takes part in {reading.title}: another run has other rows.\nGive the "
-                "functions values of columns, or write the rows first."
+                f"{reading.title.capitalize()} calls {calls}: Spark may have other values when it "
+                "runs again.\nWrite the rows first, and show what is read from them."
             )
         check_unchanging(frame, shown.number)
         for leaf in row_leaves(plan):
@@ -159,7 +173,42 @@ class SessionWatch(WrittenTables, ShownResults):
         if shown._name == "count":
             frame = frame.groupBy().count()
         before = 1 + sum(write.at <= until for write in self._writes)
-        return self._annotated(frame, before, reading)
+        try:
+            return self._annotated(frame, before, reading)
+        except NotUnderstoodError:
+            self._check_made_as_shown(shown, frame, before, reading)
+            raise
+
+    def _check_made_as_shown(
+        self, shown: Shown, frame: DataFrame, before: int, reading: _Reading
+    ) -> None:
+        """Refuse a frame that is understood by the settings of another time than it was shown at.
+
+        Raises
+        ------
+        UnsupportedError
+            With the settings that have changed meanwhile.
+        """
+        own, others = settings_of_plans(shown._settings), [self._began_by, settings_now(self.spark)]
+        others += [each._settings for each in self._shown if each.number == shown.number - 1]
+        for other in map(settings_of_plans, others):
+            if other == own:
+                continue
+            changed = [
+                f"{name} ({other.get(name, 'not set')}, then {own.get(name, 'not set')})"
+                for name in sorted(other.keys() | own.keys())
+                if other.get(name) != own.get(name)
+            ]
+            self._ask_by(other)
+            try:
+                self._annotated(frame, before, reading)
+            except QueryError:
+                continue
+            raise UnsupportedError(
+                f"settings changed after the frame of {reading.title} was made, and before it was "
+                f"shown: {', '.join(changed)}",
+                "Make the frame anew, show it, and ask then.",
+            )
 
     @property
     def writes(self) -> tuple[WatchedWrite, ...]:
@@ -190,6 +239,7 @@ class SessionWatch(WrittenTables, ShownResults):
         self._check_open()
         self._listener.catch_up()
         frame = target if isinstance(target, DataFrame) else self._read(os.fspath(target))
+        self._ask_by(settings_now(self.spark))
         return self._annotated(frame, len(self._writes) + 1)
 
     def close(self) -> None:

@@ -46,8 +46,6 @@ _ROWS: Final = ("number of output rows", "shuffle records written")
 _SAME_ROWS: Final = re.compile(
     r"AdaptiveSparkPlan|AQEShuffleRead|ColumnarToRow|InputAdapter|Project|\w*QueryStage|Sort|Window"
 )
-_LISTED: Final = {"Aggregate": "aggregateExpressions", "Project": "projectList"}
-_IDENTITY: Final = re.compile(r"#\d+L?")
 _LIMITS: Final = re.compile(r"(?:CollectLimit|GlobalLimit|LocalLimit|TakeOrderedAndProject)\b")
 _LIMIT: Final = re.compile(r"(?:limit=|Limit )(\d+)")
 
@@ -73,7 +71,12 @@ class Shown:
     """
 
     def __init__(
-        self, number: int, shown: ShownCall, plan: Any, annotate: Callable[[Shown], AnnotatedFrame]
+        self,
+        number: int,
+        shown: ShownCall,
+        plan: Any,
+        settings: Mapping[str, str],
+        annotate: Callable[[Shown], AnnotatedFrame],
     ) -> None:
         self.number = number
         self.at = datetime.fromtimestamp(shown.since, UTC)
@@ -83,6 +86,7 @@ class Shown:
         self._name = shown.name
         self._period = (shown.since, shown.until)
         self._plan = plan
+        self._settings = settings
         self._annotate = annotate
         self._spark: SparkSession = shown.frame.sparkSession
         self._counted = shown.rows
@@ -159,7 +163,7 @@ class Shown:
             returned = returned.to_dict("records") if len(returned) <= FEW else None
         elif isinstance(returned, Row):
             returned = [returned]
-        if isinstance(returned, list) and len(returned) <= FEW:
+        if isinstance(returned, list) and len(returned) <= FEW and not _has_twice(returned):
             rows = (row.asDict() if isinstance(row, Row) else row for row in returned)
             self.returned = tuple(rows)
 
@@ -173,22 +177,6 @@ class Shown:
         if not over_connect and rows._plan.getClass().getSimpleName() == "GlobalLimit":
             rows._plan = rows._plan.child().child()
         return rows
-
-    def expression(self, column: str) -> str:
-        """Return what a column of the answer is computed from, as Spark or its client writes it."""
-        if isinstance(self._plan, DataFrame):
-            from lipstick.dataframes.messages import relation_of
-
-            return f"{column} {relation_of(self._spark, self._plan)}"
-        plan = self._plan
-        outputs = [str(each.name()) for each in elements(plan.output())]
-        listed = _LISTED.get(str(plan.getClass().getSimpleName()))
-        made = column
-        if listed is not None and self._name != "count" and column in outputs:
-            made = str(elements(getattr(plan, listed)())[outputs.index(column)].toString())
-            plan = plan.child()
-        # Identities of columns differ from plan to plan, and files are not in texts.
-        return _IDENTITY.sub("", f"{made}\n{plan.toString()}") + str(plan.semanticHash())
 
     # -- questions: those of annotated queries ------------------------------------------------
 
@@ -260,7 +248,7 @@ class ShownResults(ABC):
 
     def __init__(self) -> None:
         self._shown: deque[Shown] = deque(maxlen=MOST)
-        self._runs: list[list[Shown]] = []
+        self._runs: list[Callable[[Shown], None]] = []
 
     @property
     def shown(self) -> ShownList:
@@ -311,20 +299,22 @@ class ShownResults(ABC):
         self._check_open()
         return CheckRun(self._keep_in)
 
-    def _keep_in(self, queries: list[Shown]) -> Callable[[], None]:
-        self._runs.append(queries)
+    def _keep_in(self, keep: Callable[[Shown], None]) -> Callable[[], None]:
+        self._runs.append(keep)
 
         def end() -> None:
-            self._runs = [each for each in self._runs if each is not queries]
+            self._runs.remove(keep)
 
         return end
 
-    def _add_shown(self, call: ShownCall, plan: Any) -> Callable[[Any], None] | None:
+    def _add_shown(
+        self, call: ShownCall, plan: Any, settings: Mapping[str, str]
+    ) -> Callable[[Any], None] | None:
         number = self._shown[-1].number + 1 if self._shown else 1
-        shown = Shown(number, call, plan, self._query_of)
+        shown = Shown(number, call, plan, settings, self._query_of)
         self._shown.append(shown)
-        for queries in self._runs:
-            queries.append(shown)
+        for keep in self._runs:
+            keep(shown)
         return shown.keep if self._runs else None
 
     @abstractmethod
@@ -360,13 +350,25 @@ def check_files(spark: SparkSession, frame: DataFrame, number: int, at: datetime
     states = fingerprint(spark, frame)
     unit = 1e9 if all(local_path(uri) for uri, _, _ in states) else 1e3
     began = at.timestamp() * unit
-    changed = [uri for uri, length, time in states if length < 0 or time > began]
+    removed = [uri for uri, length, _ in states if length < 0]
+    if removed:
+        raise SourceChangedError(
+            f"{removed[0]} was removed since result {number} was shown: what was read is not there "
+            "any more.\nWrite it again, show what is read from it, and ask then."
+        )
+    changed = [uri for uri, _, time in states if time > began]
     if changed:
         more = f", and {len(changed) - 1} files more" if changed[1:] else ""
         raise SourceChangedError(
             f"{changed[0]} has changed since result {number} was shown{more}.\nShow it again, "
             "and ask then."
         )
+
+
+def _has_twice(rows: list[Any]) -> bool:
+    """Return True if two columns of rows have one name, so that neither is asked by it."""
+    names: list[str] = getattr(rows[0], "__fields__", []) if rows else []
+    return len(set(names)) < len(names)
 
 
 def _rows_of(spark: SparkSession, since: float, until: float) -> int | None:

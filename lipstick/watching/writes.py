@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from logging import getLogger
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.sql import SparkSession
 
 from lipstick.dataframes import query_text
 from lipstick.dataframes.jvm import (
+    Plan,
     PlanListener,
     analysed,
     column_names,
@@ -34,12 +35,9 @@ from lipstick.histories.commands import (
     statement_text,
 )
 from lipstick.tracking.names import plain_name
+from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.views import quoted_name
 from lipstick.written_tables import Moment, written_rows
-
-if TYPE_CHECKING:
-    from lipstick.dataframes.jvm import Plan
-    from lipstick.tracking.tracker import Tracked
 
 _log = getLogger(__name__)
 FILES = "InsertIntoHadoopFsRelationCommand"

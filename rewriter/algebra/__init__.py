@@ -38,7 +38,6 @@ from rewriter.algebra.relation import (
     is_known,
     reference_counts,
     references,
-    require,
     walk,
     with_inputs,
 )
@@ -104,7 +103,6 @@ __all__ = [
     "is_known",
     "reference_counts",
     "references",
-    "require",
     "walk",
     "with_inputs",
 ]

@@ -305,7 +305,7 @@ def _kind(join: exp.Join) -> str:
 
 
 def _columns(condition: exp.Expr) -> set[str]:
-    return {column.sql().lower() for column in condition.find_all(exp.Column)}
+    return {text(column).lower() for column in condition.find_all(exp.Column)}
 
 
 def _became(old: exp.Expr, new: exp.Expr) -> str:

@@ -171,6 +171,7 @@ class ScalarBinder:
     ``lookups`` are tried in order for each name. ``refusal`` is the reason why aggregates cannot
     stand in the clause; None where they may. ``windows``: window functions may stand in it.
     ``draws``: so may functions whose value chance decides, for each row of the clause.
+    ``groups``: the clause is HAVING, whose subqueries may read aggregates of its group.
     """
 
     context: BindContext
@@ -182,11 +183,12 @@ class ScalarBinder:
     inside: bool = False
     windows: bool = False
     draws: bool = False
+    groups: bool = False
 
     @property
     def around(self) -> Outer:
         """The columns that a subquery in this clause may refer to."""
-        return Outer(self.scope, self.context.referred, around=self.outer)
+        return Outer(self.scope, self.context.referred, around=self.outer, groups=self.groups)
 
     def bind(self, node: exp.Expr) -> Scalar:
         """Return the expression over attributes; the input is left as it is."""
@@ -318,16 +320,33 @@ class ScalarBinder:
     def _aggregate(self, node: exp.Expr) -> exp.Expr:
         name = call_name(node, self.context.source)
         call = aggregates.called(node)
+        if self.refusal and self._is_of_outer_group(node):
+            if self.outer is not None and self.outer.row is not None:
+                problem = f"aggregate {name} of the query around this subquery is not supported"
+                advice = "Group in a derived table, and compare its column in WHERE."
+                raise self._unsupported(problem, advice, node)
+            of_group = replace(self, lookups=self.lookups[1:], refusal=None)
+            return of_group._aggregate(node)
         if self.refusal:
             advice = "Compute the aggregate in a derived table and refer to its column."
             raise self.context.source.error(f"aggregate {name} {self.refusal}", advice, node)
         why = functions.REFUSED_AGGREGATES.get(name)
         if why is not None and not is_opaque(call):
             raise self._unsupported(f"aggregate {name}, {why[0]}, is not supported", why[1], node)
-        if is_opaque(call) and any(isinstance(part, exp.Kwarg) for part in call.expressions):
-            problem = f"arguments by name of the registered aggregate {name} are not supported"
+        if any(isinstance(part, exp.Kwarg) for part in call.expressions):
+            problem = f"arguments by name of the aggregate {name} are not supported"
             raise self._unsupported(problem, "Give the arguments in their order.", node)
         return self._bind_aggregate(node)
+
+    def _is_of_outer_group(self, node: exp.Expr) -> bool:
+        """Return True if an aggregate reads columns of the group around a subquery alone."""
+        if self.outer is None or not self.outer.groups:
+            return False
+        own, around = self.lookups[0], self.outer.scope.lookup(self.context.source)
+        names = [parts for each in node.walk() if (parts := name_parts(each)) is not None]
+        return bool(names) and all(
+            own(parts, True) is None and around(parts, True) is not None for parts in names
+        )
 
     def _window(self, node: exp.Window) -> exp.Expr:
         call = called(node)

@@ -84,7 +84,7 @@ class Write:
     @property
     def provider(self) -> str | None:
         """The format of a table that is created, after USING; None: it names none."""
-        words = [_word(token) for token in tokenize(self.head)]
+        words = [word_of(token) for token in tokenize(self.head)]
         using = words.index("USING") if "USING" in words else len(words)
         return _at(words, using + 1).lower() if self.action is Action.CREATE and using else None
 
@@ -92,7 +92,7 @@ class Write:
     def partitioned(self) -> tuple[str, ...]:
         """The columns that PARTITIONED BY names for a table that is created, and other words."""
         tokens = tokenize(self.head)
-        words = [_word(token) for token in tokens]
+        words = [word_of(token) for token in tokens]
         clause = next((at for at, word in enumerate(words) if word.startswith("PARTITIONED")), None)
         if self.action is not Action.CREATE or clause is None:
             return ()
@@ -125,7 +125,7 @@ def read_write(sql: str) -> Write | None:
         tokens = tokenize(sql)
     except NotUnderstoodError:
         return None  # Spark says what is wrong with it
-    words = [_word(token) for token in tokens]
+    words = [word_of(token) for token in tokens]
     if not words:
         return None
     if words[0] in _CHANGES:
@@ -282,11 +282,11 @@ def first_word(sql: str) -> str:
         tokens = tokenize(sql)
     except NotUnderstoodError:
         return ""
-    return _word(tokens[0]) if tokens else ""
+    return word_of(tokens[0]) if tokens else ""
 
 
-def _word(token: Token) -> str:
-    """The word that a token is, in capitals; of quoted names and literals nothing."""
+def word_of(token: Token) -> str:
+    """Return the word of a token in capitals; "" for quoted names and literals."""
     quoted = (TokenType.IDENTIFIER, TokenType.STRING, TokenType.RAW_STRING)
     return "" if token.token_type in quoted else token.text.upper()
 

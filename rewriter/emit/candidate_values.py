@@ -15,7 +15,7 @@ from rewriter.emit.conditions import literal
 from rewriter.emit.operators import OperatorQueries, OperatorRows, scans_of_identity
 from rewriter.emit.patterns import ScalarTexts, distance_of
 from rewriter.emit.trees import is_true, named, table
-from rewriter.scalars.text import rewrite_columns
+from rewriter.scalars.text import rewrite_columns, text
 
 _COMPARISONS = (exp.EQ, exp.NullSafeEQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 _PATTERNS = (exp.Like, exp.ILike)
@@ -55,7 +55,7 @@ def bounds(conditions: Sequence[Scalar], column: str) -> list[Scalar]:
     for condition in conditions:
         for scalar in _bounds(condition, column):
             if column not in set(references(scalar)):
-                found.setdefault(scalar.sql(), scalar)
+                found.setdefault(text(scalar), scalar)
     return list(found.values())
 
 

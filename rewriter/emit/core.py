@@ -49,7 +49,7 @@ from rewriter.emit.trees import (
     where,
 )
 from rewriter.scalars.functions import SCALAR_FUNCTIONS, is_drawn
-from rewriter.scalars.text import rewrite_columns
+from rewriter.scalars.text import rewrite_columns, text
 
 
 class _Renamed:
@@ -251,13 +251,13 @@ def _in_order(core: Core, tables: Tables) -> exp.Select:
     def above(name: str, scalar: Scalar) -> Scalar:
         if not is_drawn(scalar):
             return below(name, scalar)
-        columns = {node.sql(): node for node in scalar.find_all(exp.Column) if node.table}
+        columns = {text(node): node for node in scalar.find_all(exp.Column) if node.table}
         kept = {
-            text: below(f"{name} {number}", column)
-            for number, (text, column) in enumerate(columns.items())
+            written: below(f"{name} {number}", column)
+            for number, (written, column) in enumerate(columns.items())
         }
         return scalar.transform(
-            lambda node: kept.get(node.sql(), node) if isinstance(node, exp.Column) else node
+            lambda node: kept.get(text(node), node) if isinstance(node, exp.Column) else node
         )
 
     select = exp.select(*named([(name, above(name, scalar)) for name, scalar in core.select]))

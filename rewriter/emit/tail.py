@@ -40,9 +40,17 @@ from rewriter.emit.trees import (
     union_rows,
     where,
 )
-from rewriter.scalars.aggregates import arguments, called, collects_in_order, is_distinct, sort_keys
+from rewriter.scalars.aggregates import (
+    SETS,
+    arguments,
+    called,
+    collects_in_order,
+    is_distinct,
+    name_of,
+    sort_keys,
+)
 from rewriter.scalars.functions import is_opaque
-from rewriter.scalars.text import field
+from rewriter.scalars.text import field, text
 
 TIE_BREAK = "breaks ties"
 """Marks sort keys of rows that the query does not have."""
@@ -141,29 +149,49 @@ def _function(body: exp.Expr, *names: str) -> exp.Lambda:
 
 _OWN = "own"
 _OPAQUE = "opaque"
+_LISTED = "listed"
 
 
 def grouped(rows: exp.Select, keys: Sequence[Named], aggregates: Sequence[Named]) -> exp.Select:
     """Return the groups of rows: their keys, then their aggregates.
 
-    Spark does not compute registered aggregates beside its own: with both, the rows are grouped
-    twice, and the groups joined by their keys.
+    Spark does not compute registered aggregates beside its own, nor DISTINCT in WITHIN GROUP beside
+    DISTINCT of other values: the rows are grouped several times then, and the groups joined by
+    their keys.
     """
-    opaque = [column for column in aggregates if is_opaque(column[1])]
-    plain = [column for column in aggregates if not is_opaque(column[1])]
-    if not (plain and opaque):
+    first, *others = _apart(aggregates).items()
+    if not others:
         return _groups(rows, keys, aggregates)
-    columns = [(name, qualified(_OWN, name)) for name, _ in (*keys, *plain)]
-    columns += [(name, qualified(_OPAQUE, name)) for name, _ in opaque]
-    both = exp.select(*named(columns)).from_(_groups(rows, keys, plain).subquery(_OWN))
-    both.append("joins", exp.Join(this=_groups(rows, keys, opaque).subquery(_OPAQUE)))
+    columns = [(name, qualified(first[0], name)) for name, _ in keys]
+    columns += [(name, qualified(of, name)) for of, part in (first, *others) for name, _ in part]
+    both = exp.select(*named(columns)).from_(_groups(rows, keys, first[1]).subquery(first[0]))
+    for of, part in others:
+        both.append("joins", exp.Join(this=_groups(rows, keys, part).subquery(of)))
     return where(
         both,
         [
-            exp.NullSafeEQ(this=qualified(_OWN, name), expression=qualified(_OPAQUE, name))
+            exp.NullSafeEQ(this=qualified(first[0], name), expression=qualified(of, name))
             for name, _ in keys
+            for of, _ in others
         ],
     )
+
+
+def _apart(aggregates: Sequence[Named]) -> dict[str, list[Named]]:
+    """Return aggregates that Spark computes together, by names for their groups."""
+    different = {
+        name: frozenset(text(each) for each in arguments(call) if each.find(exp.Column))
+        for name, call in aggregates
+        if is_distinct(call) and name_of(call) not in SETS
+    }
+    values = list(dict.fromkeys(different.values()))
+    parts: dict[str, list[Named]] = {_OWN: [], _OPAQUE: []}
+    for name, call in aggregates:
+        of = _OPAQUE if is_opaque(call) else _OWN
+        if values[1:] and name in different and sort_keys(call):
+            of = f"{_LISTED}{values.index(different[name])}"
+        parts.setdefault(of, []).append((name, call))
+    return {of: part for of, part in parts.items() if part} or {_OWN: []}
 
 
 def _groups(rows: exp.Select, keys: Sequence[Named], aggregates: Sequence[Named]) -> exp.Select:

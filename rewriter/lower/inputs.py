@@ -72,7 +72,7 @@ def asking(context: LoweringContext, relation: Relation, scalars: Iterable[Scala
     of a block.
     """
     core = core_of(context, relation)
-    late = {a for g in core.generators for a in g.aliases if a not in core.stable}
+    late = {alias for g in split.divided(core, written=False).later for alias in g.aliases}
     read = (column for scalar in scalars for column in core.resolve(scalar).find_all(exp.Column))
     if any(column.table in late for column in read):
         return closed(context, relation, core)

@@ -119,7 +119,7 @@ def lower_filter(context: LoweringContext, relation: Filter) -> Open:
     core = open_.core
     for predicate in predicates:
         if core is not None and not open_.sets and keys and _on_keys(predicate, keys):
-            below = _below(predicate, keys)
+            below = rewrite_columns(predicate, lambda node: keys[node.name])
             core = replace(core, predicates=(*core.predicates, below))
         else:
             having.append(predicate)
@@ -156,10 +156,6 @@ def lower_inner_join(context: LoweringContext, relation: InnerJoin) -> OpenCore:
 def _on_keys(predicate: Scalar, keys: Mapping[str, Scalar]) -> bool:
     columns = list(predicate.find_all(exp.Column))
     return bool(columns) and all(c.table == GROUP and c.name in keys for c in columns)
-
-
-def _below(predicate: Scalar, keys: Mapping[str, Scalar]) -> Scalar:
-    return rewrite_columns(predicate, lambda node: keys[node.name])
 
 
 def lower_first_rows(context: LoweringContext, relation: FirstRows | Watermarked) -> Open:

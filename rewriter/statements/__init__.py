@@ -24,8 +24,6 @@ from rewriter.statements.deltas import (
     within,
 )
 from rewriter.statements.model import (
-    Assignment,
-    Clause,
     Delete,
     Insert,
     Matching,
@@ -61,6 +59,7 @@ from rewriter.statements.scope import (
     variables_of,
     with_queries,
 )
+from rewriter.statements.templates import VIEW
 from rewriter.statements.uniqueness import duplicate_source_keys, is_monotone
 from rewriter.statements.writer import (
     Reenactment,
@@ -74,9 +73,8 @@ __all__ = [
     "ROWS",
     "SINCE",
     "UNTIL",
-    "Assignment",
+    "VIEW",
     "Bags",
-    "Clause",
     "Delete",
     "Insert",
     "Matching",

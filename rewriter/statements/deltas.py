@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from rewriter.dialect import emit, parse
 from rewriter.statements.model import TableShape
+from rewriter.statements.templates import for_all_views
 
 ROWS = "_lipstick_rows"
 """An alias of rows."""
@@ -38,6 +39,7 @@ class Bags:
         return self.gone is not None or self.came is not None
 
 
+@for_all_views
 def hypothetical(bags: Bags, key: Sequence[str] = ()) -> str:
     """Return the rows ``real - gone + came``.
 
@@ -67,11 +69,13 @@ def hypothetical(bags: Bags, key: Sequence[str] = ()) -> str:
     return emit(rows)
 
 
+@for_all_views
 def difference(left: str, right: str) -> str:
     """Return the rows of one query that another has not, as bags."""
     return emit(_without(parse(left), parse(right)))
 
 
+@for_all_views
 def union_all(queries: Sequence[str]) -> str:
     """Return the rows of all queries, as a bag."""
     first, *others = (_nested(parse(query)) for query in queries)
@@ -81,6 +85,7 @@ def union_all(queries: Sequence[str]) -> str:
     return emit(rows)
 
 
+@for_all_views
 def keys_of(queries: Sequence[tuple[str, str, Sequence[str]]]) -> str:
     """Return the keys of rows, of each row one.
 
@@ -101,6 +106,7 @@ def keys_of(queries: Sequence[tuple[str, str, Sequence[str]]]) -> str:
     return emit(keys)
 
 
+@for_all_views
 def within(
     rows: str,
     alias: str,
@@ -144,6 +150,7 @@ def _among(expression: exp.Expr, values: Sequence[str | None]) -> exp.Expr:
     return exp.or_(*conditions)
 
 
+@for_all_views
 def column_names(expressions: Sequence[str], alias: str) -> tuple[str, ...] | None:
     """Return the columns of an alias that expressions are; None: one is something else."""
     found = list[str]()
@@ -157,6 +164,7 @@ def column_names(expressions: Sequence[str], alias: str) -> tuple[str, ...] | No
     return tuple(found)
 
 
+@for_all_views
 def over_rows(expressions: Sequence[str], alias: str) -> tuple[str, ...]:
     """Return expressions over an alias as ones over :data:`ROWS`, the same for the same columns."""
 
@@ -171,6 +179,7 @@ def over_rows(expressions: Sequence[str], alias: str) -> tuple[str, ...]:
     return tuple(emit(_expression(text).transform(over)) for text in expressions)
 
 
+@for_all_views
 def numbered(numbers: Mapping[str, int], rows: str) -> str:
     """Return rows with numbers as columns before their own."""
     items = [
@@ -180,6 +189,7 @@ def numbered(numbers: Mapping[str, int], rows: str) -> str:
     return emit(exp.select(*items, exp.Star()).from_(parse(rows).subquery(ROWS)))
 
 
+@for_all_views
 def alive_at(version: int, view: str, columns: Sequence[str]) -> str:
     """Return the columns of the rows in a view that a version has, by SINCE and UNTIL."""
     items = (exp.column(exp.to_identifier(name, quoted=True)) for name in columns)
@@ -188,6 +198,7 @@ def alive_at(version: int, view: str, columns: Sequence[str]) -> str:
     return emit(exp.select(*items).from_(_table(view)).where(since <= number, until > number))
 
 
+@for_all_views
 def with_columns(view: str, shape: TableShape, rows: TableShape) -> str:
     """Return rows with the columns of a later shape, NULL where they have none.
 
@@ -233,6 +244,7 @@ def _without(left: exp.Query, right: exp.Query) -> exp.Query:
     return query
 
 
+@for_all_views
 def rows_of(view: str) -> str:
     """Return the query of all rows of a view."""
     return emit(_all(view))

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from sqlglot import exp
-from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from rewriter.dialect import emit, parse, tokenize, volatile_calls, with_literals
+from rewriter.dialect.writes import word_of
 from rewriter.errors import NotUnderstoodError, QueryError, UnsupportedError
 from rewriter.position import span_at
 from rewriter.statements.model import (
@@ -134,7 +135,7 @@ class _Parser:
         self._tokens = tokenize(sql)
         while self._tokens and self._tokens[-1].token_type == TokenType.SEMICOLON:
             self._tokens.pop()
-        self._words = [_word(token) for token in self._tokens]
+        self._words = [word_of(token) for token in self._tokens]
         self._at = 0
         self.fragments: list[_Fragment] = []
         self.target: tuple[int, int] = (0, 0)
@@ -514,9 +515,3 @@ def _clauses(query: exp.Expr) -> Sequence[str]:
 
 def _quoted(part: str) -> str:
     return "`" + part.replace("`", "``") + "`"
-
-
-def _word(token: Token) -> str:
-    """The word that a token is, in capitals; of quoted names and literals nothing."""
-    quoted = (TokenType.IDENTIFIER, TokenType.STRING, TokenType.RAW_STRING)
-    return "" if token.token_type in quoted else token.text.upper()

@@ -35,6 +35,7 @@ from rewriter.statements.model import (
     Update,
 )
 from rewriter.statements.scope import check_repeatable, has_query
+from rewriter.statements.templates import for_all_views
 from rewriter.statements.writer import (
     Reenactment,
     Relations,
@@ -45,6 +46,7 @@ from rewriter.statements.writer import (
 )
 
 
+@for_all_views
 def reenact(
     statement: Statement,
     shape: TableShape,

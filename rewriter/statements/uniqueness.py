@@ -11,6 +11,7 @@ from sqlglot import exp
 from rewriter.algebra import conjuncts
 from rewriter.dialect import GENERATORS, emit, parse
 from rewriter.scalars.functions import SCALAR_FUNCTIONS
+from rewriter.scalars.text import text
 from rewriter.statements.model import MergeInto
 from rewriter.statements.scope import dotted
 
@@ -91,8 +92,8 @@ def _places(branch: exp.Expr, names: Sequence[str]) -> list[int] | None:
 def _column_names(keys: Iterable[str], alias: str) -> list[str]:
     """Return the columns of the source among some expressions, in lower case."""
     names = []
-    for text in keys:
-        key = parse(f"SELECT {text}").expressions[0].unnest()
+    for written in keys:
+        key = parse(f"SELECT {written}").expressions[0].unnest()
         if isinstance(key, exp.Column) and key.table.lower() in ("", alias.lower()):
             names.append(key.name.lower())
     return names
@@ -145,16 +146,16 @@ def _has_one_row_for_each(branch: exp.Select, outputs: Sequence[exp.Expr]) -> bo
     called = chain.from_iterable(value.find_all(exp.Anonymous) for value in branch.expressions)
     if not all(_calls(call, SCALAR_FUNCTIONS) for call in called):
         return False  # they may make several rows of one
-    own = {value.unalias().sql() for value in outputs}
+    own = {text(value.unalias()) for value in outputs}
     columns = {v.unalias().name.lower() for v in outputs if isinstance(v.unalias(), exp.Column)}
     group = branch.args.get("group")
     if group is not None:
         plain = not any(group.args.get(k) for k in ("rollup", "cube", "grouping_sets", "all"))
         # A number or an alias is compared as it is written.
-        return plain and {value.sql() for value in group.expressions} <= own
+        return plain and {text(value) for value in group.expressions} <= own
     if branch.args.get("distinct") is not None:
         on = branch.args["distinct"].args.get("on")
-        return on is None and {value.unalias().sql() for value in branch.expressions} <= own
+        return on is None and {text(value.unalias()) for value in branch.expressions} <= own
     source = branch.args.get("from_")
     if source is None or branch.args.get("joins") or branch.args.get("laterals"):
         return False
@@ -240,7 +241,7 @@ def _is_one(condition: exp.Expr) -> bool:
 
 def _numbers(value: exp.Expr, columns: set[str]) -> bool:
     """Return True if a value numbers the rows that have the same values of some columns."""
-    if not isinstance(value, exp.Window) or value.this.sql().upper() != "ROW_NUMBER()":
+    if not isinstance(value, exp.Window) or text(value.this).upper() != "ROW_NUMBER()":
         return False
     parts = value.args.get("partition_by") or []
     return all(isinstance(part, exp.Column) and part.name.lower() in columns for part in parts)

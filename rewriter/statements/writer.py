@@ -21,6 +21,7 @@ from rewriter.statements.model import (
     TableShape,
 )
 from rewriter.statements.scope import renamed_alias, with_relations, with_short_name
+from rewriter.statements.templates import for_all_views
 
 MATCHED = "_lipstick_matched"
 """The column that is TRUE of every row of the source of MERGE."""
@@ -75,6 +76,7 @@ class Reenactment:
     touched: str | None = None
 
 
+@for_all_views
 def source_query(statement: Statement, views: Mapping[str, str]) -> str | None:
     """Return the query whose rows a statement brings; None: it brings none."""
     match statement:
@@ -92,6 +94,7 @@ def is_by_place(statement: Statement) -> bool:
     )
 
 
+@for_all_views
 def with_places(query: str, count: int) -> str:
     """Return a query whose columns, which may have no names or the same, are named by places."""
     return emit(exp.select("*").from_(_by_places(parse(query), SOURCE, count)))

@@ -27,8 +27,8 @@ from semiring.monoid import average, exact_scale, exact_sum
 from semiring.polynomial import Polynomial
 from semiring.support.budget import check_budget
 from semiring.tensor import Tensor
-from semiring.token import Token
-from semiring.value import Operand, Value, tokens_of
+from semiring.token import Token, tokens_of
+from semiring.value import Operand, Value
 
 if TYPE_CHECKING:
     from semiring.circuit.values import CircuitAggregated

@@ -16,8 +16,9 @@ from semiring.boolean.events import Annotation
 from semiring.errors import CapabilityError, ValuationError
 from semiring.expression import Expression, simplify
 from semiring.polynomial import Polynomial
+from semiring.semirings.expressions import replaced
 from semiring.token import Token
-from semiring.value import Substitution, replaced
+from semiring.value import Substitution
 
 Given: TypeAlias = "Annotation | Iterable[Annotation] | None"
 """Evidence: an annotation that is not 0, or several; None: no evidence."""

@@ -39,7 +39,6 @@ from semiring.boolean.events import Annotation, BooleanFunctions
 from semiring.errors import CapabilityError
 from semiring.expression import Expression, sum_of
 from semiring.monoid import MAX
-from semiring.monomials import Monomial
 from semiring.polynomial import Polynomial
 from semiring.tensor import Tensor
 from semiring.token import Token
@@ -235,7 +234,7 @@ def _terms(tensor: Tensor, chances: Mapping[Token, float], decisions: int) -> li
         value = 1.0 if tensor.monoid.name == "COUNT" else float(raw)
         if isinstance(annotation, Polynomial):
             for monomial, n in annotation.terms:
-                factors = _factors(monomial)
+                factors = frozenset(token for token, _ in monomial)
                 coefficients[factors] = coefficients.get(factors, 0.0) + n * value
             continue
         for summand, n in annotation.terms:
@@ -247,10 +246,6 @@ def _terms(tensor: Tensor, chances: Mapping[Token, float], decisions: int) -> li
         for factors, value in coefficients.items()
     ]
     return [*products, *other_terms]
-
-
-def _factors(monomial: Monomial) -> frozenset[Token]:
-    return frozenset(token for token, _ in monomial)
 
 
 def _as_polynomial(factors: frozenset[Token]) -> Polynomial:

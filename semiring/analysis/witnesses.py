@@ -21,12 +21,12 @@ from semiring.circuit.possible_worlds import PossibleWorlds
 from semiring.errors import CapabilityError, ExactnessError
 from semiring.expression import Compare, Condition, Delta, Expression, Monus, Product, Sum
 from semiring.polynomial import Polynomial
+from semiring.semirings.expressions import replaced
 from semiring.semirings.posbool import PosBool
 from semiring.semirings.why import Witnesses
 from semiring.support.budget import check_budget, spent
 from semiring.support.chance import random_numbers
 from semiring.token import Token
-from semiring.value import replaced
 
 Witness = frozenset[Token]
 

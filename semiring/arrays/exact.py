@@ -95,7 +95,8 @@ def reduce_segments(ufunc: np.ufunc, values: Array, offsets: Array, empty: Any) 
     """Reduce every CSR segment by ``ufunc``; empty segments give `empty`.
 
     Plain ``reduceat`` gives an empty segment the value of its successor and fails at the end. Here
-    only the starts of non-empty segments are reduced: each ends where the next begins.
+    only the starts of non-empty segments are reduced: each ends where the next begins. Floats
+    overflow to infinity, as Spark's do, without a warning.
     """
     starts, stops = offsets[:-1], offsets[1:]
     filled = stops > starts
@@ -104,13 +105,18 @@ def reduce_segments(ufunc: np.ufunc, values: Array, offsets: Array, empty: Any) 
     if filled.all():
         if len(starts) == 0:
             return values[:0].copy()
-        reduced: Array = ufunc.reduceat(used, starts - base)
-        return reduced
+        return _reduceat(ufunc, used, starts - base)
     result: Array = np.empty((len(starts), *values.shape[1:]), dtype=values.dtype)
     result[:] = empty
     if filled.any():
-        result[filled] = ufunc.reduceat(used, (starts - base)[filled])
+        result[filled] = _reduceat(ufunc, used, (starts - base)[filled])
     return result
+
+
+def _reduceat(ufunc: np.ufunc, values: Array, starts: Array) -> Array:
+    with np.errstate(over="ignore", invalid="ignore"):
+        reduced: Array = ufunc.reduceat(values, starts)
+    return reduced
 
 
 def sum_segments(values: Array, offsets: Array) -> Array:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from semiring.expression.compared import Compare, compare
 from semiring.expression.condition import Condition, condition
-from semiring.expression.operations import delta, monus, simplify
 from semiring.expression.terms import (
     Atom,
     Constant,
@@ -14,7 +13,10 @@ from semiring.expression.terms import (
     Operand,
     Product,
     Sum,
+    delta,
+    monus,
     product_of,
+    simplify,
     sum_of,
 )
 

@@ -10,8 +10,7 @@ from semiring.base import Semiring, TokenValuation, token_values
 from semiring.errors import CapabilityError
 from semiring.polynomial import Polynomial, name_tokens
 from semiring.support.render import LATEX, PRINTED_TERMS, REPR_TERMS, TEXT, Style, html_code
-from semiring.token import Token
-from semiring.value import tokens_of
+from semiring.token import Token, tokens_of
 
 if TYPE_CHECKING:
     from semiring.expression.terms import Expression

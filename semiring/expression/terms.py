@@ -12,13 +12,12 @@ from collections.abc import Collection, Iterable, Sequence
 from math import gcd
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
-from semiring.base import Semiring
+from semiring.base import SemimoduleElement, Semiring
 from semiring.errors import AnnotationError
 from semiring.expression.node import Node, init
 from semiring.monomials import Monomial
 from semiring.polynomial import Polynomial
 from semiring.support.render import Style, join_terms, left_out
-from semiring.tensor import Tensor
 from semiring.token import Token
 
 K = TypeVar("K")
@@ -110,7 +109,7 @@ class Expression(Node):
     __radd__ = __add__
 
     def __mul__(self, other: Operand) -> Expression:
-        if isinstance(other, Tensor):
+        if isinstance(other, SemimoduleElement):
             return NotImplemented
         return product_of(((self, 1), (Expression.of(other), 1)))
 
@@ -483,3 +482,18 @@ def _monomial(monomial: Monomial, coefficient: int) -> Expression:
     single = not more and power == 1
     result = Atom(token) if single else Product(tuple((Atom(t), n) for t, n in monomial))
     return Sum(((result, coefficient),)) if coefficient > 1 else result
+
+
+def delta(annotation: Operand) -> Expression:
+    """Return δ of any annotation."""
+    return Expression.of(annotation).delta()
+
+
+def monus(left: Operand, right: Operand) -> Expression:
+    """Return left ⊖ right of any annotations."""
+    return Expression.of(left).monus(right)
+
+
+def simplify(annotation: Expression | Polynomial) -> Expression | Polynomial:
+    """Return an annotation as a polynomial if it is one, else as an expression."""
+    return annotation.to_polynomial() if annotation.is_polynomial else annotation

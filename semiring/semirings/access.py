@@ -41,14 +41,8 @@ class AccessControl(TotallyOrdered[Clearance]):
     dtype = np.dtype(np.int8)
     arrow_type = pa.string()
     better = np.minimum
-
-    @property
-    def zero(self) -> Clearance:
-        return Clearance.NEVER
-
-    @property
-    def one(self) -> Clearance:
-        return Clearance.PUBLIC
+    zero: Clearance = Clearance.NEVER
+    one: Clearance = Clearance.PUBLIC
 
     def times(self, a: Clearance, b: Clearance) -> Clearance:
         return max(a, b)

@@ -30,14 +30,8 @@ class Boolean(Semiring[bool]):
     capabilities = frozenset({"MIN", "MAX"})
     dtype = np.dtype(np.bool_)
     arrow_type = pa.bool_()
-
-    @property
-    def zero(self) -> bool:
-        return False
-
-    @property
-    def one(self) -> bool:
-        return True
+    zero: bool = False
+    one: bool = True
 
     def plus(self, a: bool, b: bool) -> bool:
         return a or b

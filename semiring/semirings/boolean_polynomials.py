@@ -35,14 +35,8 @@ class BooleanPolynomials(Quotient[Monomials]):
     idempotent = True
     has_monus = True
     capabilities = frozenset({"MIN", "MAX"})
-
-    @property
-    def zero(self) -> Monomials:
-        return frozenset()
-
-    @property
-    def one(self) -> Monomials:
-        return frozenset(((),))
+    zero: Monomials = frozenset()
+    one: Monomials = frozenset(((),))
 
     def plus(self, a: Monomials, b: Monomials) -> Monomials:
         return a | b

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from semiring.base import Semiring
@@ -31,14 +31,8 @@ class Expressions(Semiring[Annotation]):
     has_monus = True
     symbolic = True
     capabilities = frozenset({"SUM", "COUNT", "MIN", "MAX", "AVG"})
-
-    @property
-    def zero(self) -> Annotation:
-        return Polynomial.zero()
-
-    @property
-    def one(self) -> Annotation:
-        return Polynomial.one()
+    zero: Annotation = Polynomial.zero()
+    one: Annotation = Polynomial.one()
 
     def plus(self, a: Annotation, b: Annotation) -> Annotation:
         return simplify(a + b)
@@ -95,3 +89,8 @@ class Expressions(Semiring[Annotation]):
             raise ValuationError(
                 f"{value!r} is not a value of Expressions; use an annotation or a token"
             ) from error
+
+
+def replaced(annotation: Annotation, of: Callable[[Token], Annotation]) -> Annotation:
+    """Return an annotation with its tokens replaced."""
+    return annotation.evaluate(Expressions(), of)

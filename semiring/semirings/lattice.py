@@ -65,3 +65,17 @@ class TotallyOrdered(Semiring[K]):
 
     def sum_segments(self, values: Array, offsets: Array) -> Array:
         return reduce_segments(self.better, values, offsets, self.pack([self.zero])[0])
+
+
+class AddedCosts(TotallyOrdered[float]):
+    """A semiring of numbers whose · is their sum, as doubles."""
+
+    dtype = np.dtype(np.float64)
+    arrow_type = pa.float64()
+    one: float = 0.0
+
+    def times(self, a: float, b: float) -> float:
+        return a + b
+
+    def times_array(self, a: Array, b: Array) -> Array:
+        return np.add(a, b)

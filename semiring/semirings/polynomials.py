@@ -22,13 +22,8 @@ from semiring.token import Token
 class SumsOfMonomials(Quotient[Polynomial]):
     """The common base of semirings whose elements are polynomials and are added as such."""
 
-    @property
-    def zero(self) -> Polynomial:
-        return Polynomial.zero()
-
-    @property
-    def one(self) -> Polynomial:
-        return Polynomial.one()
+    zero: Polynomial = Polynomial.zero()
+    one: Polynomial = Polynomial.one()
 
     def plus(self, a: Polynomial, b: Polynomial) -> Polynomial:
         return a + b

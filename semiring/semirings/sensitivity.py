@@ -50,19 +50,13 @@ class Sensitivity(Semiring[Weight]):
     name = "Sensitivity"
     positive = False
     no_monus = "the reals with negatives have no natural order"
+    zero: Weight = Weight(0.0)
+    one: Weight = Weight(1.0)
 
     @staticmethod
     def of(token: Token, value: float) -> Weight:
         """Return the weight of a token whose influence is tracked."""
         return Weight(float(value), ((token, 1.0),))
-
-    @property
-    def zero(self) -> Weight:
-        return Weight(0.0)
-
-    @property
-    def one(self) -> Weight:
-        return Weight(1.0)
 
     def plus(self, a: Weight, b: Weight) -> Weight:
         return _weight(a.value + b.value, (a, 1.0), (b, 1.0))

@@ -11,34 +11,20 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from semiring.base import Array
 from semiring.errors import ValuationError
-from semiring.semirings.lattice import TotallyOrdered
+from semiring.semirings.lattice import AddedCosts
 
 
-class Tropical(TotallyOrdered[float]):
+class Tropical(AddedCosts):
     """The cost of the cheapest derivation: (R≥0 ∪ {∞}, min, +, ∞, 0). A token costs 0 by default.
 
     a ⊖ b = ∞ if b ≤ a, else a.
     """
 
     name = "Tropical"
-    dtype = np.dtype(np.float64)
-    arrow_type = pa.float64()
     better = np.minimum
-
-    @property
-    def zero(self) -> float:
-        return math.inf
-
-    @property
-    def one(self) -> float:
-        return 0.0
-
-    def times(self, a: float, b: float) -> float:
-        return a + b
+    zero: float = math.inf
 
     def check(self, value: Any) -> float:
         if isinstance(value, (int, float, Decimal, np.integer, np.floating)):
@@ -48,7 +34,3 @@ class Tropical(TotallyOrdered[float]):
         raise ValuationError(
             f"{value!r} is not a value of Tropical; use a number ≥ 0, or infinity for absent"
         )
-
-    def times_array(self, a: Array, b: Array) -> Array:
-        result: Array = a + b
-        return result

@@ -21,14 +21,8 @@ class UnitInterval(TotallyOrdered[float]):
     dtype = np.dtype(np.float64)
     arrow_type = pa.float64()
     better = np.maximum
-
-    @property
-    def zero(self) -> float:
-        return 0.0
-
-    @property
-    def one(self) -> float:
-        return 1.0
+    zero: float = 0.0
+    one: float = 1.0
 
     def check(self, value: Any) -> float:
         if isinstance(value, (int, float, Decimal, np.integer, np.floating)):

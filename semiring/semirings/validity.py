@@ -33,14 +33,8 @@ class Validity(Semiring[Times]):
     absorptive = True
     positive = False
     has_monus = True
-
-    @property
-    def zero(self) -> Times:
-        return ()
-
-    @property
-    def one(self) -> Times:
-        return ((None, None),)
+    zero: Times = ()
+    one: Times = ((None, None),)
 
     def plus(self, a: Times, b: Times) -> Times:
         return _swept((a, b), lambda inside: inside[0] > 0 or inside[1] > 0)

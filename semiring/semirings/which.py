@@ -28,14 +28,8 @@ class Which(Semiring[Lineage]):
     idempotent = True
     has_monus = True
     capabilities = frozenset({"MIN", "MAX"})
-
-    @property
-    def zero(self) -> Lineage:
-        return None
-
-    @property
-    def one(self) -> Lineage:
-        return frozenset()
+    zero: Lineage = None
+    one: Lineage = frozenset()
 
     def plus(self, a: Lineage, b: Lineage) -> Lineage:
         if a is None:

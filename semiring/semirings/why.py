@@ -31,14 +31,8 @@ class Why(Quotient[Witnesses]):
     has_monus = True
     capabilities = frozenset({"MIN", "MAX"})
     flat = True
-
-    @property
-    def zero(self) -> Witnesses:
-        return frozenset()
-
-    @property
-    def one(self) -> Witnesses:
-        return frozenset((frozenset(),))
+    zero: Witnesses = frozenset()
+    one: Witnesses = frozenset((frozenset(),))
 
     def plus(self, a: Witnesses, b: Witnesses) -> Witnesses:
         return a | b

@@ -33,14 +33,8 @@ class Worlds(Semiring[int]):
     positive = False
     has_monus = True
     dtype = np.dtype(np.uint64)
-
-    @property
-    def zero(self) -> int:
-        return 0
-
-    @property
-    def one(self) -> int:
-        return _ALL
+    zero: int = 0
+    one: int = _ALL
 
     def plus(self, a: int, b: int) -> int:
         return a | b

@@ -11,7 +11,8 @@ import contextvars
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from semiring.errors import DepthError
@@ -53,6 +54,17 @@ def deeply(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
     finally:
         _calls.inside = False
     return _in_thread(function, args, kwargs)
+
+
+@contextmanager
+def recursion_limit(least: int) -> Iterator[None]:
+    """Let calls of this process be nested at least so deep."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, least))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def is_inside() -> bool:
@@ -131,13 +143,12 @@ def _in_thread(function: Callable[..., T], args: Any, kwargs: Any) -> T:
             outcome.extend((False, error))
 
     with _lock:  # the limit is the process's, and so is the size of new stacks
-        limit, size = sys.getrecursionlimit(), threading.stack_size(_STACK)
-        sys.setrecursionlimit(max(limit, CALLS))
+        size = threading.stack_size(_STACK)
         try:
-            _Thread(run).run_to_its_end()
+            with recursion_limit(CALLS):
+                _Thread(run).run_to_its_end()
         finally:
             threading.stack_size(size)
-            sys.setrecursionlimit(limit)
     done, value = outcome
     if not done:
         raise value

@@ -1,262 +1,206 @@
-"""Run the documented checks of libraries under a watch, and print a table of what became of them.
+"""Run the galleries of libraries of checks under a watch, and print a table of what was found.
 
-``python -m tests.checks_by_running [LIBRARY ...]`` runs the libraries that the interpreter has:
-Great Expectations (0.18 or 1), Soda Core on data frames of Spark, Pandera. For each it prints how
-many checks are documented, ran, failed, are tied to the query that made them, and explained; then
-each failing check that is not, with the reason. Libraries that are not installed are named.
+``python -m tests.checks_by_running [LIBRARY ...] --rows 100000 --output FILE`` runs the libraries
+that the interpreter has: Great Expectations (0.18 or 1), Soda Core on data frames of Spark,
+Pandera, DQX. Each library validates orders that break each check, and orders that break none,
+plainly and watched. Then each failing check is asked: its quarantine must be the rows that a filter
+by hand has or the library must pass without it, and the library must find without the rows of
+causes, and without the first row of ``top``, the numbers that were said. FILE has a line for each
+check, and a run goes on after the last.
 """
 
 from __future__ import annotations
 
+import argparse
+import importlib
+import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import lipstick
+from lipstick.watching.checks import LibraryResult
+from lipstick.watching.libraries import LibraryVerdict, reports_of
 from semiring.errors import LipstickError
+from tests.checks_by_running.tables import write_tables
 
-ROWS = [(n, "a" if n % 4 else None, n % 7, n / 2, "2024-01-0x", "{") for n in range(40)]
-COLUMNS = "id int, c string, k int, x double, d string, j string"
-
-EXPECTATIONS: list[tuple[str, dict[str, Any]]] = [
-    ("column_to_exist", {"column": "zz"}),
-    ("column_values_to_not_be_null", {"column": "c"}),
-    ("column_values_to_be_null", {"column": "c"}),
-    ("column_values_to_be_between", {"column": "k", "min_value": 0, "max_value": 5}),
-    ("column_values_to_be_in_set", {"column": "k", "value_set": [1, 2]}),
-    ("column_values_to_not_be_in_set", {"column": "k", "value_set": [1, 2]}),
-    ("column_values_to_match_regex", {"column": "c", "regex": "^b"}),
-    ("column_values_to_not_match_regex", {"column": "d", "regex": "^2024"}),
-    ("column_values_to_match_regex_list", {"column": "d", "regex_list": ["^b", "^z"]}),
-    ("column_values_to_not_match_regex_list", {"column": "d", "regex_list": ["^2", "^z"]}),
-    ("column_values_to_match_strftime_format", {"column": "d", "strftime_format": "%Y-%m-%d"}),
-    ("column_values_to_be_dateutil_parseable", {"column": "d"}),
-    ("column_values_to_be_json_parseable", {"column": "j"}),
-    ("column_values_to_match_json_schema", {"column": "j", "json_schema": {"type": "object"}}),
-    ("column_values_to_be_of_type", {"column": "k", "type_": "StringType"}),
-    ("column_values_to_be_in_type_list", {"column": "k", "type_list": ["StringType"]}),
-    ("column_values_to_be_unique", {"column": "k"}),
-    ("column_values_to_be_increasing", {"column": "k"}),
-    ("column_values_to_be_decreasing", {"column": "x"}),
-    ("column_value_lengths_to_equal", {"column": "c", "value": 2}),
-    ("column_value_lengths_to_be_between", {"column": "d", "min_value": 1, "max_value": 3}),
-    (
-        "column_value_z_scores_to_be_less_than",
-        {"column": "x", "threshold": 1, "double_sided": True},
-    ),
-    ("column_max_to_be_between", {"column": "x", "min_value": 0, "max_value": 5}),
-    ("column_min_to_be_between", {"column": "x", "min_value": 3, "max_value": 5}),
-    ("column_mean_to_be_between", {"column": "x", "min_value": 0, "max_value": 5}),
-    ("column_median_to_be_between", {"column": "x", "min_value": 0, "max_value": 5}),
-    ("column_sum_to_be_between", {"column": "x", "min_value": 0, "max_value": 5}),
-    ("column_stdev_to_be_between", {"column": "x", "min_value": 0, "max_value": 1}),
-    ("column_distinct_values_to_be_in_set", {"column": "k", "value_set": [1]}),
-    ("column_distinct_values_to_contain_set", {"column": "k", "value_set": [99]}),
-    ("column_distinct_values_to_equal_set", {"column": "k", "value_set": [1]}),
-    ("column_unique_value_count_to_be_between", {"column": "k", "min_value": 0, "max_value": 3}),
-    (
-        "column_proportion_of_unique_values_to_be_between",
-        {"column": "k", "min_value": 0.5, "max_value": 1},
-    ),
-    (
-        "column_proportion_of_non_null_values_to_be_between",
-        {"column": "c", "min_value": 0.9, "max_value": 1},
-    ),
-    ("column_most_common_value_to_be_in_set", {"column": "c", "value_set": ["z"]}),
-    (
-        "column_quantile_values_to_be_between",
-        {"column": "x", "quantile_ranges": {"quantiles": [0.5], "value_ranges": [[0, 1]]}},
-    ),
-    (
-        "column_kl_divergence_to_be_less_than",
-        {
-            "column": "c",
-            "partition_object": {"values": ["a", "b"], "weights": [0.5, 0.5]},
-            "threshold": 0.1,
-        },
-    ),
-    ("column_pair_values_to_be_equal", {"column_A": "id", "column_B": "k"}),
-    ("column_pair_values_a_to_be_greater_than_b", {"column_A": "k", "column_B": "id"}),
-    (
-        "column_pair_values_to_be_in_set",
-        {"column_A": "id", "column_B": "k", "value_pairs_set": [[1, 1]]},
-    ),
-    ("compound_columns_to_be_unique", {"column_list": ["c", "k"]}),
-    ("multicolumn_sum_to_equal", {"column_list": ["id", "k"], "sum_total": 3}),
-    ("select_column_values_to_be_unique_within_record", {"column_list": ["id", "k"]}),
-    ("table_row_count_to_be_between", {"min_value": 1, "max_value": 10}),
-    ("table_row_count_to_equal", {"value": 41}),
-    ("table_column_count_to_be_between", {"min_value": 1, "max_value": 2}),
-    ("table_column_count_to_equal", {"value": 2}),
-    ("table_columns_to_match_ordered_list", {"column_list": ["k"]}),
-    ("table_columns_to_match_set", {"column_set": ["k"]}),
-]
-
-SODA = """
-checks for t:
-  - row_count < 10
-  - missing_count(c) = 0
-  - missing_percent(c) = 0
-  - invalid_count(k) = 0:
-      valid max: 5
-  - invalid_percent(k) = 0:
-      valid max: 5
-  - invalid_count(d) = 0:
-      valid regex: z.*
-  - invalid_count(c) = 0:
-      valid values: [b]
-  - invalid_count(j) = 0:
-      valid min length: 3
-  - duplicate_count(k) = 0
-  - duplicate_percent(k) = 0
-  - avg(x) < 5
-  - max(x) < 5
-  - min(x) > 5
-  - sum(x) < 5
-  - avg_length(d) < 3
-  - max_length(d) < 3
-  - min_length(c) > 3
-  - stddev(x) < 1
-  - stddev_pop(x) < 1
-  - stddev_samp(x) < 1
-  - variance(x) < 1
-  - var_pop(x) < 1
-  - var_samp(x) < 1
-  - percentile(x, 0.9) < 1
-  - failed rows:
-      name: failed rows by condition
-      fail condition: k > 5
-  - failed rows:
-      name: failed rows by query
-      fail query: SELECT * FROM t WHERE k = 6
-  - values in (k) must exist in s (k)
-  - schema:
-      fail:
-        when required column missing: [zz]
-  - total > 3:
-      name: user-defined metric
-      total expression: sum(k)
-"""
+LIBRARIES = ("great_expectations", "soda", "pandera", "dqx")
+COLUMNS = ("kinds", "run", "red", "tied", "by rows", "exact", "green", "causes", "top", "wrong")
+CLOSE = 1e-6
 
 
-def great_expectations(frame: DataFrame) -> tuple[int, Any]:
-    """Validate all kinds of expectations; return their number and the report."""
-    import great_expectations as gx
+class Gallery:
+    """The kinds of checks of a library, over tables."""
 
-    found = [(f"expect_{kind}", kwargs) for kind, kwargs in EXPECTATIONS]
-    context = gx.get_context(mode="ephemeral")
-    if gx.__version__.startswith("0."):
-        from great_expectations.core import ExpectationConfiguration as Old
+    def __init__(self, name: str, frames: dict[str, DataFrame], watch: Any) -> None:
+        self.module = importlib.import_module(f"tests.checks_by_running.{name}")
+        self.frames, self.watch = frames, watch
+        self.kinds = list(self.module.RULES)
 
-        asset = context.sources.add_spark("s").add_dataframe_asset("t")
-        validator = context.get_validator(
-            batch_request=asset.build_batch_request(dataframe=frame),
-            create_expectation_suite_with_name="all",
-        )
-        for kind, kwargs in found:
-            validator.expectation_suite.add_expectation(Old(kind, kwargs))
-        return len(found), validator.validate(catch_exceptions=True)
-    from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
+    def verdicts(self, frame: DataFrame, kinds: Sequence[str]) -> dict[str, Any]:
+        """Return what the library says without being watched, by kind."""
+        report = self.module.validate(frame, list(kinds), self.watch)
+        known = isinstance(report, list)
+        found = report if known else [each.verdict for each in reports_of(report)]
+        return {self.module.kind_of(each.name): each for each in found}
 
-    asset = context.data_sources.add_spark("s").add_dataframe_asset("t")
-    batch = asset.add_batch_definition_whole_dataframe("b").get_batch({"dataframe": frame})
-    suite = gx.ExpectationSuite(name="all")
-    for kind, kwargs in found:
-        try:
-            suite.add_expectation_configuration(ExpectationConfiguration(kind, kwargs))
-        except Exception as error:
-            print(f"  not made: {kind}: {str(error).splitlines()[0][:90]}")
-    return len(found), batch.validate(suite)
+    def watched(self, frame: DataFrame) -> dict[str, LibraryResult]:
+        """Return the results of all kinds, tied to their queries."""
+        with self.watch.checks() as run:
+            report = self.module.validate(frame, self.kinds, self.watch)
+        return {self.module.kind_of(each.name): each for each in run.results(report)}
+
+    def measured(self, frame: DataFrame, kind: str) -> tuple[bool | None, float | None]:
+        """Return what the library says of a kind over other rows: if it passes, and its number."""
+        if kind not in (found := self.verdicts(frame, [kind])):
+            return True, 0  # a library that reports failures alone
+        verdict = found[kind]
+        number = verdict.failures if verdict.failures is not None else verdict.value
+        return verdict.passed, number
+
+    def asked(self, kind: str, result: LibraryResult) -> dict[str, Any]:
+        """Ask a failing check, carry out what it says, and return what became of it."""
+        orders = self.frames["orders"]
+        failing = self.module.RULES[kind][1]
+        said: dict[str, Any] = {}
+        why = result.why(budget=10)
+        said["why"] = str(why)[:300]
+        spark = orders.sparkSession
+        if failing is not None:
+            rows = result.quarantine("orders", budget=10)
+            orders.createOrReplaceTempView("o")
+            if failing != "order":
+                by_hand = spark.sql(f"SELECT order_id FROM o WHERE {failing}").toArrow()
+                wanted = set(by_hand["order_id"].to_pylist())
+                found = set(rows["order_id"].to_pylist())
+                said["by_hand"], said["found"] = len(wanted), len(found)
+                said["exact"] = wanted == found
+            passed, number = self.measured(without(orders, rows), kind)
+            said["green"] = bool(passed)
+            said["left"] = None if number is None else float(number)
+        for cause in [each for each in why.causes if each.relation == "orders"][:1]:
+            rest = orders.where(f"NOT coalesce({cause.sql}, false)")
+            number = self.measured(rest, kind)[1]
+            said["cause"] = [cause.text, cause.after, None if number is None else float(number)]
+        top = result.top(1, relation="orders").to_pylist()
+        if top and top[0]["_after"] is not None:
+            number = self.measured(orders.where(f"order_id != {top[0]['order_id']}"), kind)[1]
+            said["top"] = [float(top[0]["_after"]), None if number is None else float(number)]
+        return said
 
 
-def soda(frame: DataFrame) -> tuple[int, Any]:
-    """Scan a view of the frame with all kinds of checks of SodaCL that one table can have."""
-    from soda.scan import Scan
-
-    frame.createOrReplaceTempView("t")
-    frame.where("k < 3").createOrReplaceTempView("s")
-    scan = Scan()
-    scan.disable_telemetry()
-    scan.set_scan_definition_name("all")
-    scan.set_data_source_name("spark_df")
-    scan.add_spark_session(frame.sparkSession, data_source_name="spark_df")
-    scan.add_sodacl_yaml_str(SODA)
-    scan.execute()
-    return sum(line.startswith("  - ") for line in SODA.splitlines()), scan
+def without(orders: DataFrame, rows: pa.Table) -> DataFrame:
+    """Return the orders without some."""
+    spark = orders.sparkSession
+    keys = spark.createDataFrame([(n,) for n in rows["order_id"].to_pylist()], "order_id int")
+    return orders.join(keys, "order_id", "left_anti").select(*orders.columns)
 
 
-def pandera(frame: DataFrame) -> tuple[int, Any]:
-    """Validate a frame by all checks of Pandera for PySpark."""
-    import pandera.pyspark as pa
-    import pyspark.sql.types as T
+def same(said: Sequence[Any] | None) -> bool:
+    """Return True if the last two numbers are one, or the library has none any more."""
+    if said is None:
+        return True
+    one, other = said[-2:]
+    return other is None or abs(one - other) <= CLOSE * max(abs(one), 1)
 
-    check = pa.Check
-    number = [
-        check.equal_to(1),
-        check.not_equal_to(1),
-        check.greater_than(3),
-        check.greater_than_or_equal_to(3),
-        check.less_than(3),
-        check.less_than_or_equal_to(3),
-        check.in_range(2, 4),
-        check.isin([1, 2]),
-        check.notin([1, 2]),
-    ]
-    text = [
-        check.str_startswith("z"),
-        check.str_endswith("z"),
-        check.str_contains("z"),
-    ]
-    schema = pa.DataFrameSchema(
-        {
-            "c": pa.Column(T.StringType(), nullable=False),
-            "k": pa.Column(T.IntegerType(), number),
-            "d": pa.Column(T.StringType(), text),
+
+def is_wrong(line: dict[str, Any]) -> bool:
+    """Return True if something that was said is not so."""
+    return (
+        line.get("differs", False)
+        or "error" in line
+        or line.get("exact") is False
+        or not same(line.get("top"))
+        or not same(line.get("cause"))
+    )
+
+
+def _said(verdict: LibraryVerdict | None) -> str:
+    """Return what a library has said of a check, which watching must not change."""
+    return "" if verdict is None else repr((verdict.passed, verdict.failures, verdict.value))
+
+
+def checked(gallery: Gallery, done: set[str], write: Any) -> None:
+    """Hold each kind of a library that was not held before."""
+    if done >= set(gallery.kinds):
+        return
+    results = {}
+    differs = set()
+    for name in ("orders", "sound"):
+        frame = gallery.frames[name]
+        plain = gallery.verdicts(frame, gallery.kinds)
+        results[name] = gallery.watched(frame)
+        seen = {kind: each.verdict for kind, each in results[name].items()}
+        differs |= {
+            kind for kind in gallery.kinds if _said(plain.get(kind)) != _said(seen.get(kind))
         }
-    )
-    return len(number) + len(text) + 1, schema.validate(frame)
-
-
-LIBRARIES: dict[str, Callable[[DataFrame], tuple[int, Any]]] = {
-    "great_expectations": great_expectations,
-    "soda": soda,
-    "pandera": pandera,
-}
-
-
-def ran(name: str, frame: DataFrame, watch: Any) -> Iterator[str]:
-    """Run the checks of a library; yield the line of the table, and those that are not tied."""
-    with watch.checks() as run:
-        documented, report = LIBRARIES[name](frame)
-    results = run.results(report)
-    red = [each for each in results if each.passed is False]
-    tied = [each for each in red if each.query is not None]
-    explained, lines = 0, []
-    for each in red:
-        if each.query is None:
-            lines.append(f"  {each.name}: {each.reason}")
+    for kind in gallery.kinds:
+        if kind in done:
             continue
-        try:
-            each.why(budget=5)
-            explained += 1
-        except LipstickError as error:
-            lines.append(f"  {each.name}: {str(error).splitlines()[0][:110]}")
-    lines += [
-        f"  {each.name}: the library could not run it" for each in results if each.passed is None
-    ]
-    yield (
-        f"{name:20}{documented:11}{len(results):8}{len(run.queries):9}{len(red):7}{len(tied):6}"
-        f"{explained:11}"
-    )
-    yield from lines
+        result, sound = (results[name].get(kind) for name in ("orders", "sound"))
+        line: dict[str, Any] = {"kind": kind, "differs": kind in differs}
+        if result is not None and result.passed is not None:
+            line |= {"red": result.passed is False, "sound": sound is None or sound.passed}
+            line["tied"] = result.query is not None
+            line["reason"] = result.reason
+            line["tied_to"] = (
+                None
+                if result.query is None
+                else f"{result.column}: {result.query.call} {result.query.text}"[:300]
+            )
+            line["sound_tied"] = sound is not None and sound.query is not None
+            if line["red"] and result.query is not None:
+                try:
+                    line |= gallery.asked(kind, result)
+                except LipstickError as error:
+                    line["refused"] = str(error).splitlines()[0]
+                except Exception as error:
+                    line["error"] = f"{type(error).__name__}: {error}"[:500]
+        write(line)
 
 
-def main(arguments: list[str]) -> int:
+def table(name: str, lines: list[dict[str, Any]]) -> list[str]:
+    """Return the line of a library, and those of what is wrong or refused."""
+    n: Counter[str] = Counter()
+    for each in lines:
+        n["kinds"] += 1
+        n["run"] += "red" in each
+        n["red"] += each.get("red", False)
+        n["tied"] += bool(each.get("red") and each["tied"])
+        n["by rows"] += "green" in each
+        n["exact"] += each.get("exact", False)
+        n["green"] += each.get("green", False)
+        n["causes"] += "cause" in each and same(each["cause"])
+        n["top"] += "top" in each and same(each["top"])
+        n["wrong"] += is_wrong(each)
+    shown = [f"{name:20}" + "".join(f"{n[column]:8}" for column in COLUMNS)]
+    for each in lines:
+        if is_wrong(each):
+            shown.append(f"  WRONG {each}")
+        elif "red" not in each:
+            shown.append(f"  {each['kind']}: the library could not run it")
+        elif not each["red"] or each["sound"] is False:
+            shown.append(f"  {each['kind']}: is not red over faults and green without")
+        elif not each["tied"] or "refused" in each or each.get("green") is False:
+            refused = each.get("refused", "still red without quarantine")
+            shown.append(f"  {each['kind']}: {each['reason'] or refused}")
+    return shown
+
+
+def main() -> int:
     """Print the table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("libraries", nargs="*", default=LIBRARIES)
+    parser.add_argument("--rows", type=int, default=2_000)
+    parser.add_argument("--output", type=Path)
+    given = parser.parse_args()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     spark = (
         SparkSession.builder.master("local[2]")
@@ -266,20 +210,29 @@ def main(arguments: list[str]) -> int:
         .getOrCreate()
     )
     spark.sparkContext.setLogLevel("OFF")  # libraries try what fails
-    with tempfile.TemporaryDirectory() as folder, lipstick.watch(spark) as watch:
-        spark.createDataFrame(ROWS, COLUMNS).coalesce(1).write.parquet(f"{folder}/t")
-        frame = spark.read.parquet(f"{folder}/t")
-        print("library              documented reported  queries   red  tied  explained")
-        for name in arguments or LIBRARIES:
-            try:
-                lines = list(ran(name, frame, watch))
-            except ImportError as error:
-                print(f"{name}: not installed ({error.name})")
-            else:
-                print("\n".join(lines), flush=True)
-    print("dqx and pydeequ: not run, their checks are columns of a frame, and jobs of the JVM")
+    with tempfile.TemporaryDirectory() as folder:
+        output = given.output or Path(folder) / "lines"
+        lines = [json.loads(x) for x in output.read_text().splitlines()] if output.exists() else []
+        frames = write_tables(spark, folder, given.rows)
+        for name in given.libraries:
+
+            def write(line: dict[str, Any], name: str = name) -> None:
+                lines.append({"library": name} | line)
+                with output.open("a") as file:
+                    file.write(json.dumps(lines[-1], default=str) + "\n")
+
+            with lipstick.watch(spark) as watch:
+                try:
+                    gallery = Gallery(name, frames, watch)
+                    done = {each["kind"] for each in lines if each["library"] == name}
+                    checked(gallery, done, write)
+                except ImportError as error:
+                    print(f"{name}: not installed ({error.name})")
+        print(f"{'library':20}" + "".join(f"{column:>8}" for column in COLUMNS))
+        for name in given.libraries:
+            print("\n".join(table(name, [each for each in lines if each["library"] == name])))
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -117,7 +117,7 @@ def test_it_opens_without_java(captures: Path, tmp_path: Path) -> None:
     """As a page, in a process of its own."""
     page = tmp_path / "page.html"
     done = subprocess.run(
-        [sys.executable, "-m", "lipstick.cli", "explore", "--example", "--output", str(page)],
+        [sys.executable, "-m", "lipstick", "explore", "--example", "--output", str(page)],
         env={"XDG_CACHE_HOME": str(captures.parent.parent), "PATH": "", "JAVA_HOME": ""},
         cwd=Path(__file__).parents[2],
         capture_output=True,

@@ -11,6 +11,8 @@ from json import loads
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import PythonException
 from pyspark.sql import SparkSession
@@ -20,6 +22,7 @@ import lipstick
 from lipstick import Session, semirings, session
 from lipstick.errors import InvalidQueryError, LipstickError, UnknownKeyWarning
 from rewriter.errors import QueryError
+from tests.versions import VERSION
 
 MOST_LINES = 4
 PACKAGES = ("graphquery", "lipstick", "rewriter", "semiring")
@@ -115,6 +118,51 @@ def test_texts_that_spark_does_not_accept(
     assert " at " not in message.splitlines()[0] or "^" in message
     for noise in ("SQLSTATE", "Project", "org.apache", "; line"):
         assert noise not in message
+
+
+def test_a_table_that_was_dropped_after_it_was_tracked(
+    spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with session(spark) as opened:
+        spark.sql("CREATE TABLE dropped_cars USING parquet AS SELECT 1 AS id, 2 AS price")
+        opened.track("dropped_cars", key="id")
+        q = opened.sql("SELECT sum(price) AS s FROM dropped_cars")
+        spark.sql("DROP TABLE dropped_cars")
+        error = shown(lambda: opened.sql("SELECT max(price) FROM dropped_cars"), capsys)
+        assert "It was dropped after it was tracked: make it again, or untrack(" in str(error)
+        assert "Did you mean" not in str(error)
+        error = shown(lambda: q.what_if({"dropped_cars": [1]}), capsys)
+        assert "'dropped_cars' (table dropped_cars) cannot be read any more: The" in str(error)
+
+
+@pytest.mark.skipif(VERSION < (4, 3), reason="Spark has such types since 4.3")
+def test_types_that_pyspark_cannot_read(ls: Session, spark: SparkSession, tmp_path: Path) -> None:
+    text = "SELECT id, CAST('2020-01-01 00:00:00.123456789' AS timestamp_ntz(9)) AS at FROM cars"
+    times = pa.table({"id": [1], "at": pa.array([1], pa.timestamp("ns"))})
+    pq.write_table(times, tmp_path / "times.parquet", version="2.6")
+    spark.conf.set("spark.sql.timestampNanosTypes.enabled", "true")
+    try:
+        with lipstick.watch(spark) as watch:
+            read = spark.read.parquet(str(tmp_path))
+            read.show()
+            asked: list[Callable[[], Any]] = [
+                lambda: ls.sql(text),
+                lambda: ls.annotate(spark.sql(text)),
+                lambda: ls.track("times", str(tmp_path)),
+                lambda: ls.track("times", read, key="id"),
+                lambda: watch.last.query,
+            ]
+            for call in asked:
+                error = shown(call, None)
+                name = (
+                    "timestamp_ntz(9)"
+                    if hasattr(spark, "_jsparkSession")
+                    else "timestamp_ntz_nanos"
+                )
+                assert f"type {name}, which this version of PySpark cannot" in str(error)
+                assert "CAST(x AS TIMESTAMP_NTZ)" in str(error)
+    finally:
+        spark.conf.unset("spark.sql.timestampNanosTypes.enabled")
 
 
 # -- rows ----------------------------------------------------------------------------------------

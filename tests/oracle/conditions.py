@@ -189,6 +189,21 @@ MEMBERSHIPS: Final = {
         "SELECT k FROM r GROUP BY k HAVING count(*) > 1 OR EXISTS"
         " (SELECT 1 FROM s WHERE s.k = r.k AND s.y > 2)"
     ),
+    "EXISTS of the group's own aggregates": (
+        "SELECT k FROM r GROUP BY k HAVING EXISTS (SELECT 1 FROM s WHERE s.y > sum(r.x))"
+    ),
+    "NOT EXISTS of the group's own aggregates": (
+        "SELECT k FROM r GROUP BY k HAVING NOT EXISTS"
+        " (SELECT 1 FROM s WHERE s.k = r.k AND s.y <= count(r.x) + min(r.x))"
+    ),
+    "IN beside the group's own aggregates": (
+        "SELECT k, max(x) AS m FROM r GROUP BY k HAVING max(x) IN"
+        " (SELECT y FROM s WHERE s.y < sum(r.x)) OR count(*) = 3"
+    ),
+    "scalar subquery of the group's own aggregates": (
+        "SELECT k FROM r GROUP BY k HAVING count(*) >= (SELECT count(*) FROM s"
+        " WHERE s.y = max(r.x))"
+    ),
 }
 
 SCALARS: Final = {

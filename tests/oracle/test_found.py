@@ -46,6 +46,16 @@ DELETIONS = [
 ]
 
 IN_MEMORY = {
+    "a LEFT JOIN by items that are made of a group": (
+        "WITH g AS (SELECT k, i FROM (SELECT k FROM a GROUP BY k) LATERAL VIEW explode(array(1, 2))"
+        " t AS i),"
+        " h AS (SELECT k, x AS i, count(*) AS n FROM b GROUP BY k, x)"
+        " SELECT g.k, g.i, h.n FROM g LEFT JOIN h ON g.k = h.k AND g.i = h.i"
+    ),
+    "different values among those with IS NOT NULL": (
+        "SELECT count(DISTINCT CASE WHEN b.k IS NOT NULL THEN a.x END) AS n"
+        " FROM a LEFT JOIN b ON a.k = b.k"
+    ),
     "a kept side with IS NOT NULL, which is read once": (
         "SELECT a.k, count(*) AS n, count(c.x) AS m FROM a"
         " RIGHT JOIN (SELECT k, x FROM b WHERE k IS NOT NULL) b ON a.k = b.k AND b.x IS NOT NULL"

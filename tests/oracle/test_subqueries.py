@@ -94,6 +94,9 @@ def hold(sql: str, directory: Path, plain: str | None = None) -> None:
         " GROUP BY EXISTS (SELECT 1 FROM b WHERE b.k = a.k)",
         "SELECT k, count(*) AS n FROM a GROUP BY k"
         " HAVING EXISTS (SELECT 1 FROM b WHERE b.k = a.k) OR count(*) > 1",
+        "SELECT k, sum(x) AS s FROM a GROUP BY k"
+        " HAVING EXISTS (SELECT 1 FROM b WHERE b.y > min(a.x)) AND sum(x) NOT IN"
+        " (SELECT z FROM c WHERE c.z <= max(a.x))",
         "SELECT a.id, b.id FROM a LEFT JOIN b ON a.k = b.k AND b.k IN (SELECT k FROM c)",
         "SELECT a.id, b.id FROM a JOIN b ON a.k = b.k"
         " AND (EXISTS (SELECT 1 FROM c WHERE c.k = b.k AND c.z > a.x) OR a.x = 1)",
@@ -157,6 +160,8 @@ def test_correlated_not_in(left: str, member: str, rest: str, more: str, tmp_pat
         f" WHERE d.n >= g.s) AS v FROM {GROUPS}",
         "SELECT k, count(*) AS n FROM a GROUP BY k"
         " HAVING count(*) > (SELECT count(*) FROM b WHERE b.k >= a.k)",
+        "SELECT k, count(*) AS n FROM a GROUP BY k"
+        " HAVING count(*) > (SELECT count(*) FROM b WHERE b.y = max(a.x))",
     ],
 )
 def test_correlated_by_any_predicate(sql: str, tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 
 from semiring.base import Array
 from semiring.circuit.writing import CircuitWriting
-from semiring.value import Operand, tokens_of
+from semiring.token import tokens_of
+from semiring.value import Operand
 
 
 def applied(function: Any, operands: Sequence[Operand]) -> Operand:

@@ -279,7 +279,7 @@ def test_a_killed_process_leaves_nothing_half_erased(
     tables = list(pipeline.names.values())
     if format == "iceberg":
         warehouse = Path(lake.conf.get("spark.sql.catalog.ice.warehouse"), "db")
-        command = [sys.executable, "-m", "lipstick.cli", "erase", "apply", str(path)]
+        command = [sys.executable, "-m", "lipstick", "erase", "apply", str(path)]
     else:
         places = [_location(lake, table) for table in tables]
         warehouse = places[0].parent

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import lipstick
 from lipstick.errors import StatementError, TrackingError, UnsupportedError, VersionGoneError
+from lipstick.tracking.formats.probe import versioned_table
+from lipstick.tracking.stored_rows import stored_rows
 from tests.table_formats.random_histories import FORMATS, check_format_history
 
 STATEMENTS = int(os.environ.get("LIPSTICK_FORMAT_STATEMENTS", "2"))
@@ -176,7 +180,7 @@ def test_rows_with_null_that_iceberg_may_remove_are_refused_by_name(
     ls.sql(statement.format(t=table))
     made = [(9, 9)] if statement.startswith("INSERT") else []
     assert sorted(map(tuple, lake.table(table).collect())) == made
-    (first,) = ls.history.sources
+    (first,) = ls.history._sources
     left = ls.history.what_if(delete={first: "id = 1"}).table(table)
     assert sorted(map(tuple, left.collect())) == made
     for ask in (
@@ -246,3 +250,91 @@ def test_a_second_match_is_refused_where_clauses_change_only_other_rows(
     assert [tuple(row) for row in without.collect()] == [(2,)]
     with pytest.raises(StatementError, match="fail, or write a row twice"):
         ids.what_if(delete={"cancelled": [3]})
+
+
+OWN_FILES = {
+    "delta": ("delta", "", True),
+    "iceberg": ("iceberg", "", True),
+    "partitions of Iceberg": ("iceberg", "PARTITIONED BY (v)", True),
+    "partitions of Delta": ("delta", "PARTITIONED BY (v)", False),
+    "names of columns": (
+        "delta",
+        "TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
+        False,
+    ),
+    "deletion vectors": (
+        "delta",
+        "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')",
+        False,
+    ),
+    "deletion files": (
+        "iceberg",
+        "TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')",
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OWN_FILES)
+def test_versions_that_are_their_local_files_are_read_as_such(
+    lake: SparkSession, fresh: Callable[[str], str], name: str
+) -> None:
+    format, properties, own = OWN_FILES[name]
+    table = fresh(format)
+    lake.sql(
+        f"CREATE TABLE {table} USING {format} {properties} AS "
+        "SELECT /*+ COALESCE(1) */ id, id % 2 AS v, CAST(id AS STRING) AS s FROM range(9)"
+    )
+    lake.sql(f"DELETE FROM {table} WHERE id = 4")
+    lake.sql(f"INSERT INTO {table} VALUES (NULL, 1, 'é')")
+    found = versioned_table(lake, table)
+    assert found is not None
+    versions = [each.version for each in found[0].history()]
+    files = found[0].own_files(versions)
+    assert (files is not None) == own
+    schema = pa.schema([("id", pa.int64()), ("v", pa.int64()), ("s", pa.string())])
+    keys = pa.table({"id": pa.array([None, 4, 8], pa.int64())})
+    for version, paths in (files or {}).items():
+        rows = []
+        for path in paths:
+            with pq.ParquetFile(path) as file:
+                read = stored_rows(file, schema, keys)
+            assert read is not None
+            rows += [tuple(row.values()) for row in read.to_pylist()]
+        there = found[0].read(version).where("id IN (4, 8) OR id IS NULL").collect()
+        assert sorted(map(repr, rows)) == sorted(map(repr, map(tuple, there)))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_question_of_few_rows_starts_few_jobs(
+    lake: SparkSession, ls: lipstick.Session, fresh: Callable[[str], str], format: str
+) -> None:
+    """The answer is that of the same statements over what is left."""
+    tables = [fresh(format), fresh(format)]
+    statements = (
+        "MERGE INTO {} AS t USING updates AS u ON t.id = u.id WHEN MATCHED THEN UPDATE SET "
+        "v = t.v + u.v WHEN NOT MATCHED THEN INSERT *",
+        "UPDATE {} SET v = v * 2 WHERE v > 50",
+        "DELETE FROM {} WHERE v = 20",
+    )
+    updates = lake.range(3, 15).selectExpr("id", "id * 5 AS v")
+    for table in tables:
+        rows = "SELECT id, id * 10 AS v FROM range(10)"
+        lake.sql(f"CREATE TABLE {table} USING {format} AS {rows}")
+    ls.track("followed", tables[0], key="id")
+    ls.track("updates", updates, key="id")
+    for text in statements:
+        ls.sql(text.format(tables[0]))
+    context = lake.sparkContext._jsc.sc().dagScheduler()  # type: ignore[union-attr]
+    total = ls.sql("SELECT sum(v) AS total FROM followed")
+    for gone in ([4], [4, 12]):  # other values, and a row that would not be there
+        before = context.numTotalJobs()
+        answer = total.what_if(delete={"updates": gone}).df.collect()
+        assert context.numTotalJobs() - before <= 10
+        plain = updates.where(~F.col("id").isin(gone))
+        plain.createOrReplaceTempView("updates_left")
+        again = fresh(format)
+        lake.sql(f"CREATE TABLE {again} USING {format} AS SELECT * FROM {tables[1]}")
+        for text in statements:
+            lake.sql(text.format(again).replace("USING updates", "USING updates_left"))
+        assert answer == lake.sql(f"SELECT sum(v) AS total FROM {again}").collect()

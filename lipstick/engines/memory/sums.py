@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from lipstick.engines.memory.index import argsort
+from semiring.arrays.exact import reduce_segments
 from semiring.arrays.segments import ascending, bounds, expand
 from semiring.base import Array
 
@@ -110,6 +111,4 @@ class ChunkedSums:
 
 
 def _reduced(values: Array, starts: Array) -> Array:
-    if not len(starts):
-        return np.zeros(0, dtype=np.float64)
-    return np.add.reduceat(values, starts)
+    return reduce_segments(np.add, values, np.append(starts, len(values)), 0.0)

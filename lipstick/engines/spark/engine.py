@@ -16,11 +16,12 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from lipstick.capture.files import in_arrow
+from lipstick.capture.files import Files, in_arrow
 from lipstick.capture.local_rows import arrow_schema, as_spark_has, computes_alike
 from lipstick.capture.lookup import ValueLookup, source_rows
 from lipstick.capture.manifest import RelationRecord
 from lipstick.capture.writer import needs_rows
+from lipstick.dataframes.arrow import arrow_rows, frame_of_arrow
 from lipstick.engines.route import answer, fits_memory, left_to_spark
 from lipstick.engines.spark.evaluate import (
     Evaluation,
@@ -41,7 +42,7 @@ from lipstick.questions.what_if import Route, WhatIf
 from lipstick.stages.reading import own_sql
 from lipstick.tables.ancestry import readable
 from lipstick.tables.comparison import as_frames, compared_answers
-from lipstick.tables.hypothesis import Fate, Hypothesis, rerun_problem
+from lipstick.tables.hypothesis import Fate, Hypothesis, Reduced, rerun_problem
 from lipstick.tables.origins import origins_of, with_origins
 from lipstick.tracking.unknown_keys import check_deletion
 from lipstick.tracking.views import drop_once_read, plain_word
@@ -186,7 +187,7 @@ class SparkEngine:
             tables = memory.lineage()
         else:
             chosen = rows.select(*(f"`{name}`" for name in self._manifest.root.identity))
-            keys = chosen.toArrow().cast(arrow_schema(chosen.schema))
+            keys = arrow_rows(chosen).cast(arrow_schema(chosen.schema))
             tables = memory.lineage_of([whole(column) for column in keys], keys.num_rows)
         frames, found = {}, {}
         for name, table in origins_of(self._capture, tables).items():
@@ -226,9 +227,7 @@ class SparkEngine:
             raise NeedsSparkError(f"The types of the keys of {name!r} are not known.")
         fields = {field.name: field for field in self._spark.table(record.view).schema}
         schema = StructType([fields[column] for column in record.token])
-        frame = self._spark.createDataFrame(
-            as_spark_has(tokens, arrow_schema(schema)), schema=schema
-        )
+        frame = frame_of_arrow(self._spark, as_spark_has(tokens, arrow_schema(schema)), schema)
         return F.broadcast(frame) if tokens.nbytes <= _BROADCAST_BYTES else frame
 
     def evaluates(self, semiring: Semiring[Any]) -> bool:
@@ -260,7 +259,7 @@ class SparkEngine:
         for name, table in gone.items():
             if table.num_rows:
                 view = f"_lipstick_open_{self._id}_zero_{plain_word(name)}"
-                self._spark.createDataFrame(table).createOrReplaceTempView(view)
+                frame_of_arrow(self._spark, table).createOrReplaceTempView(view)
                 deleted[name] = (view, self._manifest.relations[name].token)
         left = self.hypothetical(deleted) if deleted else None
         rows = root_rows(self._spark, root, self._rows_views(), self.members_view)
@@ -318,7 +317,25 @@ class SparkEngine:
                 found = self._what_if_of_memory(reduced.deletion)
             return as_frames(self._spark, self._manifest, found)
 
-        return answer(here, by_spark, left_to_spark() if reduced.replaced else self._left)
+        def again(_: Exception) -> WhatIf[DataFrame]:
+            return answer(here, by_spark, left_to_spark() if reduced.replaced else self._left)
+
+        return answer(partial(self._updated, reduced), again, left_to_spark())
+
+    def _updated(self, reduced: Reduced) -> WhatIf[DataFrame]:
+        """Return the answer from memory where only values of rows are others.
+
+        Raises
+        ------
+        NeedsSparkError
+            Where rows are deleted or added, or the capture has too many; other errors of
+            `left_to_spark` where the values are not read by aggregates alone.
+        """
+        if not (reduced.replaced and reduced.updates and self._has_few_rows()):
+            raise NeedsSparkError("Rows are deleted or added, or too many for this process.")
+        found = self._capture.memory.what_if_updated(reduced.updates)
+        _ = found.df  # computed now, while Spark can still take over
+        return as_frames(self._spark, self._manifest, found)
 
     def changes_without(self, deletion: Deletion) -> tuple[pa.Table, int, int]:
         """Return the rows of the answer that differ without some tuples, as `WhatIf.changes` does.
@@ -339,7 +356,7 @@ class SparkEngine:
         def by_spark(_: Exception) -> tuple[pa.Table, Counter[str]]:
             frame = self.what_if_replayed(deletion, {}).changes
             counts = Counter[str](dict(frame.groupBy("_change").count().collect()))
-            return frame.where("_change <> 'unchanged'").toArrow(), counts
+            return arrow_rows(frame.where("_change <> 'unchanged'")), counts
 
         changes, counts = answer(here, by_spark, self._left)
         total = counts.total()
@@ -476,7 +493,7 @@ class SparkEngine:
             self._capture.contents.read(folder)
             path = self._capture.directory / folder
             schema = StructType.fromJson(dict(self._manifest.schemas[block.name][dataset]))
-            self._spark.read.schema(schema).parquet(str(path)).createOrReplaceTempView(view)
+            Files(self._spark).read(path, schema).createOrReplaceTempView(view)
             self._views.add(view)
         return view
 

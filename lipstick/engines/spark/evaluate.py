@@ -32,6 +32,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from lipstick.dataframes.arrow import frame_of_arrow, with_nullable_fields
 from lipstick.engines.spark.worker_passes import Factor, WorkerPasses
 from lipstick.engines.spark.workers import check_workers
 from lipstick.stages.reading import own_sql
@@ -164,7 +165,7 @@ class Evaluation:
 
     def _schema(self, keys: Sequence[StructField], shown: pa.DataType | None) -> StructType:
         kind = self._type if shown is None else _TYPES[shown]
-        return StructType([*keys, StructField(VALUE, kind)])
+        return with_nullable_fields(StructType([*keys, StructField(VALUE, kind)]))
 
     def _union(self, block: Block, values: Mapping[str, DataFrame]) -> DataFrame:
         parts = []
@@ -248,7 +249,7 @@ def valued_frame(spark: SparkSession, table: pa.Table, answer: StructType) -> Da
     """
     shown = _spark_type(table.schema.field(table.num_columns - 1).type)
     schema = StructType([*answer.fields, StructField(VALUE, shown)])
-    return spark.createDataFrame(table, schema=schema)
+    return frame_of_arrow(spark, table, schema)
 
 
 def _joined(root: Block, rows: DataFrame, values: DataFrame, how: str) -> DataFrame:

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import NumericType
 
 from lipstick.capture.manifest import Manifest
+from lipstick.dataframes.arrow import arrow_rows
 from lipstick.engines.spark.engine import SparkEngine
 from lipstick.errors import CaptureError
 from lipstick.stages.reading import own_sql
@@ -68,7 +69,7 @@ def top_on_cluster(
         )
     found.createOrReplaceTempView(view)
     try:
-        table = own_sql(spark, statement).toArrow()
+        table = arrow_rows(own_sql(spark, statement))
     finally:
         spark.catalog.dropTempView(view)
     # Infinities and NaNs are not taken away from sums; Spark sorts what comes of them first.

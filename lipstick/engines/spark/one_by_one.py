@@ -9,6 +9,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from lipstick.dataframes.arrow import arrow_rows, with_nullable_columns
 from lipstick.display.progress_line import progress
 from lipstick.questions.what_if import CHANGE, SCENARIO, WhatIf, WhatIfMany
 
@@ -39,9 +40,8 @@ def joined_answers(labels: pa.Array, answers: Sequence[WhatIf[DataFrame]]) -> Wh
         with progress(after=_SILENT) as line:
             for number, answer in enumerate(answers):
                 line(f"scenario {number + 1:,} of {len(answers):,}")
-                table = rows_of(answer).toArrow()
                 # Answers differ in which columns are never NULL.
-                table = table.cast(pa.schema([field.with_nullable(True) for field in table.schema]))
+                table = with_nullable_columns(arrow_rows(rows_of(answer)))
                 label = pa.repeat(labels[number], table.num_rows)
                 tables.append(table.add_column(0, SCENARIO, label))
         return pa.concat_tables(tables) if tables else pa.table({SCENARIO: labels})

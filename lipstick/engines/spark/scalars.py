@@ -25,7 +25,6 @@ _SILENT = 2.0
 
 _PLACE = "_place"
 _VALUE = "_value"
-_THERE = "_there"
 
 
 @contextmanager
@@ -72,10 +71,16 @@ def _scalar_of(spark: SparkSession) -> SparkScalar:
     return compute
 
 
-def _aggregated(spark: SparkSession, table: pa.Table, text: str, count: int) -> DataFrame:
-    """Return an aggregate of each of some groups of rows; groups may have none."""
-    rows = table.append_column(_THERE, pa.array(np.ones(len(table), dtype=np.bool_)))
-    every = pa.table({_PLACE: pa.array(range(count), pa.int64())})
-    rows = pa.concat_tables([rows, every], promote_options="default")
-    groups = frame_of_arrow(spark, rows).groupBy(_PLACE)
-    return groups.agg(F.expr(f"{text} FILTER (WHERE {_THERE})").alias(_VALUE))
+def _aggregated(spark: SparkSession, rows: pa.Table, text: str, count: int) -> DataFrame:
+    """Return an aggregate of each of some groups of rows; groups may have none.
+
+    No FILTER leaves out rows that stand for these: Spark fails at it beside DISTINCT and WITHIN
+    GROUP (``RewriteDistinctAggregates``).
+    """
+    frame, value = frame_of_arrow(spark, rows), F.expr(text).alias(_VALUE)
+    groups = frame.groupBy(_PLACE).agg(value)
+    without = np.setdiff1d(np.arange(count), rows.column(_PLACE).to_numpy())
+    if not len(without):
+        return groups
+    places = frame_of_arrow(spark, pa.table({_PLACE: pa.array(without, pa.int64())}))
+    return groups.unionAll(places.crossJoin(frame.where(F.lit(False)).agg(value)))

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,10 +29,6 @@ from lipstick.explorer.params import Params
 from lipstick.outer import resolve
 from lipstick.systems import pages
 from semiring.base import Array
-
-if TYPE_CHECKING:
-    from graphquery.store import Snapshot
-
 
 _EXECUTIONS = 2_000
 

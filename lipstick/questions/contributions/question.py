@@ -171,8 +171,14 @@ class GroupContributions:
         least = np.nextafter(0.0, 1.0)
         if is_measurable(compared.type) and self.inputs.value is not None:
             (now,) = as_numbers(pa.array([self.inputs.value], found.values.type))
-            sizes = np.abs(as_numbers(compared) - now)
-            sizes = np.where(np.isnan(sizes), abs(now) if self.inputs.summed else least, sizes)
+            numbers = as_numbers(compared)
+            if np.isnan(now):
+                sizes = np.where(np.isnan(numbers), 0.0, np.inf)
+            else:
+                with np.errstate(invalid="ignore"):  # infinities less infinities
+                    sizes = np.abs(numbers - now)
+                sizes = np.where(np.isnan(sizes), abs(now) if self.inputs.summed else least, sizes)
+                sizes = np.where(numbers == now, 0.0, sizes)
         else:
             now = pa.scalar(self.inputs.value, found.values.type)
             sizes = np.array([least * (value != now) for value in found.values])

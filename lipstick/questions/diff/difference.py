@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -25,8 +25,29 @@ from semiring.support.door import checked
 _SHOWN = 5
 """Changed rows of a relation in words."""
 
-PartsOf: TypeAlias = Callable[[int, int | None, int | None, str], DifferenceParts]
-"""From the place of a column, the rows of a pair and its name to the parts."""
+
+class ComparedRuns(Protocol):
+    """The runs of two answers: what they read, and the parts of differences between them."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """The columns that are not compared, in sentences."""
+
+    @property
+    def is_of_code(self) -> bool:
+        """True if both runs read the same data."""
+
+    @property
+    def changes(self) -> Mapping[str, ChangedRows]:
+        """The changed rows of the relations."""
+
+    def evaluating(self) -> AbstractContextManager[None]:
+        """Return the context in which values are compared."""
+
+    def parts(
+        self, place: int, before: int | None, after: int | None, subject: str
+    ) -> DifferenceParts:
+        """Return the parts of a cell, by its column and its rows in both answers."""
 
 
 @checked
@@ -51,22 +72,15 @@ class AnswerDifference:
         after: pa.Table,
         key: Sequence[str] | None,
         pairs: RowPairs,
-        parts: PartsOf,
-        notes: Sequence[str],
-        changes: Callable[[], Mapping[str, ChangedRows]] = dict,
-        *,
-        is_of_code: bool = False,
-        evaluating: Callable[[], AbstractContextManager[None]] = nullcontext,
+        runs: ComparedRuns | None = None,
     ) -> None:
         self.before = before
         self.after = after
         self.key = None if key is None else tuple(key)
-        self.notes = tuple(notes)
-        self.is_of_code = is_of_code
+        self.notes = () if runs is None else tuple(runs.notes)
+        self.is_of_code = runs is not None and runs.is_of_code
         self._pairs = pairs
-        self._parts = parts
-        self._changes = changes
-        self._evaluating = evaluating
+        self._runs = runs
 
     # -- rows ------------------------------------------------------------------------------
 
@@ -166,15 +180,19 @@ class AnswerDifference:
         TrackingError
             For relations whose rows have no key.
         """
-        changes = self._changes().values()
-        first = ((each, np.argsort(-each.kinds, kind="stable")[:limit]) for each in changes)
-        return [row for changed, numbers in first for row in changed.inputs(numbers)]
+        changed = self._changes.values()
+        first = ((each, np.argsort(-each.kinds, kind="stable")[:limit]) for each in changed)
+        return [row for each, numbers in first for row in each.inputs(numbers)]
+
+    @property
+    def _changes(self) -> Mapping[str, ChangedRows]:
+        return {} if self._runs is None else self._runs.changes
 
     @property
     def inputs_sentences(self) -> list[str]:
         """The first rows that :meth:`inputs` returns in words, how many there are, and the rest."""
         lines = [row.sentence for row in self.inputs(_SHOWN)]
-        for name, changed in self._changes().items():
+        for name, changed in self._changes.items():
             if len(changed) > _SHOWN:
                 lines.append(f"{len(changed) - _SHOWN:,} more rows of {name} differ")
         if self.not_held:
@@ -184,7 +202,7 @@ class AnswerDifference:
     @property
     def not_held(self) -> list[str]:
         """The columns that the query reads, whose values are not held of both runs."""
-        return [f"{name}.{c}" for name, its in self._changes().items() for c in its.unread]
+        return [f"{name}.{c}" for name, its in self._changes.items() for c in its.unread]
 
     # -- numbers ---------------------------------------------------------------------------
 
@@ -227,12 +245,15 @@ class AnswerDifference:
                 "The answers have no key by which their rows are the same: name the columns that "
                 "identify a row, key=[...]."
             )
-        with self._evaluating():
-            return self._parts_of(column, {**(where or {}), **values}, self.key)
+        if self._runs is None:
+            raise CaptureError("Rows were compared, and not captured: compare frames by diff.")
+        with self._runs.evaluating():
+            return self._runs.parts(*self._cell(column, {**(where or {}), **values}, self.key))
 
-    def _parts_of(
+    def _cell(
         self, column: str | None, where: Mapping[str, Any], key: Sequence[str]
-    ) -> DifferenceParts:
+    ) -> tuple[int, int | None, int | None, str]:
+        """Return the column of a number, its rows in both answers, and its name."""
         pair = self._pair(where)
         column = self._only_number(pair, key) if column is None else column
         place = column_of(self.after.column_names, column)
@@ -242,7 +263,7 @@ class AnswerDifference:
         table, row = (self.after, new) if new >= 0 else (self.before, old)
         named = {name: self._column(table, name)[row].as_py() for name in key}
         subject = column + (f" of {described(named)}" if named else "")
-        return self._parts(place, None if old < 0 else old, None if new < 0 else new, subject)
+        return place, None if old < 0 else old, None if new < 0 else new, subject
 
     def _only_number(self, pair: int, key: Sequence[str]) -> str:
         """Return the column of the only number that differs in a row."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from pyspark.sql import functions as F
 
 from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import Manifest, RelationRecord
-from lipstick.dataframes.arrow import frame_of_arrow
+from lipstick.dataframes.arrow import arrow_rows, frame_of_arrow
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.memory import Memory
 from lipstick.engines.route import answer
@@ -90,18 +91,8 @@ def difference(
         roots = [before.engine.root, after.engine.root]
         key = answer_key(roots, names[:2])
     pairs = pair_answers(answers[0], answers[1], key)
-    run = _Runs(before, after, bridge, key, answers, run_text)
-    return AnswerDifference(
-        answers[0],
-        answers[1],
-        key,
-        pairs,
-        run.parts,
-        run.notes,
-        lambda: run.changes,
-        is_of_code=bridge is before,
-        evaluating=partial(evaluating, after.engine.manifest, after.spark),
-    )
+    runs = _Runs(before, after, bridge, key, answers, run_text)
+    return AnswerDifference(answers[0], answers[1], key, pairs, runs)
 
 
 def compared_runs(
@@ -153,7 +144,7 @@ def _bridge(
 def _version(run: Any, sources: Mapping[str, pa.Table]) -> Version:
     capture = run._captured
     spark = capture.engine.spark
-    shown = None if spark is None else (lambda: capture.engine.answer().toArrow())
+    shown = None if spark is None else (lambda: arrow_rows(capture.engine.answer()))
     return Version(capture.memory, spark, sources, shown)
 
 
@@ -238,7 +229,7 @@ def _answer_over(frame: Any, rows: Mapping[str, tuple[DataFrame, Any]]) -> pa.Ta
     with type(frame._session)(frame._session.spark) as session:
         for name, (source, key) in rows.items():
             session.track(name, source, key, provenance=key is not None)
-        return session.sql(frame.query).df.toArrow()
+        return arrow_rows(session.sql(frame.query).df)
 
 
 def _small(spark: SparkSession, record: RelationRecord, few: pa.Table | None) -> DataFrame:
@@ -251,7 +242,7 @@ def _small(spark: SparkSession, record: RelationRecord, few: pa.Table | None) ->
         return rows.select(*names).limit(0)
     wanted = F.broadcast(frame_of_arrow(spark, few.select(list(record.token))))
     chosen = rows.join(wanted, list(record.token), "left_semi").select(*names)
-    return spark.createDataFrame(chosen.toArrow(), chosen.schema)
+    return frame_of_arrow(spark, arrow_rows(chosen), chosen.schema)
 
 
 def small_difference(before: Version, after: Version, runs: Runs) -> Counterexample | None:
@@ -334,7 +325,7 @@ class _Runs:
     @cached_property
     def changes(self) -> dict[str, ChangedRows]:
         """The changed rows of the relations."""
-        if self.bridge is self.before:
+        if self.is_of_code:
             return {}
         old, new = (
             {
@@ -348,16 +339,19 @@ class _Runs:
             name: changed_rows(old[name], new[name], read.get(name)) for name in new if name in old
         }
 
+    @property
+    def is_of_code(self) -> bool:
+        """True if both runs read the same data."""
+        return self.bridge is self.before
+
+    def evaluating(self) -> AbstractContextManager[None]:
+        """Return the context in which values are compared, that of the later run."""
+        return evaluating(self.after.engine.manifest, self.after.spark)
+
     def parts(
         self, place: int, before: int | None, after: int | None, subject: str
     ) -> DifferenceParts:
         """Return the parts of a cell, by its column and its rows in both answers."""
-        with evaluating(self.after.engine.manifest, self.after.spark):
-            return self._parts(place, before, after, subject)
-
-    def _parts(
-        self, place: int, before: int | None, after: int | None, subject: str
-    ) -> DifferenceParts:
         name = self.answers[1].column_names[place]
         middle = None
         if after is not None:
@@ -376,7 +370,7 @@ class _Runs:
         code = rational(now) - rational(between)
         divided: list[tuple[Fraction, DividedChange]] = []
         rest, kinds = Fraction(0), dict[str, tuple[int, Fraction]]()
-        if self.bridge is not self.before:
+        if not self.is_of_code:
             engines = [self.before.engine, self.bridge.engine]
             positions = [
                 None if row is None else int(engine.base(engine.root.name).ordered[row])

@@ -8,8 +8,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructType
 
-from lipstick.capture.local_rows import arrow_schema
+from lipstick.capture.files import arrow_of, in_arrow
+from lipstick.dataframes.arrow import arrow_rows
+from lipstick.errors import CaptureError
 from lipstick.questions.missing.answer import MissingRow
 from lipstick.questions.missing.changes import changes, edits_by_relation
 from lipstick.questions.missing.losses import DroppedRows, dropped
@@ -27,16 +30,15 @@ from rewriter.emit.patterns import ScalarTexts, pattern_of
 from rewriter.emit.statements import plain_sql
 
 if TYPE_CHECKING:
-    from lipstick.frame import AnnotatedFrame
+    from lipstick.pipeline import PreparedQuery
 
 
 def why_not(
-    frame: AnnotatedFrame, equal: Mapping[str, Any], condition: str | None, examples: int
+    query: PreparedQuery, equal: Mapping[str, Any], condition: str | None, examples: int
 ) -> MissingRow:
     """Return why no row of an answer matches; see :meth:`lipstick.AnnotatedFrame.why_not`."""
-    query = frame._prepared
-    root, texts, run = _plan(frame)
-    pattern = pattern_of(root, frame.schema.names, _typed(frame, equal), condition)
+    root, texts, run = _plan(query)
+    pattern = pattern_of(root, query.schema.names, _typed(query.schema, equal), condition)
     tracer = Tracer(
         run,
         query.surroundings.tokens,
@@ -48,7 +50,7 @@ def why_not(
     parts = [described(dict(equal))] if equal else []
     parts += [condition] if condition else []
     question = f"Why has the answer no row with {' and '.join(parts)}?"
-    data = _EditedSpark(frame, tracer, root, pattern)
+    data = _EditedSpark(query, tracer, root, pattern)
     return MissingRow(
         question,
         reasons,
@@ -57,43 +59,58 @@ def why_not(
     )
 
 
-def _typed(frame: AnnotatedFrame, equal: Mapping[str, Any]) -> dict[str, Any]:
+def _typed(schema: StructType, equal: Mapping[str, Any]) -> dict[str, Any]:
     """Return values by column of an answer, each of the column's type."""
-    kinds = {field.name.lower(): field.type for field in arrow_schema(frame.schema)}
+    types = {field.name.lower(): field.dataType for field in schema}
     return {
-        name: value
-        if value is None or (kind := kinds.get(name.lower())) is None or pa.types.is_nested(kind)
-        else compared(name, value, kind).as_py()
+        name: value if (kind := types.get(name.lower())) is None else _as(name, value, kind)
         for name, value in equal.items()
     }
 
 
+def _as(name: str, value: Any, kind: DataType) -> Any:
+    if value is None:
+        return None
+    is_nested = isinstance(kind, ArrayType | MapType | StructType)
+    if in_arrow(kind) and not is_nested:
+        (field,) = arrow_of(StructType().add(name, kind))
+        return compared(name, value, field.type).as_py()
+    if is_nested:
+        fits = isinstance(value, list | tuple | dict)
+    else:
+        fits = isinstance(value, str) == isinstance(kind, StringType)
+    if fits:
+        return value
+    raise CaptureError(
+        f"The column {name!r} of the answer is of type {kind.simpleString()}, "
+        f"and is compared with {value!r}."
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _EditedSpark:
-    """Runs the query of a frame over edited relations, in views that are dropped with its session.
+    """Runs a query over edited relations, in views that are dropped with its session.
 
     The rows come from the plain query, :func:`rewriter.plain_sql`, not from the flows.
     """
 
-    frame: AnnotatedFrame
+    query: PreparedQuery
     traced: Tracer
     root: Relation
     pattern: Sequence[Condition]
 
     def _views(self, edits: Edits) -> dict[str, str]:
         """Return the views of edited relations, by the views of their sources."""
-        query = self.frame._prepared
         views = {}
         for name, own in edits_by_relation(edits).items():
-            source = query.surroundings.tokens[name].view
-            columns = query.spark.table(source).columns
+            source = self.query.surroundings.tokens[name].view
+            columns = self.query.spark.table(source).columns
             views[source] = self._registered(edited_text(source, columns, own))
         return views
 
     def _registered(self, sql: str) -> str:
-        query = self.frame._prepared
         name = f"_lipstick_edited_{uuid.uuid4().hex[:8]}"
-        query.surroundings.add_view(own_sql(query.spark, sql), name)
+        self.query.surroundings.add_view(own_sql(self.query.spark, sql), name)
         return name
 
     def tracer(self, edits: Edits) -> Tracer:
@@ -105,25 +122,26 @@ class _EditedSpark:
         return replace(self.traced, tokens=tokens)
 
     def brings(self, edits: Edits) -> bool:
-        answer = self._registered(plain_sql(self.frame.plan.root, self._views(edits)))
+        answer = self._registered(plain_sql(self.query.root, self._views(edits)))
         ids = [attribute.id for attribute in self.root.attributes]
         return bool(self.traced.run(matching_text(answer, ids, self.pattern)).num_rows)
 
 
-def dropped_rows(frame: AnnotatedFrame) -> DroppedRows:
+def dropped_rows(query: PreparedQuery) -> DroppedRows:
     """Return how many rows each operator loses; see :meth:`lipstick.AnnotatedFrame.dropped`."""
-    root, texts, run = _plan(frame)
-    query = frame._prepared
+    root, texts, run = _plan(query)
     return dropped(root, query.surroundings.tokens, query.sql, texts, run)
 
 
-def _plan(frame: AnnotatedFrame) -> tuple[Relation, ScalarTexts, Run]:
+def _plan(query: PreparedQuery) -> tuple[Relation, ScalarTexts, Run]:
     """Return the plan of a query over unchanged sources, its texts, and what runs statements."""
-    query = frame._prepared
-    frame._check_sources()
     root = place_conditions(query.bound.root)
     spark = query.spark
-    return root, ScalarTexts(root, query.sql), lambda sql: own_sql(spark, sql).toArrow()
+
+    def run(sql: str) -> pa.Table:
+        return arrow_rows(own_sql(spark, sql), texts=True)
+
+    return root, ScalarTexts(root, query.sql), run
 
 
 def _assumed(root: Relation, pattern: Sequence[Condition], texts: ScalarTexts) -> list[str]:

@@ -279,6 +279,13 @@ class Explanation:
         """One sentence per predicate."""
         return [cause.sentence for cause in self.causes]
 
+    def _has_top(self) -> bool:
+        from lipstick.questions.why.rows import any_row_moves
+
+        with self._evaluating():
+            read = self._asked.read.values()
+            return any(any_row_moves(self._asked.measure, source) for source in read)
+
     def __str__(self) -> str:
         lines = [self.question]
         lines += [] if self.fan_out is None else [self.fan_out.sentence]
@@ -293,10 +300,12 @@ class Explanation:
             lines.append(
                 "No rows that have a condition in common explain it by being left out; top() lists "
                 "the single rows that move it most."
+                if self._has_top()
+                else "No row that is left out alone changes it."
             )
             if self._asked.measure.is_low:
                 lines.append(
-                    "Rows that the query loses may: dropped() counts them by operator, and "
+                    "Rows that the query loses may: plan.dropped() counts them by operator, and "
                     "why_not() explains one that is not there."
                 )
         if not self.complete:

@@ -24,7 +24,7 @@ from lipstick.errors import CapabilityError, NeedsSparkError
 from lipstick.questions.why.answer import outcome
 from lipstick.questions.why.columns import shown
 from lipstick.questions.why.measure import Measure, as_numbers, is_number
-from lipstick.questions.why.sources import SourceRows, read_columns
+from lipstick.questions.why.sources import MEASURED, SourceRows, read_columns
 from rewriter.analysis.value_columns import updated_columns
 from semiring.arrays.arrow import decoded
 from semiring.arrays.segments import others
@@ -154,7 +154,7 @@ def _deciding(
     if positions is None:
         positions = measure.engine.base(measure.engine.root.name).ordered
     behind = lineage(measure.engine, positions)
-    decide = {(r, n) for r, n, role in read_columns(measure.engine) if role != "aggregated"}
+    decide = {(r, n) for r, n, role in read_columns(measure.engine) if role not in MEASURED}
     runs = 0
     for cause in causes:
         source = sources[cause.relation]
@@ -178,7 +178,7 @@ def _brought_back(
     update: UpdateOf,
 ) -> Iterator[Correction]:
     """Yield corrections of lost rows: a column that decides has the usual value of the others."""
-    decide = {(r, n) for r, n, role in read_columns(measure.engine) if role != "aggregated"}
+    decide = {(r, n) for r, n, role in read_columns(measure.engine) if role not in MEASURED}
     runs = 0
     for each in lost:
         source = sources[each.relation]

@@ -115,7 +115,7 @@ class _GroupValues(SearchEffects):
         few._owner, few._weights = self._owner[items], weights
         sample = MemberSample(items, weights, self._owner, self._groups)
         few._aggregates = {name: each.sampled(sample) for name, each in self._aggregates.items()}
-        sums = few._sums(few._source_row, len(rows))
+        sums = few._sums(few._source_row, len(rows)) if len(rows) else None
         return rows, few if sums is None else AddedEffects(sums, self._without, None, self.total)
 
     def _influence(self) -> Array | None:

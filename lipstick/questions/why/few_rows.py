@@ -36,6 +36,7 @@ class FewRows:
     ----------
     parts
         The measure of each row alone; where a row alone has none, what the measure loses with it.
+        In units of the largest; 0: it is not known.
     """
 
     measure: Measure
@@ -52,8 +53,10 @@ class FewRows:
         else:
             parts = effects.singles(others.ravel(), length, np.tile(every, length)).numbers
         if np.isnan(parts).any():
-            parts = np.nan_to_num(measure.before - effects.singles(every, length).numbers)
-        return FewRows(measure, parts)
+            parts = measure.before - effects.singles(every, length).numbers
+        parts = np.where(np.isfinite(parts), parts, 0.0)
+        largest = float(np.abs(parts).max(initial=0.0))
+        return FewRows(measure, parts / largest if largest else parts)
 
     def evidence(self, rows: Array, among: Array | None, after: float) -> float:
         """Return the evidence against chance, in nats, that the parts of some rows are larger.

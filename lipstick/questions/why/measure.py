@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal, localcontext
 from functools import cached_property
@@ -332,12 +333,18 @@ def as_numbers(array: pa.Array) -> Array:
 
 
 def difference(left: Any, right: Any) -> Any:
-    """Return the exact difference of two numbers; None where one of them is none."""
+    """Return the exact difference of two numbers; None where one of them is none, or only one NaN.
+
+    Two equal infinities differ by 0, and so do two NaN: Spark takes them to be equal.
+    """
     for value in (left, right):
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
             return None
     if isinstance(left, float) or isinstance(right, float):
-        return float(left) - float(right)
+        change = float(left) - float(right)
+        if math.isnan(change):
+            return 0.0 if left == right or (math.isnan(left) and math.isnan(right)) else None
+        return change
     with localcontext(prec=100):
         return left - right
 
@@ -423,6 +430,8 @@ class WhyQuestion:
         The rows of the relations.
     wanted
         By relation, the columns that conditions may be on.
+    extremes
+        Relations and columns whose extreme values the measure is, if conditions may be on any.
     """
 
     capture: AskedCapture
@@ -430,3 +439,13 @@ class WhyQuestion:
     subject: str
     read: Mapping[str, SourceRows]
     wanted: Mapping[str, frozenset[str]]
+    extremes: Set[tuple[str, str]] = frozenset()
+
+    @property
+    def of_extremes(self) -> WhyQuestion:
+        """The question with conditions also on the columns whose extreme values are asked about."""
+        wanted = {
+            name: chosen | {c for c in self.read[name].schema.names if (name, c) in self.extremes}
+            for name, chosen in self.wanted.items()
+        }
+        return replace(self, wanted=wanted)

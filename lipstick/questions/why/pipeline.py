@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +28,12 @@ from lipstick.questions.why.measure import (
     rows_with,
 )
 from lipstick.questions.why.search import CandidatePredicate, GainScores, PredicateSearch, choose
-from lipstick.questions.why.sources import SourceRows, decided_columns, read_sources
+from lipstick.questions.why.sources import (
+    SourceRows,
+    decided_columns,
+    extreme_columns,
+    read_sources,
+)
 from semiring.arrays.segments import union
 from semiring.base import Array
 from semiring.errors import ArgumentError
@@ -43,6 +48,9 @@ _BYTES = 200
 _SAMPLE = 50_000
 """Rows of a relation among which predicates are looked for at most."""
 
+_IMPRECISE = 10
+"""A condition that hits an extreme value by chance has so many times the rows that have it."""
+
 
 @dataclass(frozen=True)
 class FoundPredicate:
@@ -52,6 +60,15 @@ class FoundPredicate:
     scores: GainScores
 
 
+class SampledRows(NamedTuple):
+    """Rows of a relation that are looked at, the effects of deleting them, and of any rows."""
+
+    rows: Array
+    effects: SearchEffects
+    every: SearchEffects
+
+
+@np.errstate(over="ignore", invalid="ignore")  # infinite values of the data and their differences
 def explain(
     asked: WhyQuestion,
     limit: int,
@@ -65,10 +82,18 @@ def explain(
     signed = replace(asked, measure=replace(asked.measure, signed=True))
     with progress_line(after=2.0) as line, within(budget):
         say = progress or line
-        chosen = _searched(signed, conditions, limit, say)
+        among = _sampled(signed, say)
+        chosen = _searched(signed, among, conditions, limit, say)
+        extremes = (
+            _searched(signed.of_extremes, among, conditions, limit, say) if signed.extremes else []
+        )
         lost = lost_rows(asked, conditions, limit, say) if asked.measure.is_low else []
         complete = not spent()
     causes, together = _shown(asked, chosen)
+    own, of_own = _shown(asked, extremes)
+    fewest = min((each.rows for each in own), default=0)
+    if own and all(each.rows > _IMPRECISE * fewest for each in causes):
+        causes, together = own, of_own
     return Explanation(asked, causes, together, lost, complete=complete)
 
 
@@ -81,7 +106,9 @@ def question_of(
     """Return the question about a measure, with the rows of its relations."""
     measure, subject = measured
     read = read_sources(measure.engine, capture.engine.spark, sources)
-    return WhyQuestion(capture, measure, subject, read, _wanted(measure, read, columns))
+    wanted, chosen = _wanted(measure, read, columns), bool(columns) or measure.is_check
+    extremes = frozenset() if chosen else extreme_columns(measure.engine, measure.scalar)
+    return WhyQuestion(capture, measure, subject, read, wanted, extremes)
 
 
 def check_memory(rows: int) -> None:
@@ -100,29 +127,39 @@ def check_memory(rows: int) -> None:
         )
 
 
-def _searched(
-    asked: WhyQuestion, conditions: int, limit: int, progress: Callable[[str], None]
-) -> list[FoundPredicate]:
-    measure, read, wanted = asked.measure, asked.read, asked.wanted
-    searches: dict[str, PredicateSearch] = {}
-    every: dict[str, SearchEffects] = {}
-    candidates: list[CandidatePredicate] = []
-    for name, rows in read.items():
-        effects = effects_on(measure, rows) if len(rows) else None
+def _sampled(asked: WhyQuestion, progress: Callable[[str], None]) -> dict[str, SampledRows]:
+    """Return the rows of each relation that conditions are looked for among."""
+    found: dict[str, SampledRows] = {}
+    for name, rows in asked.read.items():
+        effects = effects_on(asked.measure, rows) if len(rows) else None
         if effects is None:
             continue
         chosen, sampled = effects.sampled(_SAMPLE)
-        if not len(chosen):
-            continue
-        progress(f"{name}: {len(chosen):,} of {len(rows):,} rows are looked at")
-        few = rows.subset(chosen, wanted[name])
-        others = [other for other in read.values() if other is not rows]
-        relation = RelationColumns(few, others, wanted[name])
-        every[name] = effects
-        searches[name] = PredicateSearch(measure, relation, sampled, conditions, progress)
+        if len(chosen):
+            progress(f"{name}: {len(chosen):,} of {len(rows):,} rows are looked at")
+            found[name] = SampledRows(chosen, sampled, effects)
+    return found
+
+
+def _searched(
+    asked: WhyQuestion,
+    among: Mapping[str, SampledRows],
+    conditions: int,
+    limit: int,
+    progress: Callable[[str], None],
+) -> list[FoundPredicate]:
+    searches: dict[str, PredicateSearch] = {}
+    candidates: list[CandidatePredicate] = []
+    for name, looked_at in among.items():
+        rows, wanted = asked.read[name], asked.wanted[name]
+        others = [other for other in asked.read.values() if other is not rows]
+        relation = RelationColumns(rows.subset(looked_at.rows, wanted), others, wanted)
+        searches[name] = PredicateSearch(
+            asked.measure, relation, looked_at.effects, conditions, progress
+        )
         candidates += searches[name].run()
     best = choose(candidates, searches, limit, strict=True)
-    scores = {name: search.scores.over(every[name]) for name, search in searches.items()}
+    scores = {name: search.scores.over(among[name].every) for name, search in searches.items()}
     return [FoundPredicate(each, scores[each.predicate.relation]) for each in best]
 
 
@@ -273,6 +310,16 @@ def _measured_rows(
     return measure, f"the number of rows{named}"
 
 
+def _not_finite(subject: str, value: float, is_null: bool) -> CaptureError:
+    if is_null:
+        return CaptureError(f"{subject} is NULL: there is no number to explain.")
+    named = "NaN" if np.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return CaptureError(
+        f"{subject} is {named}: differences from it are no numbers.\n"
+        "contributions() lists the value without each row."
+    )
+
+
 def _measured_value(
     engine: Engine,
     answer: pa.Table,
@@ -307,8 +354,10 @@ def _measured_value(
     measure = Measure(engine, output, positions, expected, too, name=name, named=rows_named)
     if measure.is_condition and (than is not None or too is not None):
         raise ArgumentError("A condition should hold: than and too are about numbers.")
-    if np.isnan(measure.before):
-        raise CaptureError(f"{subject} is NULL: there is no number to explain.")
+    if not np.isfinite(measure.before):
+        rows = [only_row(answer, each) for each in rows_named]
+        is_null = answer.column(place).take(pa.array(rows)).null_count > 0
+        raise _not_finite(subject, measure.before, is_null)
     if measure.is_condition and measure.before == 0:
         raise CaptureError(f"{column} is true: there is nothing to explain.")
     return measure, subject

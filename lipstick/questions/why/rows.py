@@ -38,6 +38,7 @@ _AT_ONCE = 1 << 18
 """Tuples that are left out one by one together."""
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def top_rows(measure: Measure, source: SourceRows, limit: int) -> pa.Table:
     """Return the rows whose deletion, each alone, gains most, with their effects.
 
@@ -68,6 +69,12 @@ def top_rows(measure: Measure, source: SourceRows, limit: int) -> pa.Table:
     return table.append_column("_shapley", of_rows)
 
 
+def any_row_moves(measure: Measure, source: SourceRows) -> bool:
+    """Return True if the measure is another one without some row."""
+    parts = (numbers for _, numbers in _left_out(measure, source))
+    return any(bool((numbers != measure.before).any()) for numbers in parts)
+
+
 def _left_out(measure: Measure, source: SourceRows) -> Iterator[tuple[Array, Array]]:
     """Yield the rows in parts, and the measure without each of them alone."""
     effects = effects_on(measure, source)
@@ -92,6 +99,7 @@ class CaptureOfRows(Protocol):
         """The engine on the cluster."""
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def top_tuples(
     capture: CaptureOfRows,
     column: str,

@@ -201,6 +201,10 @@ class ScoredDeletions(NamedTuple):
     gained: Array
     scores: Array
 
+    def at(self, place: int) -> ScoredDeletions:
+        """Return one of the deletions alone."""
+        return ScoredDeletions(*(each[[place]] for each in self))
+
 
 class GainScores:
     """The scores of deletions from one relation, against random deletions of as many rows.
@@ -240,7 +244,7 @@ class GainScores:
 
     def _slope_by(self, without: Without) -> float | None:
         """Return the slope by some deletions; None: the measure is known after none of them."""
-        is_known = (without.counts > 0) & ~np.isnan(without.numbers)
+        is_known = (without.counts > 0) & np.isfinite(without.numbers)
         share = without.counts[is_known].sum() / self._total
         moved = without.numbers[is_known] - self._measure.before
         return float(moved.sum() / share) if share > 0 else None
@@ -354,9 +358,9 @@ class GainScores:
         if self._measure.has_goal:
             least = _LEAST * abs(self._measure.gap(np.array([self._measure.before]))[0])
             scores = np.where(gained >= least, scores, -np.inf)
-        usable = (counts > 0) & (without.counts <= _MOST * self._total) & ~np.isnan(scores)
-        if self.restores:
-            usable = (counts > 0) & ~np.isnan(scores)
+        usable = (counts > 0) & ~np.isnan(scores) & np.isfinite(without.numbers)
+        if not self.restores:
+            usable &= without.counts <= _MOST * self._total
         scores = np.where(usable, scores, -np.inf)
         return ScoredDeletions(*without, np.nan_to_num(gained), scores)
 
@@ -482,7 +486,8 @@ class PredicateSearch:
             length = np.log(values.count + 1.0)
             for code in _highest(single.scores, above=self._least(parent)):
                 chosen, condition = _chosen(code_of == code, rows), partial(values.condition, code)
-                yield from self._candidate(parent, values, condition, chosen, single, code, length)
+                alone = single.at(code)
+                yield from self._candidate(parent, values, condition, chosen, alone, length)
         yield from self._lists(every, parent, rows)
         if parent is not None:
             yield from self._others(every, parent)
@@ -503,7 +508,7 @@ class PredicateSearch:
         for row in _highest(scored.scores, 1):
             (condition,) = row_predicate(self._columns.rows, row).conditions
             yield from self._candidate(
-                None, condition, partial(copy, condition), every[[row]], scored, row, 0.0
+                None, condition, partial(copy, condition), every[[row]], scored.at(row), 0.0
             )
 
     def _lists(
@@ -530,7 +535,8 @@ class PredicateSearch:
                 some = order[: last + 1]
                 chosen, condition = _chosen(np.isin(codes, some), rows), partial(values.among, some)
                 length = len(some) * np.log(values.count + 1.0)
-                yield from self._candidate(parent, values, condition, chosen, scored, run, length)
+                best_run = scored.at(run)
+                yield from self._candidate(parent, values, condition, chosen, best_run, length)
 
     def _hidden(self, values: ValueColumn, single: ScoredDeletions) -> Iterator[CandidatePredicate]:
         """Yield the values that only together bring the measure where it is wanted.
@@ -555,9 +561,8 @@ class PredicateSearch:
                     condition = partial(values.among, taken)
                     chosen = np.flatnonzero(np.isin(values.codes, taken))
                     length = len(taken) * np.log(values.count + 1.0)
-                    yield from self._candidate(
-                        None, values, condition, chosen, scored, taken[-1], length
-                    )
+                    last = scored.at(taken[-1])
+                    yield from self._candidate(None, values, condition, chosen, last, length)
                 return
 
     def _others(
@@ -580,7 +585,7 @@ class PredicateSearch:
             if scored.scores[0] > self._least(parent):
                 condition, chosen = partial(values.other_than, code), parent.rows[kept]
                 length = np.log(values.count + 1.0)
-                yield from self._candidate(parent, values, condition, chosen, scored, 0, length)
+                yield from self._candidate(parent, values, condition, chosen, scored, length)
 
     def _ranges(
         self, columns: list[NumberColumn], parent: CandidatePredicate | None
@@ -591,7 +596,7 @@ class PredicateSearch:
         asked = [(bins.codes, bins.count) for bins in binned]
         for bins, scored in zip(binned, self._scored(asked, rows, runs=True), strict=True):
             for run in _highest(scored.scores, 2, above=self._least(parent)):
-                yield from self._range(bins, parent, rows, scored, run)
+                yield from self._range(bins, parent, rows, scored.at(run))
 
     def _range(
         self,
@@ -599,14 +604,13 @@ class PredicateSearch:
         parent: CandidatePredicate | None,
         rows: Array | None,
         scored: ScoredDeletions,
-        run: int,
     ) -> Iterator[CandidatePredicate]:
-        first, last = int(scored.first[run]), int(scored.last[run])
+        first, last = int(scored.first[0]), int(scored.last[0])
         chosen = _chosen((bins.codes >= first) & (bins.codes <= last), rows)
         if len(chosen):
             length = 2 * np.log(bins.count + 1.0)
             condition = partial(bins.numbers.condition, chosen)
-            found = self._candidate(parent, bins.numbers, condition, chosen, scored, run, length)
+            found = self._candidate(parent, bins.numbers, condition, chosen, scored, length)
             yield from (replace(each, run=(bins, first, last)) for each in found)
 
     def _refined(self, level: list[CandidatePredicate]) -> list[CandidatePredicate]:
@@ -627,7 +631,7 @@ class PredicateSearch:
         if fine.count < 2:
             return
         (scored,) = self._scored([(fine.codes, fine.count)], rows, runs=True)
-        yield from self._range(fine, parent, rows, scored, int(scored.scores.argmax()))
+        yield from self._range(fine, parent, rows, scored.at(int(scored.scores.argmax())))
 
     def marginal(self, candidate: CandidatePredicate, chosen: list[CandidatePredicate]) -> float:
         """Return the score of a predicate in addition to others of its relation."""
@@ -665,7 +669,6 @@ class PredicateSearch:
         condition_of: Callable[[], ColumnCondition | None],
         rows: Array,
         scored: ScoredDeletions,
-        place: int,
         length: float,
     ) -> Iterator[CandidatePredicate]:
         """Yield a predicate with a further condition, if that has words and is worth its length.
@@ -673,12 +676,12 @@ class PredicateSearch:
         It is if it gains more than as many random rows of the parent.
         """
         key = column.term.name in self._columns.rows.record.token
-        gained, number = float(scored.gained[place]), float(scored.numbers[place])
+        gained, number = float(scored.gained[0]), float(scored.numbers[0])
         words = np.log(self._columns.count + 1.0)
         complexity = (0.0 if parent is None else parent.complexity) + length + words + key * _KEY
         if len(rows) == 1 and self.scores.are_few:
             # What is true of one row alone is a name of it, and its key is the plainest one.
-            enough = self._measure.reached(scored.numbers[[place]])[0]
+            enough = self._measure.reached(scored.numbers)[0]
             name = np.log(len(self._columns.rows) + 1.0) + (not enough) * _KEY
             complexity = name if key else max(complexity, name + words * self._has_key)
         if parent is not None:
@@ -695,8 +698,8 @@ class PredicateSearch:
                 ),
                 rows,
                 number,
-                int(scored.counts[place]),
-                float(scored.scores[place]),
+                int(scored.counts[0]),
+                float(scored.scores[0]),
                 complexity,
                 self.scores.total(gained, rows, len(self._columns.rows), number),
                 gained,

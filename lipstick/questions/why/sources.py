@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lipstick.capture.manifest import RelationRecord
+from lipstick.dataframes.arrow import arrow_rows
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.index import TokenIndex
 from lipstick.engines.memory.members import Members
@@ -20,6 +21,7 @@ from lipstick.engines.memory.reach import members_of, tokens
 from lipstick.errors import CaptureError, SourceChangedError, TrackingError
 from lipstick.tracking.naming import ROW_BITS, ROWS
 from lipstick.tracking.states import local_path, local_state
+from rewriter.algebra import Scalar
 from rewriter.blocks import Kind, ScanSource, topological
 from rewriter.interpret import aggregate_call, interpret
 from semiring.arrays.arrow import decoded
@@ -226,6 +228,8 @@ def chosen_relation(names: Iterable[str], relation: str | None) -> str:
         problem = "Several relations are read" if relation is None else f"No {relation!r}"
         raise CaptureError(
             f"{problem}.\nGive the relation whose tuples are meant: {', '.join(sorted(listed))}."
+            if listed
+            else "The query reads no relation whose rows have tokens."
         )
     return chosen[0]
 
@@ -269,7 +273,7 @@ def read_source(
     rows = source_rows(spark, record)
     paths = _leaves_of_frame(rows.schema, ())
     columns = [F.col(".".join(f"`{c}`" for c in p)).alias(n) for n, p in paths.items()]
-    table = rows.select(*columns).toArrow()
+    table = arrow_rows(rows.select(*columns))
     return SourceRows.of_table(record, table, whole=True, paths=paths, zone=zone)
 
 
@@ -517,12 +521,24 @@ def _is_flat(kind: pa.DataType) -> bool:
     return not (pa.types.is_nested(kind) or pa.types.is_binary(kind))
 
 
-def read_columns(engine: Engine) -> Iterator[tuple[str, str, str]]:
+MEASURED: Final = ("aggregated", "extreme")
+"""The roles of arguments of aggregates."""
+
+
+def read_columns(
+    engine: Engine, asked: Collection[str] | None = None
+) -> Iterator[tuple[str, str, str]]:
     """Yield relations and columns that a query reads, and how: as what a role names.
 
-    The roles are ``aggregated`` by something else than COUNT, ``compared`` with constants,
-    ``joined`` with other relations, and ``key`` of a grouping.
+    The roles are ``aggregated``, ``extreme`` for arguments of MIN and MAX, ``compared`` with
+    constants, ``joined`` with other relations, and ``key`` of a grouping. COUNT decides nothing.
+
+    Parameters
+    ----------
+    asked
+        The aggregates of the last grouping that are asked about; None: all.
     """
+    roles = {"COUNT": "", "MAX": "extreme", "MIN": "extreme"}
     for block in topological(engine.manifest.root):
         if block.core is None:
             continue
@@ -533,12 +549,16 @@ def read_columns(engine: Engine) -> Iterator[tuple[str, str, str]]:
             alone = len({alias for alias, _ in columns}) == 1
             found.append(("compared" if alone else "joined", columns))
         selected = {name: interpret(scalar).columns for name, scalar in block.core.select}
-        calls = [aggregate_call(call) for _, call in block.aggregates]
-        read = [("aggregated", a) for c in calls if c.function != "COUNT" for a in c.arguments]
+        named = [(name, aggregate_call(call)) for name, call in block.aggregates]
+        if asked is not None and block is engine.manifest.root:
+            named = [each for each in named if each[0] in asked] or named
+        read = [
+            (roles.get(str(c.function), "aggregated"), a) for _, c in named for a in c.arguments
+        ]
         if block.kind is Kind.GROUP:
             read += [("key", interpret(key)) for _, key in block.keys]
         for role, scalar in read:
-            found += [(role, selected.get(name, ())) for _, name in scalar.columns]
+            found += [(role, selected.get(name, ())) for _, name in scalar.columns if role]
         for role, columns in found:
             yield from ((scans[a], name, role) for a, name in columns if a in scans)
 
@@ -554,9 +574,20 @@ def decided_columns(engine: Engine, *, keys: bool) -> dict[str, set[str]]:
     keys
         Also the keys of groupings.
     """
-    roles = {"aggregated", "compared", *(("key",) if keys else ())}
+    roles = {*MEASURED, "compared", *(("key",) if keys else ())}
     decided: dict[str, set[str]] = {}
     for relation, name, role in read_columns(engine):
         if role in roles:
             decided.setdefault(relation, set()).add(name)
     return decided
+
+
+def extreme_columns(engine: Engine, scalar: Scalar) -> set[tuple[str, str]]:
+    """Return relations and columns that an expression reads by MIN and MAX alone.
+
+    Few rows decide an extreme, and their values say which.
+    """
+    asked = {name for _, name in interpret(scalar).columns}
+    read = [((relation, name), role) for relation, name, role in read_columns(engine, asked)]
+    otherwise = {column for column, role in read if role != "extreme"}
+    return {column for column, _ in read} - otherwise

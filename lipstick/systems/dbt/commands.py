@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -21,17 +21,15 @@ from lipstick.cli.output import (
     counted,
 )
 from lipstick.cli.why import table_option
-
-if TYPE_CHECKING:
-    from lipstick.systems.dbt.manifest import DbtNode
-    from lipstick.systems.dbt.project import Refusal
-    from lipstick.systems.dbt.questions import (
-        BaseImpact,
-        ModelDifference,
-        NodeImpact,
-        StateDifference,
-        TrackedProject,
-    )
+from lipstick.systems.dbt.manifest import DbtNode
+from lipstick.systems.dbt.project import Refusal
+from lipstick.systems.dbt.questions import (
+    BaseImpact,
+    ModelDifference,
+    NodeImpact,
+    StateDifference,
+    TrackedProject,
+)
 
 MARKDOWN = "md"
 _FORMATS = (TABLE, JSON, MARKDOWN)

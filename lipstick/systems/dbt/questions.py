@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -12,19 +13,20 @@ from pyspark.errors import PySparkException
 
 import lipstick
 from lipstick import display
+from lipstick.dataframes.arrow import arrow_rows
+from lipstick.engines.route import if_here
 from lipstick.engines.spark.local_session import unlogged_errors
-from lipstick.errors import CaptureError, LipstickError, NeedsSparkError, first_line
+from lipstick.errors import LipstickError, NeedsSparkError, first_line
 from lipstick.frame import AnnotatedFrame
 from lipstick.questions.checks.dbt import failure_bounds
 from lipstick.questions.deletion import Deletion, resolve_deletion
 from lipstick.questions.diff.answers import answer_key
 from lipstick.questions.diff.difference import AnswerDifference
-from lipstick.questions.diff.parts import DifferenceParts
 from lipstick.questions.diff.pipeline import pair_answers
 from lipstick.systems.dbt.bases import BaseTable, TrackedBases, is_key
 from lipstick.systems.dbt.manifest import DbtNode
 from lipstick.systems.dbt.project import DbtProject, ModelQuery, Refusal
-from lipstick.systems.dbt.rows import ProjectRows, RowsLeft
+from lipstick.systems.dbt.rows import ProjectRows, RowsLeft, net_changes
 from lipstick.systems.dbt.schemas import NodeSchemas
 from lipstick.systems.dbt.snapshots import SnapshotLineage, SnapshotVersions, trace_versions
 from rewriter.blocks import topological
@@ -275,7 +277,7 @@ class TrackedProject:
             if given is not None and given.kind == "snapshot":
                 snapshots += trace_versions(self, SnapshotVersions(given, rows))
             else:
-                bases[name if given is None else given.title] = rows.toArrow()
+                bases[name if given is None else given.title] = arrow_rows(rows)
         return bases, snapshots
 
     # -- what rests on rows --------------------------------------------------------------------
@@ -346,9 +348,8 @@ class TrackedProject:
                 reason = f"it rests on {each.title}, which is read as its table stands"
                 return NodeImpact(node, refusal=Refusal(reason, each.file))
         assert self._rows is not None
-        try:
-            found = self._rows.changes(node, left)
-        except NeedsSparkError:
+        found = if_here(partial(self._rows.changes, node, left), NeedsSparkError)
+        if found is None:
             return self._captured_impact(node, deletion)
         if isinstance(found, Refusal):
             return NodeImpact(node, refusal=found)
@@ -367,10 +368,10 @@ class TrackedProject:
                     changes = pa.table({"_change": pa.array([], pa.string())})
                     before = after = frame.count()
                     return NodeImpact(node, changes, before, after, ties)
-                changed = frame.capture.cluster.changes_without(deletion)
+                changes, before, after = frame.capture.cluster.changes_without(deletion)
         except (LipstickError, PySparkException) as error:
             return NodeImpact(node, refusal=Refusal(first_line(error), node.file))
-        return NodeImpact(node, *changed, ties)
+        return NodeImpact(node, net_changes(changes), before, after, ties)
 
     # -- other states --------------------------------------------------------------------------
 
@@ -496,11 +497,7 @@ def _shown(nodes: Sequence[DbtNode], doing: str) -> Iterator[DbtNode]:
 
 def _compared(before: pa.Table, after: pa.Table, key: Sequence[str] | None) -> AnswerDifference:
     """Return the difference of two answers by their rows only."""
-
-    def parts(*_: object) -> DifferenceParts:
-        raise CaptureError("Rows were compared, and not captured: compare frames by diff.")
-
-    return AnswerDifference(before, after, key, pair_answers(before, after, key), parts, ())
+    return AnswerDifference(before, after, key, pair_answers(before, after, key))
 
 
 def _count(difference: AnswerDifference) -> int:

@@ -25,6 +25,7 @@ from pyspark.sql.types import LongType, StructType
 
 from lipstick.capture.files import arrow_of, in_arrow, write_table
 from lipstick.capture.local_rows import as_spark_has, computes_alike
+from lipstick.dataframes.arrow import arrow_rows
 from lipstick.engines.memory.what_if import with_kinds
 from lipstick.engines.route import answer, left_to_spark
 from lipstick.engines.spark.local_session import unlogged_errors
@@ -176,10 +177,9 @@ class ProjectRows:
             with unlogged_errors():
                 table, ties = self._computed(node, RowsLeft())
             return self._stored(frame, table, np.arange(table.num_rows), ties)
-        except NeedsSparkError as error:
-            return error
         except (LipstickError, PySparkException) as error:
-            return Refusal(first_line(error), node.file)
+            problem = Refusal(first_line(error), node.file)
+            return error if isinstance(error, NeedsSparkError) else problem
 
     def _frame(self, node: DbtNode) -> AnnotatedFrame:
         frame = self.schemas.annotated(node)
@@ -254,7 +254,7 @@ class ProjectRows:
         return values
 
     def _run(self, node: DbtNode, sql: str) -> pa.Table:
-        table = own_sql(self._session.spark, sql).limit(MOST + 1).toArrow()
+        table = arrow_rows(own_sql(self._session.spark, sql).limit(MOST + 1))
         if table.num_rows > MOST:
             raise NeedsSparkError(f"{node.title} has many rows.")
         return table
@@ -304,10 +304,29 @@ def _changes(
     ]
     before_rows, after_rows = sides
     changes = with_kinds(before_rows, after_rows, is_old, is_new, is_old & is_new)
+    changes = net_changes(changes.filter(pc.not_equal(changes["_change"], "unchanged")))
     numbers = -1 - np.arange(after.num_rows)
     both = pairs.both
     numbers[pairs.after[both]] = old[count].to_numpy()[pairs.before[both]]
-    return changes.filter(pc.not_equal(changes["_change"], "unchanged")), numbers
+    return changes, numbers
+
+
+def net_changes(changes: pa.Table) -> pa.Table:
+    """Return changes without rows that are deleted and added with the same values.
+
+    Such a row is made from other rows than before; a build writes it as it was.
+    """
+    gone, came = (np.flatnonzero(changes[side].is_null()) for side in ("new", "old"))
+    sides = ((changes["old"], gone), (changes["new"], came))
+    old, new = (rows.take(pa.array(at)).combine_chunks().flatten() for rows, at in sides)
+    try:
+        pairs = pair_rows(old, new, (len(gone), len(came)))
+    except NeedsSparkError:  # of types whose values are not compared here
+        return changes
+    differ = np.full(changes.num_rows, True)
+    differ[gone[pairs.before[pairs.both]]] = False
+    differ[came[pairs.after[pairs.both]]] = False
+    return changes.filter(pa.array(differ))
 
 
 def _is_same(one: pa.Table, other: pa.Table) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -18,9 +18,7 @@ from lipstick.cli.output import (
     counted,
     working,
 )
-
-if TYPE_CHECKING:
-    from lipstick.systems.declarative import DeclarativePipeline
+from lipstick.systems.declarative import DeclarativePipeline
 
 _project = click.argument("project", type=click.Path(exists=True, path_type=Path))
 _conf = click.option(

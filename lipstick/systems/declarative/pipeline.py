@@ -7,16 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from lipstick import display
-from lipstick.dataframes.jvm import analysed, frame_of
+from lipstick.dataframes.jvm import Plan, analysed, frame_of
 from lipstick.dataframes.leaves import row_leaves, table_parts
 from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import LipstickError, first_line
+from lipstick.frame import AnnotatedFrame
 from lipstick.questions.deletion import resolve_deletion
 from lipstick.systems.declarative.batches import as_batch
 from lipstick.systems.declarative.definitions import (
@@ -32,12 +34,6 @@ from lipstick.tracking.views import quoted_name
 from lipstick.written_tables import LeafRelation, TableWrite, WrittenTables
 from rewriter.dialect import name_parts
 from semiring.support.door import checked
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from lipstick.dataframes.jvm import Plan
-    from lipstick.frame import AnnotatedFrame
 
 _HARMLESS = ("spark.sql.shuffle.partitions", "spark.sql.adaptive.")
 """Name prefixes of settings that change no row."""
@@ -350,10 +346,11 @@ class DeclarativePipeline(WrittenTables):
 
     def _met(self) -> dict[TableName, LeafRelation]:
         """Return the relations of the datasets that queries have read, by table."""
-        for each in self._relations:
+        relations = self._current.relations
+        for each in relations:
             if each.tracked.name not in self._tables:
                 self._tables[each.tracked.name] = self._table_of(each.leaf)
-        met = ((self._tables[each.tracked.name], each) for each in self._relations)
+        met = ((self._tables[each.tracked.name], each) for each in relations)
         return {table: each for table, each in met if table is not None and table in self._by_table}
 
     def _table_of(self, leaf: Plan) -> TableName | None:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import sys
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypedDict, TypeVar, Unpack
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -30,6 +31,61 @@ TOGETHER = 2_000
 """Number of records whose edges form one message."""
 
 
+class DeclaredEntities(TypedDict, total=False):
+    """Declarations on the entities that a function uses and generates, see `Emitter.record`.
+
+    Attributes
+    ----------
+    readers
+        The number of executions that will use each generated entity; None if unknown.
+    inputs
+        Whether the used entities are inputs of the computation.
+    keep
+        Whether the generated entities stay in the reduced graph even if they are read again.
+    """
+
+    readers: int | None
+    inputs: bool
+    keep: bool
+
+
+class _Tasks:
+    """The tasks of one use of a function, with the declarations on their entities."""
+
+    def __init__(
+        self,
+        emitter: Emitter,
+        function: str,
+        *,
+        readers: int | None = None,
+        inputs: bool = False,
+        keep: bool = False,
+    ) -> None:
+        self._emitter = emitter
+        self._function = function
+        self._token = uuid.uuid4().hex[:12]  # the same on all workers
+        self._readers = readers
+        self._entities = {"inputs": inputs, "keep": keep}
+
+    @contextmanager
+    def attempt(self) -> Iterator[Execution]:
+        """Begin the attempt of the current task, including the micro-batch in a streaming query."""
+        context = TaskContext.get()
+        assert context is not None
+        batch = context.getLocalProperty("streaming.sql.batchId") or "0"
+        name = f"{self._function}/{self._token}/{batch}/{context.partitionId()}"
+        execution = self._emitter.execution(self._function, name, context.attemptNumber())
+        with self._emitter, execution:
+            yield execution
+
+    def derive(
+        self, execution: Execution, edges: str | Sequence[tuple[str, str]], causes: int | None
+    ) -> None:
+        """Emit derivations: pairs, or JSON edges separated by commas."""
+        emit: Any = execution.send_derived if isinstance(edges, str) else execution.derive
+        emit(edges, readers=self._readers, causes=causes, **self._entities)
+
+
 def map_partitions(
     emitter: Emitter,
     function: str,
@@ -37,9 +93,7 @@ def map_partitions(
     *,
     source: Callable[[Any], str],
     result: Callable[[Any], str],
-    readers: int | None = None,
-    inputs: bool = False,
-    keep: bool = False,
+    **declared: Unpack[DeclaredEntities],
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """Return a function for `RDD.mapPartitions` that applies a function to every record, and emits.
 
@@ -55,15 +109,15 @@ def map_partitions(
         See `Emitter.record`.
     """
 
-    token = _token()
+    tasks = _Tasks(emitter, function, **declared)
 
     def run(records: Iterable[Any]) -> Iterator[Any]:
-        with emitter, _attempt(emitter, function, token) as execution:
+        with tasks.attempt() as execution:
             waiting = iter(records)
             while chunk := list(islice(waiting, TOGETHER)):
                 results = [(source(record), list(call(record))) for record in chunk]
                 edges = [(result(each), origin) for origin, several in results for each in several]
-                execution.derive(edges, readers=readers, causes=1, inputs=inputs, keep=keep)
+                tasks.derive(execution, edges, 1)
                 for _, several in results:
                     yield from several
 
@@ -78,9 +132,7 @@ def combine_partitions(
     key: Callable[[Any], Any],
     source: Callable[[Any], str],
     result: Callable[[Any], str],
-    readers: int | None = None,
-    inputs: bool = False,
-    keep: bool = False,
+    **declared: Unpack[DeclaredEntities],
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """Return a function for `RDD.mapPartitions` that combines all records with a key, and emits.
 
@@ -97,13 +149,13 @@ def combine_partitions(
         See `map_partitions`.
     """
 
-    token = _token()
+    tasks = _Tasks(emitter, function, **declared)
 
     def run(records: Iterable[Any]) -> Iterator[Any]:
         groups: dict[Any, list[Any]] = {}
         for record in records:
             groups.setdefault(key(record), []).append(record)
-        with emitter, _attempt(emitter, function, token) as execution:
+        with tasks.attempt() as execution:
             waiting = iter(groups.items())
             while chunk := list(islice(waiting, TOGETHER)):
                 combined_records = [(call(name, group), group) for name, group in chunk]
@@ -113,7 +165,7 @@ def combine_partitions(
                     for identity in (result(record),)
                     for each in group
                 ]
-                execution.derive(edges, readers=readers, inputs=inputs, keep=keep)
+                tasks.derive(execution, edges, None)
                 yield from (record for record, _ in combined_records)
 
     return run
@@ -127,9 +179,7 @@ def map_in_arrow(
     result: str,
     origin: str,
     causes: int | None = 1,
-    readers: int | None = None,
-    inputs: bool = False,
-    keep: bool = False,
+    **declared: Unpack[DeclaredEntities],
 ) -> Callable[[Batches], Batches]:
     """Return a function for `DataFrame.mapInArrow` that applies a function to each batch, and
     emits.
@@ -147,11 +197,10 @@ def map_in_arrow(
         See `map_partitions`.
     """
 
-    def emit(execution: Execution, results: pa.RecordBatch) -> None:
-        edges = _derived(results.column(result), results.column(origin))
-        execution.send_derived(edges, readers, causes, inputs=inputs, keep=keep)
+    def edges(results: pa.RecordBatch) -> str:
+        return _derived(results.column(result), results.column(origin))
 
-    return _emitting(emitter, function, call, emit)
+    return _emitting(_Tasks(emitter, function, **declared), call, edges, causes)
 
 
 def map_in_pandas(
@@ -162,17 +211,14 @@ def map_in_pandas(
     result: str,
     origin: str,
     causes: int | None = 1,
-    readers: int | None = None,
-    inputs: bool = False,
-    keep: bool = False,
+    **declared: Unpack[DeclaredEntities],
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Return the same for `DataFrame.mapInPandas`; see `map_in_arrow`."""
 
-    def emit(execution: Execution, results: Any) -> None:
-        edges = _derived(pa.array(results[result]), pa.array(results[origin]))
-        execution.send_derived(edges, readers, causes, inputs=inputs, keep=keep)
+    def edges(results: Any) -> str:
+        return _derived(pa.array(results[result]), pa.array(results[origin]))
 
-    return _emitting(emitter, function, call, emit)
+    return _emitting(_Tasks(emitter, function, **declared), call, edges, causes)
 
 
 def partitions_in_arrow(
@@ -183,9 +229,7 @@ def partitions_in_arrow(
     result: str,
     origin: str,
     causes: int | None = None,
-    readers: int | None = None,
-    inputs: bool = False,
-    keep: bool = False,
+    **declared: Unpack[DeclaredEntities],
 ) -> Callable[[Batches], Batches]:
     """Return the same for whole partitions, for groupings of a repartitioned frame.
 
@@ -193,15 +237,15 @@ def partitions_in_arrow(
     It holds a partition.
     """
 
-    token = _token()
+    tasks = _Tasks(emitter, function, **declared)
 
     def run(batches: Batches) -> Batches:
-        with emitter, _attempt(emitter, function, token) as execution:
+        with tasks.attempt() as execution:
             several = list(batches)
             if several:
                 results = call(pa.Table.from_batches(several)).combine_chunks()
                 edges = _derived(*(_whole(results, name) for name in (result, origin)))
-                execution.send_derived(edges, readers, causes, inputs=inputs, keep=keep)
+                tasks.derive(execution, edges, causes)
                 yield from results.to_batches()
 
     return run
@@ -228,35 +272,20 @@ def per_partition(call: Callable[[pa.Table], pa.Table]) -> Callable[[Batches], B
 
 
 def _emitting(
-    emitter: Emitter, function: str, call: Callable[[T], T], emit: Callable[[Execution, T], None]
+    tasks: _Tasks, call: Callable[[T], T], edges: Callable[[T], str], causes: int | None
 ) -> Callable[[Iterator[T]], Iterator[T]]:
     """Return a function of a task's batches that applies a function to each, and emits its
     output.
     """
-    token = _token()
 
     def run(batches: Iterator[T]) -> Iterator[T]:
-        with emitter, _attempt(emitter, function, token) as execution:
+        with tasks.attempt() as execution:
             for batch in batches:
                 result = call(batch)
-                emit(execution, result)
+                tasks.derive(execution, edges(result), causes)
                 yield result
 
     return run
-
-
-def _token() -> str:
-    """Return a random name for one use of a function, the same on all workers."""
-    return uuid.uuid4().hex[:12]
-
-
-def _attempt(emitter: Emitter, function: str, token: str) -> Execution:
-    """Return the attempt of the current task, including the micro-batch in a streaming query."""
-    context = TaskContext.get()
-    assert context is not None
-    batch = context.getLocalProperty("streaming.sql.batchId") or "0"
-    name = f"{function}/{token}/{batch}/{context.partitionId()}"
-    return emitter.execution(function, name, context.attemptNumber())
 
 
 def _whole(table: pa.Table, name: str) -> pa.Array:

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from graphquery.federation import Federation, NodesAnswer
+from graphquery.federation import FederationAnswer as Answered
 from lipstick.cli.errors import UNKNOWN, Failure
 from lipstick.cli.opened import store_argument
 from lipstick.cli.output import JSON, Answer, CommandGroup, answer_options, counted
 from lipstick.systems.federation.demo import demo
-
-if TYPE_CHECKING:
-    from graphquery.federation import Federation, NodesAnswer
-    from graphquery.federation import FederationAnswer as Answered
-
 
 Command = Callable[..., None]
 

@@ -8,12 +8,10 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    from graphquery.federation import Federation
+from graphquery.federation import Federation
 
 ORDERS = {"order": ["o1", "o2", "o3", "o4"], "shop": ["Oslo", "Oslo", "Rome", "Rome"]}
 QUESTION = "reports::page:total"
@@ -120,7 +118,7 @@ def make_stores(folder: Path) -> dict[str, Path]:
 @contextlib.contextmanager
 def served(store: Path) -> Iterator[subprocess.Popen[str]]:
     """Run a server of a store as a process of its own, which prints where it is; then kill it."""
-    command = [sys.executable, "-m", "lipstick.cli", "federation", "serve", str(store)]
+    command = [sys.executable, "-m", "lipstick", "federation", "serve", str(store)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from lipstick.cli.errors import Failure
-
-if TYPE_CHECKING:
-    from lipstick.systems.record import CommandRecording
+from lipstick.systems.record import CommandRecording
 
 
 @click.command(context_settings={"ignore_unknown_options": True})

@@ -22,14 +22,15 @@ from lipstick.systems.scripts.reading.read import ScriptReading, read
 from lipstick.systems.scripts.reading.values import Reference
 from lipstick.systems.scripts.rules import rewrite
 from lipstick.systems.scripts.script_text import (
+    CALLS,
     TOO_DEEP,
     Script,
-    deep_recursion,
     read_script,
     script_of,
 )
 from lipstick.systems.scripts.store import StoredProvenance, stored
 from lipstick.systems.scripts.structure import Structure, program, structure
+from semiring.support.depth import recursion_limit
 
 Criterion: TypeAlias = str | int
 """``result``, ``result@8``, ``out.csv``, ``<stdout>``, ``8``, ``helpers.py:8``."""
@@ -389,7 +390,7 @@ def of_script(script: Script, facts: Iterable[str | Path] = ()) -> ScriptProvena
     # Nodes and edges live until the end: looking through them for garbage takes a third of all.
     gc.disable()
     try:
-        with deep_recursion():
+        with recursion_limit(CALLS):
             reading = read(script, known)
             size = len(reading.graph.nodes)
             applied = rewrite(reading.graph)

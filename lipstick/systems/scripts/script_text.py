@@ -6,8 +6,6 @@ import ast
 import re
 import sys
 import tokenize
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -138,19 +136,9 @@ TOO_DEEP = (
 )
 
 
-_CALLS = 12_000
-"""The depth of Python calls allowed while a text is read that Python itself has parsed."""
-
-
-@contextmanager
-def deep_recursion() -> Iterator[None]:
-    """Let expressions and statements be deep: Python's calls need no stack of the machine."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _CALLS))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
+CALLS = 12_000
+"""The depth of Python calls allowed while a text is read that Python itself has parsed: they need
+no stack of the machine."""
 
 
 def parse(text: str, name: str) -> ast.Module:

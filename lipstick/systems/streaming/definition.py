@@ -21,7 +21,7 @@ from lipstick.systems.streaming.leaves import check_apart
 from lipstick.systems.streaming.periods import record_start
 from lipstick.systems.streaming.recorded import of_stream, streamed, track_stream
 from lipstick.systems.streaming.runs import StreamRun
-from lipstick.systems.streaming.source import stream_source
+from lipstick.systems.streaming.source import StreamSource, stream_source
 from lipstick.systems.streaming.starts import settings_of
 from lipstick.tracking.states import local_folder
 from lipstick.tracking.tracker import Tracked
@@ -33,7 +33,6 @@ from semiring.support.door import checked
 
 if TYPE_CHECKING:
     from lipstick.sessions import Session
-    from lipstick.systems.streaming.runs import StreamRun
 
 
 _CHECKPOINT = "checkpointlocation"
@@ -219,9 +218,7 @@ class AnnotatedStream(AnnotatedFrame):
         super().__init__(session, prepared)
         check_followed(session.spark, prepared.written, prepared.sql)
         check_joined(self.still, prepared.sql)
-        check_apart(
-            prepared.shown, {name: of_stream(self.plan.relations[name]) for name in self.streams}
-        )
+        check_apart(prepared.shown, self.sources)
         # Made now: names may stand for other relations later.
         plain = session.plain(prepared)
         assert plain is not None
@@ -255,6 +252,11 @@ class AnnotatedStream(AnnotatedFrame):
             for name, tracked in self.plan.relations.items()
             if tracked.stream is not None
         }
+
+    @cached_property
+    def sources(self) -> Mapping[str, StreamSource]:
+        """The sources of the streams."""
+        return {name: of_stream(self.plan.relations[name]) for name in self.streams}
 
     @cached_property
     def still(self) -> Mapping[str, Tracked]:
@@ -322,7 +324,6 @@ class AnnotatedStream(AnnotatedFrame):
             When another query wrote the checkpoint, or in another output mode.
         """
         from lipstick.systems.streaming.periods import check_checkpoint
-        from lipstick.systems.streaming.runs import StreamRun
 
         mode = OutputMode(output_mode.lower())
         run = StreamRun(self, local_folder(checkpoint), mode)

@@ -9,23 +9,22 @@ from lipstick.dataframes.jvm import analysed, elements
 from lipstick.errors import UnsupportedError
 from lipstick.systems.errors import StreamError
 from lipstick.systems.streaming.checkpoint import MicroBatch
-from lipstick.systems.streaming.recorded import of_stream
 from lipstick.systems.streaming.source import LEAVES, StreamSource, described_leaf
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from lipstick.dataframes.jvm import Plan
-    from lipstick.systems.streaming.definition import AnnotatedStream
 
 _NAMED_QUERIES = "WithCTE"
 
 
-def tracked_by(stream: AnnotatedStream, leaf: Plan) -> str | None:
+def tracked_by(sources: Mapping[str, StreamSource], leaf: Plan) -> str | None:
     """Return the tracked stream that an operator of a plan reads, or None."""
     if leaf.getClass().getSimpleName() not in LEAVES:
         return None
     described = described_leaf(leaf)
-    for name in stream.streams:
-        source = of_stream(stream.plan.relations[name])
+    for name, source in sources.items():
         if source.replayed is None:
             if described.options.get("path") == source.path:
                 return name
@@ -57,7 +56,7 @@ def check_apart(query: str, sources: Mapping[str, StreamSource]) -> None:
 
 
 def numbers_of_sources(
-    stream: AnnotatedStream, batches: Sequence[MicroBatch]
+    frame: DataFrame, sources: Mapping[str, StreamSource], batches: Sequence[MicroBatch]
 ) -> Mapping[str, Sequence[int]]:
     """Return the numbers, in the checkpoint, of the sources of streams that are not files.
 
@@ -68,13 +67,13 @@ def numbers_of_sources(
     StreamError
         When the plan does not show them.
     """
-    names = [n for n in stream.streams if of_stream(stream.plan.relations[n]).replayed is not None]
+    names = [name for name, source in sources.items() if source.replayed is not None]
     spans = [batch.spans for batch in batches]
     count = len(spans[0]) if spans else 0
     offsets = [n for n in range(count) if any(of_batch[n] is not None for of_batch in spans)]
     if len(names) < 2:
         return dict.fromkeys(names, offsets)
-    leaves = _leaves(stream)
+    leaves = _leaves(frame, sources)
     if leaves is None or len(leaves) != count:
         raise StreamError(
             "The checkpoint of the query does not show which source feeds which stream.\n"
@@ -83,14 +82,14 @@ def numbers_of_sources(
     return {name: [n for n in offsets if leaves[n] == name] for name in names}
 
 
-def _leaves(stream: AnnotatedStream) -> list[str | None] | None:
+def _leaves(frame: DataFrame, sources: Mapping[str, StreamSource]) -> list[str | None] | None:
     """Return the streams that a plan reads, once per operator, or None if their order is
     unknown.
     """
-    if not hasattr(stream.df, "_jdf"):
+    if not hasattr(frame, "_jdf"):
         return None
     leaves: list[Plan] = []
-    todo = [analysed(stream.df)]
+    todo = [analysed(frame)]
     while todo:
         plan = todo.pop()
         kind = plan.getClass().getSimpleName()
@@ -99,4 +98,4 @@ def _leaves(stream: AnnotatedStream) -> list[str | None] | None:
         if kind in LEAVES and not any(plan.equals(leaf) for leaf in leaves):
             leaves.append(plan)
         todo.extend(reversed(elements(plan.children())))
-    return [tracked_by(stream, leaf) for leaf in leaves]
+    return [tracked_by(sources, leaf) for leaf in leaves]

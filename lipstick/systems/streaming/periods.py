@@ -21,7 +21,6 @@ from lipstick.systems.errors import StreamError
 from lipstick.systems.streaming.checkpoint import MicroBatch
 from lipstick.systems.streaming.errors import UnrecordedRunWarning
 from lipstick.systems.streaming.kept import numbered
-from lipstick.systems.streaming.recorded import of_stream
 from lipstick.systems.streaming.starts import (
     Change,
     History,
@@ -50,7 +49,7 @@ def record_start(stream: AnnotatedStream, mode: OutputMode, checkpoint: Path) ->
     """
     spark = stream.session.spark
     settings = settings_of(spark)
-    prepared = [of_stream(stream.plan.relations[name]).prepared for name in stream.streams]
+    prepared = [source.prepared for source in stream.sources.values()]
     for before in (stream.settings, *(each.settings for each in prepared if each is not None)):
         for name in differing(settings, before):
             raise StreamError(
@@ -179,7 +178,7 @@ def _sources(stream: AnnotatedStream) -> dict[str, str]:
     """Return the sources of a query's streams, without options that only affect speed."""
     result = {}
     for name in stream.streams:
-        source = of_stream(stream.plan.relations[name])
+        source = stream.sources[name]
         watermark = (source.time, source.delay, source.distinct, source.within)
         computed = source.prepared.text if source.prepared is not None else ""
         read = (source.format, source.path, source.schema.simpleString(), computed)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from lipstick.dataframes.jvm import (
+    Plan,
     alias,
     analysed,
     elements,
@@ -24,9 +25,6 @@ from lipstick.dataframes.jvm import (
     sequence,
 )
 from lipstick.errors import SourceError
-
-if TYPE_CHECKING:
-    from lipstick.dataframes.jvm import Plan
 
 RAW = "_lipstick_raw_"
 """The prefix of source columns, which stand beside columns computed from them."""

@@ -22,7 +22,7 @@ from lipstick.systems.errors import StreamError
 from lipstick.systems.streaming.checkpoint import MicroBatch
 from lipstick.systems.streaming.leaves import tracked_by
 from lipstick.systems.streaming.prepared import over_rows
-from lipstick.systems.streaming.recorded import LATE, of_stream
+from lipstick.systems.streaming.recorded import LATE
 from lipstick.systems.streaming.sources.replayed import BATCH
 from lipstick.tracking.tracker import Tracked
 
@@ -247,14 +247,14 @@ def _seen(stream: AnnotatedStream, watermark: Plan) -> WatermarkRows:
     leaf = below
     while leaf.getClass().getSimpleName() in ("Filter", "Project"):
         leaf = leaf.children().apply(0)
-    name = tracked_by(stream, leaf)
+    name = tracked_by(stream.sources, leaf)
     if name is None:
         raise UnsupportedError(
             "the operators below a watermark in Spark's plan of this query are not supported",
             "Ask the annotations, or what_if of a deletion in another relation.",
             stream.query,
         )
-    source = of_stream(stream.plan.relations[name])
+    source = stream.sources[name]
     source_delay = jvm_of(stream.session.spark).org.apache.spark.sql.catalyst.plans.logical
     delay = int(source_delay.EventTimeWatermark.getDelayMs(watermark.delay()))
     return WatermarkRows(name, delay, below, watermark.eventTime(), source.raw_prefix)

@@ -26,7 +26,7 @@ from lipstick.stages.reading import own_sql
 from lipstick.systems.streaming.checkpoint import MicroBatch
 from lipstick.systems.streaming.leaves import numbers_of_sources
 from lipstick.systems.streaming.periods import check_computed_alike
-from lipstick.systems.streaming.recorded import check_read, of_stream, recorded
+from lipstick.systems.streaming.recorded import check_read, recorded
 from lipstick.systems.streaming.reruns import Reruns
 from lipstick.systems.streaming.starts import History
 from lipstick.tables.comparison import compared_answers
@@ -96,7 +96,7 @@ class StreamResults(AnnotatedFrame):
         differently.
         """
         for name in self._recorded:
-            if of_stream(self._stream.plan.relations[name]).replayed is None:
+            if self._stream.sources[name].replayed is None:
                 check_read(self._stream.plan.relations[name], self._read_of)
         check_computed_alike(self._stream, self._mode, self._history, self._read_of)
         super()._check_sources()
@@ -310,7 +310,7 @@ def _recorded(
 ) -> dict[str, Tracked]:
     """Return the rows that batches, or one of them, read of a query's streams, by name."""
     session = stream.session
-    sources = numbers_of_sources(stream, batches)
+    sources = numbers_of_sources(stream.df, stream.sources, batches)
     result = {}
     for name in stream.streams:
         tracked = stream.plan.relations[name]

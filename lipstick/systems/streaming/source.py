@@ -7,13 +7,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType, TimestampType
 
-from lipstick.dataframes.jvm import analysed, elements
+from lipstick.dataframes.jvm import Plan, analysed, elements
 from lipstick.errors import SourceError
 from lipstick.systems.streaming.checkpoint import FileRead
 from lipstick.systems.streaming.prepared import (
@@ -27,10 +27,6 @@ from lipstick.systems.streaming.sources import Batched, Replayed, replayed_sourc
 from lipstick.systems.streaming.sources.options import option
 from lipstick.systems.streaming.starts import settings_of
 from lipstick.tracking.states import local_path
-
-if TYPE_CHECKING:
-    from lipstick.dataframes.jvm import Plan
-
 
 _PYTHON = "PythonDataSourceV2"
 _WITHIN = "DeduplicateWithinWatermark"

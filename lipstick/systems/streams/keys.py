@@ -52,7 +52,7 @@ class Keys:
         return self.t - self.d
 
     def take(self, positions: Array) -> Keys:
-        """Return the keys at positions, which must ascend."""
+        """Return the keys at positions; they must ascend, except for tables."""
         code = None if self.code is None else self.code[positions]
         return Keys(self.t[positions], self.n[positions], self.d[positions], code)
 

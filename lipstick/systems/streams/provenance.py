@@ -252,8 +252,8 @@ def _links(recording: Recording, events: Events, within: Sequence[str] | None) -
 
 def _steps(recording: Recording, link: StreamLink) -> pa.Table:
     places, owners = expand(link.low, link.high)
-    causes = key_table(recording, link.source, _rows(link.inputs, places))
-    effects = key_table(recording, link.sid, _rows(link.outputs, owners))
+    causes = key_table(recording, link.source, link.inputs.take(places))
+    effects = key_table(recording, link.sid, link.outputs.take(owners))
     operator = recording.graph.node(link.sid).operator
     assert operator is not None
     kinds = pa.array([operator.kind]).take(pa.array(np.zeros(len(places), dtype=np.int64)))
@@ -261,12 +261,6 @@ def _steps(recording: Recording, link: StreamLink) -> pa.Table:
     for name, column in (("of", "stream"), ("of_key", "key"), ("of_n", "n")):
         table = table.append_column(name, effects.column(column))
     return table
-
-
-def _rows(keys: Keys, places: Array) -> Keys:
-    """Return keys at any positions, possibly repeated, for tables only."""
-    code = None if keys.code is None else keys.code[places]
-    return Keys(keys.t[places], keys.n[places], keys.d[places], code)
 
 
 @checked

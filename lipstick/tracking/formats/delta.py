@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,15 @@ if TYPE_CHECKING:
 
 LOG = "_delta_log"
 """The folder with the commits, in that of the table."""
+
+_AS_STORED = frozenset({"deletionVectors", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"})
+"""Features of tables whose files without a deletion vector have the rows as they are read."""
+
+_MOST_COMMITS = 10_000
+"""Commits of a table that are read here, at most."""
+
+_CHAR = re.compile(r"\bchar\(")
+"""Types of columns that Spark pads, as the log has them."""
 
 _PLAIN_FILE = re.compile(r"[\w.=-]+", re.ASCII)
 """Names of files that paths and URIs have alike."""
@@ -205,6 +215,25 @@ class VersionedDelta:
         alters = any(action.keys() & {"metaData", "protocol"} for action in actions)
         return None if alters else actions
 
+    def own_files(self, versions: Iterable[int]) -> dict[int, frozenset[Path]] | None:
+        """Return by version the local Parquet files whose rows it has, all of them as they are.
+
+        None: some are elsewhere, or the log is not at hand, or a version has other rows or columns
+        than its files: by deletion vectors, partitions, and columns of other names.
+        """
+        folder, wanted = local_path(self.location), set(versions)
+        if folder is None or self.partitions or not wanted or max(wanted) >= _MOST_COMMITS:
+            return None
+        now, found = frozenset[str](), dict[int, frozenset[Path]]()
+        for number in range(max(wanted) + 1):
+            commit = _commit(folder / LOG / f"{number:020}.json")
+            if commit is None:
+                return None
+            now = (now - commit.removed) | commit.added
+            if number in wanted:
+                found[number] = frozenset(folder / unquote(name) for name in now)
+        return found
+
     def all_files(self) -> list[str]:
         """Return the data files of all versions that the log still has."""
         folder = local_path(self.location)
@@ -212,6 +241,44 @@ class VersionedDelta:
             found = {file for each in self.history() for file in self.files(each.version)}
             return sorted(found)
         return sorted(_file_uri(folder, name) for name in set(_added_files(folder / LOG)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Commit:
+    """The names of the files that a commit added and removed."""
+
+    added: frozenset[str]
+    removed: frozenset[str]
+
+
+def _commit(path: Path) -> _Commit | None:
+    """Return the files of a commit.
+
+    None: it is not at hand, or the rows of its files are not all rows of the table as they are.
+    """
+    try:
+        return _commit_of(path, path.stat().st_mtime_ns)
+    except OSError:
+        return None
+
+
+@lru_cache(maxsize=_MOST_COMMITS)
+def _commit_of(path: Path, _written: int) -> _Commit | None:
+    files: dict[str, set[str]] = {"add": set(), "remove": set()}
+    for line in path.read_text("utf-8").splitlines():
+        ((kind, action),) = json.loads(line).items()
+        if kind == "metaData":
+            mapping = action.get("configuration", {}).get("delta.columnMapping.mode", "none")
+            padded = _CHAR.search(action["schemaString"])
+            if padded or action.get("partitionColumns") or mapping != "none":
+                return None
+        elif kind == "protocol" and not _AS_STORED.issuperset(action.get("readerFeatures") or ()):
+            return None
+        elif kind in files:
+            if action.get("deletionVector") or urlparse(action["path"]).scheme:
+                return None
+            files[kind].add(action["path"])
+    return _Commit(frozenset(files["add"]), frozenset(files["remove"]))
 
 
 def _added_files(log: Path) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import PySparkException
@@ -21,6 +22,7 @@ from lipstick.tracking.formats.versions import (
     readable,
 )
 from lipstick.tracking.names import plain_name
+from lipstick.tracking.states import local_path
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Row, SparkSession
@@ -229,6 +231,27 @@ class VersionedIceberg:
         schemas = {v: s.schemaId() for v, s in known.items() if s is not None}
         of_schema = {schema: version for version, schema in schemas.items()}
         return {v: of_schema[schema] for v, schema in schemas.items() if schema is not None}
+
+    def own_files(self, versions: Iterable[int]) -> dict[int, frozenset[Path]] | None:
+        """Return by snapshot the local Parquet files whose rows it has, all of them as they are.
+
+        None: some are elsewhere, or a snapshot has other rows or columns than its files: by
+        deletion files, and columns of other names.
+        """
+        table, found = self._loaded(), dict[int, frozenset[Path]]()
+        if table is None or table.schemas().size() != 1:
+            return None
+        for version in set(versions):
+            paths = set[Path]()
+            scan = table.newScan().useSnapshot(version) if version else None
+            for task in () if scan is None else scan.planFiles().iterator():
+                file, deletes = task.file(), task.deletes()
+                path = local_path(str(file.location()))
+                if path is None or deletes.size() or str(file.format()) != "PARQUET":
+                    return None
+                paths.add(path)
+            found[version] = frozenset(paths)
+        return found
 
     def changes(self, before: int, after: int) -> DataFrame | None:
         """Return the rows of snapshots after another that were removed and added.

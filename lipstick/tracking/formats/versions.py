@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from pyspark.errors import PySparkException
@@ -118,6 +119,13 @@ class VersionedTable(Protocol):
 
     def files(self, version: int | None) -> list[str]:
         """Return the URIs of the files that a version consists of."""
+
+    def own_files(self, versions: Iterable[int]) -> Mapping[int, frozenset[Path]] | None:
+        """Return by version the local Parquet files whose rows it has, all of them as they are.
+
+        None: some are elsewhere, or the log is not at hand, or a version has other rows or columns
+        than its files: by deletion files and vectors, partitions, and columns of other names.
+        """
 
     def alike(self, versions: Iterable[int]) -> Mapping[int, int]:
         """Return by version one of them that has the same columns, the same one for all of these.

@@ -29,6 +29,7 @@ from lipstick.capture.local_capture import TooLargeError, collect
 from lipstick.capture.local_rows import computes_alike
 from lipstick.capture.writer import write_capture
 from lipstick.dataframes import plain_frame, query_text
+from lipstick.dataframes.arrow import arrow_rows, frame_of_arrow
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.keys import KeyTable
 from lipstick.engines.memory.state import State
@@ -85,7 +86,7 @@ def rows_by_spark(capture: Capture, state: State) -> pa.Table:
     Spark.
     """
     root, positions = capture.manifest.root, state.repeated
-    rows = capture.cluster.present().toArrow()
+    rows = arrow_rows(capture.cluster.present())
     keys = KeyTable([whole(rows.column(name)) for name in root.identity], rows.num_rows)
     wanted = [state.take(name, positions) for name in root.identity]
     places = pa.array(keys.find(wanted, len(positions)))
@@ -371,7 +372,7 @@ class Bench(Session):
             self._tables[self._numbered(name)] = table.append_column(ROW_COLUMN, numbers)
             self._hidden[name.lower()] = name
         elif held:
-            self._views.put(self.spark.createDataFrame(table, schema), name)
+            self._views.put(frame_of_arrow(self.spark, table, schema), name)
         else:
             self._tables.pop(self._numbered(name), None)
             path = self.store / f"{name}-{uuid.uuid4().hex[:8]}.parquet"
@@ -385,7 +386,7 @@ class Bench(Session):
             name = self._hidden.pop(lower, None)
             if name is not None:
                 numbered = StructType([*self.schemas[name], StructField(ROW_COLUMN, LongType())])
-                rows = self.spark.createDataFrame(self._tables[self._numbered(name)], numbered)
+                rows = frame_of_arrow(self.spark, self._tables[self._numbered(name)], numbered)
                 self._show(name, rows.drop(ROW_COLUMN), rows)
 
     @property
@@ -410,9 +411,9 @@ class Bench(Session):
                 # Queries that run as written, or that are parsed again, read the names themselves.
                 self._reveal()
             if step.role == "delete":
-                return QueryAnswer(self._queries.deletion(step).toArrow())
+                return QueryAnswer(arrow_rows(self._queries.deletion(step)))
             if not self.provenance:
-                return QueryAnswer(self._queries.frame(step).toArrow())
+                return QueryAnswer(arrow_rows(self._queries.frame(step)))
             if step in self._volatile:
                 self._frames[step] = self.sql(self._frames[step].query)
             return self._captured(self._frames[step])

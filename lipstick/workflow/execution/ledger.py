@@ -23,7 +23,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -34,6 +34,7 @@ from graphquery.model import Kind, Segment
 from graphquery.store import Snapshot, Transaction, Writer
 from lipstick.capture.files import arrow_of
 from lipstick.workflow.definition.module import Module, Relation
+from lipstick.workflow.definition.workflow import Workflow
 from lipstick.workflow.derivation.nodes import NewSegment, Origin, Values, origins
 from lipstick.workflow.errors import WorkflowError
 from lipstick.workflow.execution.invocation import (
@@ -48,18 +49,11 @@ from lipstick.workflow.execution.invocation import (
 )
 from lipstick.workflow.execution.tables import conform, struct_of
 
-if TYPE_CHECKING:
-    from lipstick.workflow.definition.workflow import Workflow
-
-
 WORKFLOW = "workflow"
 EXPORTED = b"lipstick.exported"
 """Schema metadata of a table: the folder of the exported dataset from which it was read."""
 STATE = "state"
 TYPES = "types"
-
-if TYPE_CHECKING:
-    from lipstick.workflow.definition.workflow import Workflow
 
 
 def input_record(execution: int) -> str:

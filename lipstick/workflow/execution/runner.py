@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -26,6 +26,7 @@ from graphquery.store import Writer
 from lipstick.capture.files import arrow_of
 from lipstick.workflow.definition.module import Module, Relation
 from lipstick.workflow.definition.shape import Shape, dependencies, flows, invocation_numbers
+from lipstick.workflow.definition.workflow import Workflow
 from lipstick.workflow.errors import WorkflowError
 from lipstick.workflow.execution import ledger
 from lipstick.workflow.execution.benches import Benches
@@ -39,9 +40,6 @@ from lipstick.workflow.execution.invocation import (
 from lipstick.workflow.execution.invoke import invoke
 from lipstick.workflow.execution.ledger import EXPORTED, check_beginning, store_beginning
 from lipstick.workflow.execution.tables import as_table, check_key, struct_of
-
-if TYPE_CHECKING:
-    from lipstick.workflow.definition.workflow import Workflow
 
 
 def given_input(

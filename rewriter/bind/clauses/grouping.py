@@ -26,12 +26,13 @@ from rewriter.bind.clauses.ordering import ordinal
 from rewriter.bind.columns.items import Item, alias_lookup
 from rewriter.bind.columns.scope import Bound, Lookup, Parts, item_name
 from rewriter.bind.context import BindContext
-from rewriter.bind.functions.calls import has_aggregate, is_aggregate
+from rewriter.bind.functions.calls import call_name, has_aggregate, is_aggregate
 from rewriter.bind.functions.time_windows import in_sessions
 from rewriter.bind.scalars import PLACE, ScalarBinder, is_star
 from rewriter.bind.subqueries.values import Subqueries
 from rewriter.bind.text import fingerprint, unwrap
 from rewriter.dialect import SparkSQL, TypedLiteral
+from rewriter.errors import QueryError
 from rewriter.position import Span
 from rewriter.scalars.functions import GROUPING_FUNCTIONS, is_opaque
 from rewriter.scalars.windows import changed
@@ -89,7 +90,7 @@ def having_lookup(columns: Lookup, items: Sequence[Item]) -> Lookup:
         column, alias = columns(parts, inside), aliases(parts, inside)
         if column is None:
             return alias
-        if alias is not None and len(parts) == 1 and not inside:
+        if alias is not None and not inside:
             column.meta[OTHERWISE] = alias
         return column
 
@@ -217,7 +218,9 @@ def _literal(value: int, suffix: str) -> Scalar:
 
 
 OTHERWISE = "otherwise"
-"""Marks a column of HAVING with what its name means where the column is not a grouping key."""
+"""Marks a column of HAVING, or a field of it, with what its name means where the column is not a
+grouping key.
+"""
 
 
 EVERY_ROW = "every row"
@@ -299,6 +302,9 @@ class Grouping:
             key = self._keys.get(fingerprint(node))
             if key is not None and (self._sets is not None or any(references(key[1]))):
                 return key[0].column()
+            other = node.meta.get(OTHERWISE)
+            if other is not None and not self._has_key(node):
+                return self.over(other, kept)
             if isinstance(node, exp.Window):
                 return changed(node, lambda operand: self.over(operand, kept))
             if is_aggregate(node):
@@ -306,7 +312,7 @@ class Grouping:
             if isinstance(node, exp.Column) and node.name in self._subqueries.ids:
                 return self._subqueries.above(node.name, self.over).column()
             if isinstance(node, exp.Column) and node.name not in kept:
-                return self._otherwise(node, kept)
+                raise self._ungrouped(node)
             return node
 
         result: Scalar = scalar.copy().transform(replaced, copy=False)
@@ -385,14 +391,15 @@ class Grouping:
             raise source.error("grouping of what is not grouped by", advice, call)
         return grouping_flag(number, self._sets.without(self._place(key[0])))
 
-    def _otherwise(self, node: exp.Column, kept: frozenset[str]) -> exp.Expr:
-        other = node.meta.get(OTHERWISE)
-        if isinstance(other, exp.Expr):
-            return self.over(other, kept)
+    def _has_key(self, node: exp.Expr) -> bool:
+        """Return True if a column is grouped by, or the struct that has this field."""
+        return any(fingerprint(each) in self._keys for each in node.walk())
+
+    def _ungrouped(self, node: exp.Column) -> QueryError:
         advice = "Add it to GROUP BY, or aggregate it."
         span = node.meta.get(PLACE)
         problem = f"column {node.name} is neither grouped by nor aggregated"
-        raise self._context.source.error(problem, advice, span if isinstance(span, Span) else None)
+        return self._context.source.error(problem, advice, span if isinstance(span, Span) else None)
 
 
 def _padded(source: Relation, every: OuterRow, there: Attribute, used: Set[str]) -> Relation:
@@ -425,3 +432,40 @@ def distinct(bound: Bound, context: BindContext, span: Span | None) -> Bound:
     columns = [attribute.column() for attribute in relation.attributes]
     relation, keys = in_sessions(relation, columns, (), context, span)
     return Bound(Aggregate(relation, output, keys, (), (), span), bound.scope.over(output))
+
+
+def group_without_keys(grouping: Grouping, select: exp.Select, context: BindContext) -> None:
+    """Group by a constant where a SELECT without keys has registered aggregates.
+
+    Spark computes these beside none of its own, and has no row for an empty input, where its own
+    aggregates have one.
+
+    Raises
+    ------
+    UnsupportedError
+        Inside another query: whether it has a row for no input depends on what Spark's optimiser
+        leaves of it.
+    """
+    call = None if grouping.has_keys else _opaque_call(_clauses(select))
+    if call is None:
+        return
+    if select.find_ancestor(exp.Query, exp.CTE) is not None:
+        name = call_name(call, context.source)
+        problem = f"the registered aggregate {name} in a subquery without GROUP BY"
+        advice = "Group by a constant: GROUP BY 'all'."
+        raise context.source.unsupported(f"{problem} is not supported", advice, call)
+    grouping.key("all", exp.true())
+
+
+def _clauses(select: exp.Select) -> list[exp.Expr]:
+    clauses = [select.args.get(name) for name in ("having", "qualify", "order")]
+    return [*select.expressions, *filter(None, clauses)]
+
+
+def _opaque_call(parts: Sequence[exp.Expr]) -> exp.Expr | None:
+    """Return a call of a registered aggregate, not one of a subquery's; None without."""
+    for part in parts:
+        for node in part.walk(prune=lambda inner: isinstance(inner, exp.Query)):
+            if is_opaque(node):
+                return node
+    return None

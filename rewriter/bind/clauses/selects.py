@@ -34,6 +34,7 @@ from rewriter.bind.clauses.grouping import (
     EVERY_ROW,
     Grouping,
     distinct,
+    group_without_keys,
     having_lookup,
     is_grouped,
     is_of_everything,
@@ -56,12 +57,13 @@ from rewriter.bind.columns.scope import (
     Scope,
     item_name,
 )
+from rewriter.bind.columns.types import lacks_field, type_of
 from rewriter.bind.context import BindContext, group_span, refuse_query_clauses, refuse_rows_as_keys
-from rewriter.bind.functions.calls import group_without_keys
 from rewriter.bind.functions.time_windows import with_time_window
 from rewriter.bind.scalars import ScalarBinder, is_star
 from rewriter.bind.subqueries.values import Subqueries, rename
 from rewriter.bind.text import SourceText, fingerprint, unwrap
+from rewriter.errors import QueryError
 from rewriter.scalars.windows import function_name
 
 
@@ -121,7 +123,8 @@ def having_over(rows: BoundRows, grouping: Grouping, items: Sequence[Item]) -> B
     condition = having.this
     if not isinstance(unwrap(condition), _OF_BOOLEANS):
         condition = exp.Cast(this=condition, to=exp.DataType.build("boolean"))  # as Spark's parser
-    written = bind_condition(condition, rows.binder("HAVING", None, [lookup]))
+    binder = replace(rows.binder("HAVING", None, [lookup]), groups=True)
+    written = bind_condition(condition, binder)
     return BoundCondition(
         tuple(grouping.over(part) for part in written.predicates),
         tuple(part.above(grouping.over) for part in written.memberships),
@@ -411,11 +414,29 @@ def _sort_keys(
 ) -> list[SortKey]:
     source = rows.context.source
     answers, columns = output.lookup(source), rows.scope.lookup(source)
+    made = {e.attribute.id: item.scalar for e, item in zip(output.entries, items, strict=True)}
+
+    def is_of_answer(field: exp.Dot) -> bool:
+        of = field.this
+        if not isinstance(of, exp.Column):
+            return is_of_answer(of)
+        kind = type_of(made[of.name], rows.relation, rows.context.environment.catalog)
+        return not lacks_field(kind, field.name)
 
     def find(parts: tuple[exp.Identifier, ...], inside: bool) -> Scalar | None:
-        first, second = (columns, answers) if inside else (answers, columns)
-        scalar = first(parts, inside)
-        return scalar if scalar is not None else second(parts, inside)
+        if inside:
+            column = columns(parts, inside)
+            return answers(parts, inside) if column is None else column
+        column = None
+        try:
+            answer = answers(parts, inside)
+        except QueryError:  # several columns of the answer have the name
+            if (column := columns(parts, inside)) is None:
+                raise
+            return column
+        if answer is None or (isinstance(answer, exp.Dot) and not is_of_answer(answer)):
+            column = columns(parts, inside)
+        return answer if column is None else column
 
     refusal = None if grouped else "cannot stand in ORDER BY without grouping"
     return bind_sort_keys(rows.select, rows.binder("ORDER BY", refusal, [find]), output)

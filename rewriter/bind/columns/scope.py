@@ -211,6 +211,8 @@ class Outer:
         The relation with these columns, if the subquery's FROM is joined with it.
     around
         The columns of the query around that one: other names refer to these.
+    groups
+        True if the subquery stands in HAVING, and may read aggregates of its group.
     """
 
     scope: Scope
@@ -218,6 +220,7 @@ class Outer:
     refusal: str | None = None
     row: OuterRow | None = None
     around: Outer | None = None
+    groups: bool = False
 
     def refused(self, clause: str) -> Outer:
         """Return the same columns for a place where they may not be used."""

@@ -147,6 +147,14 @@ def fields_of(type_: Type | None) -> tuple[str, ...]:
     return tuple(field.name for field in type_.expressions)
 
 
+def lacks_field(type_: Type | None, name: str) -> bool:
+    """Return True if values of a type are known to have no field of a name: a.name is none."""
+    if type_ is None or type_.this == Type.Type.STRUCT:
+        names = [field.lower() for field in fields_of(type_)]
+        return type_ is not None and name.lower() not in names
+    return not type_.is_type(*Type.NESTED_TYPES, Type.Type.VARIANT)
+
+
 def element_of(type_: Type | None) -> Type | None:
     """Return the type of the elements of an array; None of other types."""
     return _inner(type_, 0) if type_ is not None and type_.this == Type.Type.ARRAY else None

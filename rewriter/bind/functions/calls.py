@@ -1,13 +1,8 @@
-"""Calls of functions: aggregates, calls that have no rule, and registered aggregate functions.
-
-Spark computes registered aggregates beside none of its own, and without GROUP BY it has no row for
-an empty input, where its own aggregates have one: a grouping by a constant.
-"""
+"""Calls of functions: aggregates, calls that have no rule, and registered aggregate functions."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Container
 
 from sqlglot import exp
 
@@ -16,11 +11,8 @@ from rewriter.bind.text import SourceText
 from rewriter.dialect import AGGREGATES
 from rewriter.position import text_of
 from rewriter.scalars import aggregates, functions
-from rewriter.scalars.functions import OF_SPARK, SCALAR_FUNCTIONS, as_aggregate, is_opaque
+from rewriter.scalars.functions import OF_SPARK, SCALAR_FUNCTIONS, as_aggregate
 from rewriter.scalars.windows import operands
-
-if TYPE_CHECKING:
-    from rewriter.bind.clauses.grouping import Grouping
 
 _GENERATORS = (exp.Explode, exp.Posexplode, exp.Inline, exp.Stack)
 _RANDOM = (exp.Rand, exp.Randn, exp.Uuid)
@@ -108,37 +100,3 @@ def with_aggregates(query: exp.Query, aggregates: Container[str]) -> exp.Query:
         if not apart and name not in OF_SPARK and name in aggregates:
             call.replace(as_aggregate(call))
     return copy
-
-
-def group_without_keys(grouping: Grouping, select: exp.Select, context: BindContext) -> None:
-    """Group by a constant where a SELECT without keys has registered aggregates.
-
-    Raises
-    ------
-    UnsupportedError
-        Inside another query: whether it has a row for no input depends on what Spark's optimiser
-        leaves of it.
-    """
-    call = None if grouping.has_keys else _opaque_call(_clauses(select))
-    if call is None:
-        return
-    if select.find_ancestor(exp.Query, exp.CTE) is not None:
-        name = call_name(call, context.source)
-        problem = f"the registered aggregate {name} in a subquery without GROUP BY"
-        advice = "Group by a constant: GROUP BY 'all'."
-        raise context.source.unsupported(f"{problem} is not supported", advice, call)
-    grouping.key("all", exp.true())
-
-
-def _clauses(select: exp.Select) -> list[exp.Expr]:
-    clauses = [select.args.get(name) for name in ("having", "qualify", "order")]
-    return [*select.expressions, *filter(None, clauses)]
-
-
-def _opaque_call(parts: Sequence[exp.Expr]) -> exp.Expr | None:
-    """Return a call of a registered aggregate, not one of a subquery's; None without."""
-    for part in parts:
-        for node in part.walk(prune=lambda inner: isinstance(inner, exp.Query)):
-            if is_opaque(node):
-                return node
-    return None

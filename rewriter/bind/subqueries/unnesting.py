@@ -430,7 +430,7 @@ def _inside(outer: Outer, attributes: Mapping[str, Attribute], row: OuterRow) ->
     """Return the columns of the outer queries as columns of the outer row."""
     entries = (replace(e, attribute=attributes[e.attribute.id]) for e in outer.scope.entries)
     around = None if outer.around is None else _inside(outer.around, attributes, row)
-    return Outer(Scope(tuple(entries)), outer.referred, row=row, around=around)
+    return replace(outer, scope=Scope(tuple(entries)), row=row, around=around, refusal=None)
 
 
 def members_of(dependent: Dependent) -> SubqueryMembers:

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from rewriter.emit.statements.capture import (
     BEFORE,
-    ComparedColumns,
     Groups,
     LevelDerivations,
-    ViewOf,
     answer_sql,
     asked_groups_sql,
     comparisons_sql,
@@ -28,7 +26,6 @@ from rewriter.emit.statements.capture import (
     partitions_sql,
     plain_sql,
     potential_sql,
-    pretty,
     rewritten_sql,
     rows_sql,
     supporting_aggregates,
@@ -36,10 +33,8 @@ from rewriter.emit.statements.capture import (
 
 __all__ = [
     "BEFORE",
-    "ComparedColumns",
     "Groups",
     "LevelDerivations",
-    "ViewOf",
     "answer_sql",
     "asked_groups_sql",
     "comparisons_sql",
@@ -56,7 +51,6 @@ __all__ = [
     "partitions_sql",
     "plain_sql",
     "potential_sql",
-    "pretty",
     "rewritten_sql",
     "rows_sql",
     "supporting_aggregates",

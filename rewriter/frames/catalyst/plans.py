@@ -48,6 +48,7 @@ _GENERATORS = {
     "JsonTuple": "json_tuple",
     "PosExplode": "posexplode",
     "Stack": "stack",
+    "VariantExplode": "variant_explode",
 }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from rewriter.errors import QueryError
 from rewriter.frames.catalyst.tree import PlanNode
 from rewriter.frames.writing.refusals import (
+    AS_OF,
     NUMBERED,
     TRANSPOSED,
     rows_of_python,
@@ -59,6 +60,7 @@ _OF_STATE = {
 
 
 _ADVISED = {
+    "AsOfJoin": AS_OF,
     "AttachDistributedSequence": NUMBERED,
     "Transpose": TRANSPOSED,
     "UnionLoop": (

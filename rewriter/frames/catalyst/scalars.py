@@ -453,6 +453,9 @@ _RULES: dict[str, Callable[[CatalystScalars, PlanNode], exp.Expr]] = {
     "Literal": _literal,
     "MakeTimestamp": _of_moment,
     "Mode": mode,
+    "NamedArgumentExpression": lambda scalars, node: exp.Kwarg(
+        this=exp.var(node.fields["key"]), expression=scalars.write(node.child)
+    ),
     "NamedLambdaVariable": CatalystScalars.attribute,
     "Not": _not,
     "OuterReference": lambda scalars, node: scalars.write(node.nested[0]),

@@ -25,6 +25,7 @@ from rewriter.frames.connect_plan.missing import filled, present, replaced
 from rewriter.frames.connect_plan.scalars import ConnectScalars, Message, kind_of
 from rewriter.frames.writing import clauses
 from rewriter.frames.writing.refusals import (
+    AS_OF,
     TRANSPOSED,
     rows_of_state,
     sorted_duplicates,
@@ -163,10 +164,7 @@ _STATISTICS: Mapping[str, str] = {
     "summary": "summary()",
 }
 _OTHERS: Mapping[str, tuple[str, str]] = {
-    "as_of_join": (
-        "an as-of join takes the nearest row, which no join of a query says",
-        "Number the rows of a join by row_number() over a window, and filter.",
-    ),
+    "as_of_join": AS_OF,
     "sample_by": (
         "sampleBy() draws a number for each row",
         "Take sample() of each stratum, and their union.",
@@ -176,10 +174,14 @@ _OTHERS: Mapping[str, tuple[str, str]] = {
         "Choose and cast the columns in select().",
     ),
     "transpose": TRANSPOSED,
+    "unresolved_table_valued_function": (
+        "the table function {function_name} of spark.tvf has no rule",
+        "Write it in SQL, FROM t, LATERAL explode(t.values), or as an item of select().",
+    ),
 }
 
 
-def refusal(kind: str) -> QueryError:
+def refusal(kind: str, message: Message) -> QueryError:
     """Return the error of a relation without a rule."""
     if kind in _UNTRACKED:
         return untracked(kind)
@@ -191,7 +193,7 @@ def refusal(kind: str) -> QueryError:
             _AGGREGATE,
         )
     problem, *advice = _OTHERS.get(kind, (f"the relation {kind} has no rule",))
-    return unsupported(problem, *advice)
+    return unsupported(problem.format_map(message), *advice)
 
 
 SchemaOf = Callable[[Message], Sequence[tuple[str, Any]]]
@@ -242,7 +244,7 @@ class ConnectPlans:
         kind = kind_of(relation)
         rule = _RULES.get(kind)
         if rule is None:
-            raise refusal(kind)
+            raise refusal(kind, relation[kind])
         frame = rule(self, relation[kind], relation)
         if self._literal and rule not in _PASSING and not frame.rows.in_order:
             frame = self.closed(frame)

@@ -298,6 +298,9 @@ _RULES: dict[str, Callable[[ConnectScalars, Message], exp.Expr]] = {
     "expression_string": ConnectScalars._text,
     "lambda_function": ConnectScalars._lambda,
     "literal": _literal,
+    "named_argument_expression": lambda scalars, message: exp.Kwarg(
+        this=exp.var(message["key"]), expression=scalars.write(message["value"])
+    ),
     "subquery_expression": ConnectScalars._subquery,
     "unresolved_attribute": ConnectScalars.attribute,
     "unresolved_extract_value": ConnectScalars._extract,

@@ -8,7 +8,7 @@ from rewriter.frames.writing.selects import unsupported
 _ROWS = {
     "LocalRelation": "rows of createDataFrame()",
     "LogicalRDD": "rows of an RDD, of createDataFrame() or of a checkpoint",
-    "OneRowRelation": "a row of no relation",
+    "OneRowRelation": "a row that stands alone, without a table",
     "StreamingRelation": "a stream",
     "StreamingRelationV2": "a stream",
     "cached_remote_relation": "rows of a checkpoint",
@@ -23,7 +23,7 @@ def untracked(kind: str) -> UntrackedError:
     advice = 'Track the frame or table that it is made of: ls.track("name", frame, ...).'
     if kind in _CHECKPOINTED:
         advice += " A frame that comes before checkpoint() or .rdd is annotated as it is."
-    return UntrackedError(f"this data frame reads {rows}, which are not tracked", advice)
+    return UntrackedError(f"this data frame reads untracked data: {rows}", advice)
 
 
 def rows_of_state(name: str) -> UnsupportedError:
@@ -45,6 +45,10 @@ def rows_of_python(name: str) -> UnsupportedError:
     )
 
 
+AS_OF = (
+    "an as-of join takes the nearest row, which no join of a query says",
+    "Number the rows of a join by row_number() over a window, and filter.",
+)
 TRANSPOSED = (
     "transpose() makes columns of what rows hold",
     "Give the values as columns: groupBy().pivot(column, values), or unpivot().",

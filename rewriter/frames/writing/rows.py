@@ -61,7 +61,10 @@ def sampled(
         With replacement, and where TABLESAMPLE does not say it; outside subqueries a filter is in
         its place by then.
     """
-    if not rows.single or rows.select.args["from_"].this.args.get("sample"):
+    source = rows.select.args["from_"].this if rows.single else exp.Table()
+    # VALUES and calls of table functions take no TABLESAMPLE.
+    named = isinstance(source.this, (exp.Identifier, exp.Query))
+    if not named or source.args.get("sample"):
         rows = close(rows)
     if with_replacement:
         raise unsupported(

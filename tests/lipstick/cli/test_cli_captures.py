@@ -109,6 +109,41 @@ def test_what_if_shows_old_and_new(capture: Path) -> None:
     )
 
 
+def test_lists_structs_and_maps_are_shown_in_every_form(tmp_path: Path) -> None:
+    sql = (
+        "SELECT car, array(price, 1) AS ps, struct(model, price) AS s, map(model, price) AS m"
+        " FROM cars"
+    )
+    write_capture(sql, cars([10, 20, 30]), tmp_path / "nested")
+    asked = ("what-if", str(tmp_path / "nested"), "--without", "cars", "car = 'C1'")
+    (lost,) = document(*asked)["rows"]
+    assert lost["old"] == {
+        "car": "C1",
+        "ps": [20, 1],
+        "s": {"model": "Accord", "price": 20},
+        "m": [["Accord", 20]],
+    }
+    (row,) = csv.DictReader(io.StringIO(run(*asked, "--format", "csv")))
+    assert (row["ps before"], row["s after"]) == ("[20, 1]", "")
+    assert json.loads(row["s before"]) == lost["old"]["s"]
+    assert '[["Accord", 20]]' in run(*asked)
+
+
+def test_numbers_that_json_does_not_have_are_texts(tmp_path: Path) -> None:
+    numbers = Relation(
+        "cars",
+        ("car",),
+        "car string, price double",
+        pa.table({"car": ["C1", "C2", "C3"], "price": [float("nan"), float("-inf"), 1.5]}),
+    )
+    sql = "SELECT car, price, array(price) AS ps FROM cars"
+    write_capture(sql, Database({"cars": numbers}), tmp_path / "numbers")
+    printed = run("rows", str(tmp_path / "numbers"), "--json")
+    rows = json.loads(printed, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+    assert [row["price"] for row in rows] == ["NaN", "-Infinity", 1.5]
+    assert [row["ps"] for row in rows] == [["NaN"], ["-Infinity"], [1.5]]
+
+
 def test_two_changes_of_one_relation_are_refused(capture: Path) -> None:
     twice = [("--change", "cars", f"price = {price} where car = C4") for price in (0, 9)]
     assert "once each" in run("what-if", str(capture), *twice[0], *twice[1], code=2)

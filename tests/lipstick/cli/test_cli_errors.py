@@ -10,7 +10,7 @@ import pytest
 from graphquery import UnknownNameError
 from graphquery.errors import StoreDamagedError
 from graphquery.store import StoreError
-from lipstick.cli.errors import reported
+from lipstick.cli.errors import in_commands, reported
 from lipstick.cli.graph import condition, conditions
 from semiring.errors import LipstickError
 
@@ -73,3 +73,11 @@ def test_no_conditions() -> None:
 def test_other_texts_are_no_conditions(text: str) -> None:
     with pytest.raises(click.BadParameter, match="is not a condition"):
         condition(text)
+
+
+def test_what_methods_of_python_do_is_said_in_commands() -> None:
+    written = "top() lists rows; contributions() lists the value, desktop() is another."
+    assert in_commands(written) == (
+        "--top N lists rows; lipstick rows --of COLUMN lists the value, desktop() is another."
+    )
+    assert in_commands("plan.dropped() counts") == "plan.dropped() in Python counts"

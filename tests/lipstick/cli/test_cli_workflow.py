@@ -211,7 +211,7 @@ def store(file: Path) -> Path:
     (folder / "inputs" / "0" / "Seen.csv").write_text("Name,Many\n007,1\nb,2\n")
     (folder / "inputs" / "1" / "remember" / "Seen.json").write_text('[{"Name": "c", "Many": 3}]')
     (folder / "state.yaml").write_text("remember: {Known: [[z, 10]]}\n")
-    command = [sys.executable, "-m", "lipstick.cli", "workflow", "run"]
+    command = [sys.executable, "-m", "lipstick", "workflow", "run"]
     command += [str(folder / "remember.yaml")]
     command += ["--inputs", str(folder / "inputs"), "--state", str(folder / "state.yaml")]
     command += ["--store", str(folder / "run"), "--parallelism", "2", "--format", "json"]

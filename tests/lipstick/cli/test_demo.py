@@ -174,7 +174,7 @@ def test_check_compares_bags(spark: SparkSession, kept: int) -> None:
 @pytest.mark.slow
 def test_demo_from_start_to_end(tpch: Callable[[float], Path]) -> None:
     """In a process of its own: it starts and stops Spark."""
-    command = [sys.executable, "-m", "lipstick.cli", "demo", "--data", str(tpch(0.01))]
+    command = [sys.executable, "-m", "lipstick", "demo", "--data", str(tpch(0.01))]
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK", "PYSPARK"))}
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False

@@ -349,7 +349,12 @@ def test_the_order_of_rows_does_not_matter_to_the_keys_of_duplicates(
         (
             lambda left, right: left.crossJoin(left.sparkSession.createDataFrame([(1,)], "z int")),
             UntrackedError,
-            "not tracked",
+            "untracked data: rows of",
+        ),
+        (
+            lambda left, right: left._joinAsOf(right, leftAsOfColumn="k", rightAsOfColumn="w"),
+            UnsupportedError,
+            "an as-of join takes the nearest row",
         ),
         (lambda left, right: left.sample(True, 0.5, 1), UnsupportedError, "with replacement"),
         (
@@ -386,6 +391,31 @@ def test_python_function(on: Oracles, frames: tuple[DataFrame, DataFrame]) -> No
     assert "_lipstick_udf_" in q.query
     rows = Counter(row["d"] for row, _ in q.polynomials())
     assert rows == Counter([40, 60, 80])
+
+
+def test_python_function_of_named_arguments(
+    on: Oracles, frames: tuple[DataFrame, DataFrame]
+) -> None:
+    less = F.udf(lambda a, b: (a or 0) - (b or 0), "int")
+    frame = frames[1].select("rid", less(b=F.col("rid"), a=F.col("w")).alias("d"))
+    q = on.ls.annotate(frame)
+    assert Counter(q.df.collect()) == Counter(frame.collect())
+    left = q.what_if(delete={"r": "rid < 3"}).df.collect()
+    assert Counter(left) == Counter([(3, 27), (4, 36)])
+
+
+def test_table_functions_of_variants(on: Oracles, frames: tuple[DataFrame, DataFrame]) -> None:
+    """Of a classic session; over Connect functions of spark.tvf are refused by name."""
+    values = frames[0].sparkSession.tvf.variant_explode(F.parse_json(F.lit("[1, 2]")))
+    frame = frames[0].lateralJoin(values).select("id", "pos")
+    if hasattr(frame, "_jdf"):
+        q = on.ls.annotate(frame)
+        assert Counter(q.df.collect()) == Counter((n, at) for n in range(1, 5) for at in (0, 1))
+        left = q.what_if(delete={"l": "id > 1"}).df.collect()
+        assert Counter(left) == Counter([(1, 0), (1, 1)])
+    else:
+        with pytest.raises(UnsupportedError, match=r"variant_explode of spark\.tvf has no rule"):
+            on.ls.annotate(frame)
 
 
 @pytest.mark.classic
@@ -507,7 +537,7 @@ def test_a_name_that_stands_for_something_else(on: Oracles) -> None:
     try:
         spark.createDataFrame([(7, 7, "x")], "id int, k int, v string").createOrReplaceTempView("l")
         other = spark.sql("SELECT id FROM l WHERE k > 0")
-        with pytest.raises(UntrackedError, match="which are not tracked"):
+        with pytest.raises(UntrackedError, match="reads untracked data"):
             on.ls.annotate(other)
     finally:
         tracked_frame.createOrReplaceTempView("l")

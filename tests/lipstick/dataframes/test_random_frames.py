@@ -63,6 +63,9 @@ FRAMES: dict[str, Build] = {
         F.make_dt_interval(-F.col("n")).alias("d"), "n"
     ).randomSplit([0.5, 0.5], 3)[0],
     "a third": lambda t: t.sample(1 / 3, 5),
+    "a sample of numbers": lambda t: t.join(
+        t.sparkSession.range(40).sample(0.5, 5), F.col("id") == F.col("n")
+    ).select("n"),
     "in order": lambda t: t.sortWithinPartitions(F.desc("n")).sample(0.5, 5).select("n"),
     "numbers in order": lambda t: (
         t.sortWithinPartitions(F.desc("n"))

@@ -199,7 +199,7 @@ def test_a_table_of_the_catalog_is_read_anew(spark: SparkSession, tmp_path: Path
 
 def _kill_at(step: str, plan: Path) -> None:
     """Apply a plan in a process of its own, which is killed when it reports a step."""
-    command = [sys.executable, "-m", "lipstick.cli", "erase", "apply", str(plan)]
+    command = [sys.executable, "-m", "lipstick", "erase", "apply", str(plan)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
         assert running.stderr is not None
         for line in running.stderr:

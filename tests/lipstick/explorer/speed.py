@@ -26,7 +26,7 @@ CLICKS = 60
 def measure(path: Path, clicks: int = CLICKS) -> dict[str, Any]:
     """The figures of one path."""
     started = time.perf_counter()
-    command = [sys.executable, "-m", "lipstick.cli", "explore", "--no-browser", str(path)]
+    command = [sys.executable, "-m", "lipstick", "explore", "--no-browser", str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         url = server.stdout.readline().split()[-1]

@@ -179,6 +179,7 @@ def test_a_relation_that_is_tracked_anew_does_not_change_what_came_before(
     name, views = "_lipstick_t_pinned_staging", list[str]()
     for night in (1, 1, 2):
         spark.range(night, night + 1).createOrReplaceTempView(name)
+        engine.renew()  # as each question does
         views.append(engine.view(f"SELECT * FROM `{name}` AS staging"))
     spark.catalog.dropTempView(name)
     shown = [engine.frame(rows_of(view)).collect()[0][0] for view in views]

@@ -68,6 +68,22 @@ def test_of_one_answer(on: Oracles, calls: str) -> None:
     on.hold(sql, {"t": [2, 6]}, {"t": [1, 3, 5, 7]}, grouping=True, offline=False)
 
 
+def test_of_different_values(on: Oracles) -> None:
+    """Beside different values of others, which Spark computes in no order, and without any row."""
+    calls = "count(DISTINCT d) AS c, sum(DISTINCT v) AS s"
+    sql = f"SELECT g, listagg(DISTINCT v, ',') AS l, {calls}, listagg(DISTINCT g) AS m FROM t"
+    rows = on.ls.tracked["t"].source.frame
+    listed = "array_join(array_sort(collect_set(CAST({} AS STRING))), '{}')"
+    same = f"nullif({listed.format('v', ',')}, '') AS l", f"nullif({listed.format('g', '')}, '')"
+    with of_newer_spark():
+        on.plain.answer(f"{sql} GROUP BY g")
+    for condition in ("id < 0", "id IN (2, 6)", "g = 'a'", "id < 100"):
+        left = rows.where(f"({condition}) IS NOT TRUE").groupBy("g")
+        plain = left.agg(*map(F.expr, (same[0], *calls.split(", "), same[1]))).collect()
+        found = on.ls.sql(f"{sql} GROUP BY g").what_if(delete={"t": condition}).df.collect()
+        assert sorted(map(repr, map(tuple, found))) == sorted(map(repr, map(tuple, plain)))
+
+
 @pytest.mark.engines("spark")
 def test_of_no_rows(on: Oracles) -> None:
     sql = (

@@ -70,3 +70,22 @@ SELDOM = [
 def test_names(on: Oracles, sql: str) -> None:
     grouping = "max(" in sql or "GROUP BY" in sql or "collect_list" in sql
     on.hold(sql, {"n": [1]}, {"n": [2, 3, 4]}, grouping=grouping, offline=False)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT s.a AS s, id FROM n ORDER BY s.a, id LIMIT 3",
+        "SELECT s.a AS s, count(*) AS c FROM n GROUP BY s.a ORDER BY s.a DESC LIMIT 2",
+        "SELECT max(named_struct('z', id)) AS s FROM n GROUP BY s.a ORDER BY s.a LIMIT 2",
+        "SELECT array(s) AS s, id FROM n ORDER BY s.a, id LIMIT 2",
+        "SELECT *, s.a AS id FROM n ORDER BY id DESC LIMIT 2",
+        "SELECT id + 1 AS id, id FROM n ORDER BY id DESC LIMIT 2",
+        "SELECT id > 2 AS k, max(s) AS s FROM n GROUP BY id > 2 HAVING s.a > 1",
+        "SELECT s.a AS s, count(*) AS c FROM n GROUP BY s HAVING s.a = 1",
+    ],
+)
+def test_aliases_that_columns_have_too(on: Oracles, sql: str) -> None:
+    """A field is one of the alias in ORDER BY, and of a grouped column in HAVING, if it has it."""
+    grouping = "GROUP BY" in sql
+    on.hold(sql, {"n": [1]}, {"n": [2, 3]}, grouping=grouping, offline=False)

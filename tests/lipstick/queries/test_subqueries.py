@@ -61,6 +61,8 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
         " GROUP BY EXISTS (SELECT 1 FROM r WHERE r.k = l.k)",
         "SELECT k, count(*) AS c FROM l GROUP BY k"
         " HAVING EXISTS (SELECT 1 FROM r WHERE r.w > l.k) OR count(*) IN (SELECT z FROM o)",
+        "SELECT k, count(*) AS c FROM l GROUP BY k HAVING EXISTS (SELECT 1 FROM r"
+        " WHERE r.w > min(l.g) AND r.k = l.k) OR max(g) IN (SELECT z FROM o WHERE z < sum(l.g))",
         "SELECT EXISTS (SELECT 1 FROM r WHERE w > 2) AS x, 2 NOT IN (SELECT k FROM r) AS n,"
         " 1 + (SELECT max(w) FROM r) AS m",
         "SELECT explode(array(1, 2)) AS e, 1 IN (SELECT k FROM o) AS i",

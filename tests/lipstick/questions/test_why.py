@@ -409,6 +409,12 @@ def test_a_spent_budget_is_said(tmp_path: Path) -> None:
     assert "The budget was spent" in str(said)
 
 
+def test_a_number_of_no_rows_has_none_to_list(tmp_path: Path) -> None:
+    said = _ask("SELECT count(*) AS n FROM rides WHERE amount < -9999", tmp_path, "n")
+    assert "No row that is left out alone changes it." in str(said)
+    assert "top() lists" not in str(said)
+
+
 def test_without_sources_conditions_are_on_keys(tmp_path: Path) -> None:
     capture = write_capture("SELECT avg(amount) AS v FROM rides", _database(), tmp_path / "c")
     said = capture.why("v", too="high")
@@ -562,3 +568,31 @@ def test_a_session_computes_what_has_no_rule_here(
         assert explained.quarantine().num_rows >= explained.causes[0].rows
     finally:
         spark.conf.set("spark.sql.session.timeZone", zone)
+
+
+def test_a_count_of_no_rows_is_asked(tmp_path: Path) -> None:
+    sql = "SELECT count(DISTINCT zone) AS n, count(*) AS m FROM rides WHERE zone = 'd'"
+    for column in "nm":
+        explained = _ask(sql, tmp_path / column, column, than=1)
+        assert explained.causes == ()
+        assert "why_not() explains one that is not there" in str(explained)
+
+
+def test_an_extreme_is_explained_by_the_few_rows_that_decide_it(tmp_path: Path) -> None:
+    """Three values a thousand times too large, in rows that have nothing else in common."""
+    rng = np.random.default_rng(3)
+    value, kind = np.round(rng.random(3_000) * 80, 2), rng.integers(0, 9, 3_000)
+    wrong = np.array([17, 1_204, 2_718])
+    value[wrong] = [40_000, 50_000, 60_000]
+    rows = pa.table({"id": np.arange(3_000), "kind": kind, "v": value})
+    relation = Relation("t", ("id",), "id bigint, kind bigint, v double", rows)
+    sql = "SELECT max(v) AS m, sum(v) AS s, count(*) AS n FROM t"
+    capture = write_capture(sql, Database({"t": relation}), tmp_path / "c")
+    said = capture.why("m", than=80, sources={"t": rows})
+    (first, *_) = said.causes
+    assert first.text.startswith("v >= ")
+    assert first.rows in (3, 4)
+    assert first.after == np.sort(value)[-1 - first.rows]
+    assert first.after == first.what_if().df.column("m")[0].as_py()
+    total = capture.why("s", too="high", sources={"t": rows})
+    assert not any("v >=" in each.text for each in total.causes)

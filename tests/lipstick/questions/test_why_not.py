@@ -286,3 +286,18 @@ def test_over_spark(spark: SparkSession) -> None:
         drawn = session.sql("SELECT id FROM t WHERE rand() < 0.5")
         with pytest.raises(UnsupportedError, match="Draw are not followed"):
             drawn.why_not(id=1)
+
+
+def test_answers_with_types_that_are_not_in_arrow(spark: SparkSession) -> None:
+    """Columns that are not asked about may have any type."""
+    with lipstick.session(spark) as ls:
+        rows = spark.sql(
+            "SELECT id, make_dt_interval(0, id) AS waited, make_ym_interval(0, id) AS aged,"
+            " CASE WHEN id > 0 THEN to_variant_object(named_struct('n', id)) END AS v FROM range(5)"
+        )
+        ls.track("waits", rows, key="id")
+        missing = ls.sql("SELECT * FROM waits WHERE id < 3").why_not({"id": 4})
+        assert "id < 3" in str(missing)
+        lists = ls.sql("SELECT id % 2 AS k, collect_list(id) AS ids FROM waits GROUP BY id % 2")
+        with pytest.raises(CaptureError, match="'ids' of the answer is of type array<bigint>"):
+            lists.why_not({"ids": 77})

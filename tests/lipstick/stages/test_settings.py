@@ -54,7 +54,7 @@ def test_a_refusal_names_the_settings_that_may_be_why(changed: dict[str, str]) -
     with pytest.raises(NotUnderstoodError) as caught, naming_settings(session):
         raise NotUnderstoodError("this is not understood", "Reword it.", "SELECT 1")
     named = "".join(
-        f" It may be refused since {name} is not false in this session." for name in changed
+        f" It may be refused since {name} is not false where it is read." for name in changed
     )
     assert caught.value.advice == f"Reword it.{named}"
     assert caught.value.sql == "SELECT 1"

@@ -38,7 +38,7 @@ assert not [each for each in sys.modules if each.startswith(f"lipstick.systems.{
 import lipstick
 from lipstick.cli import main
 from lipstick.systems.errors import LipstickError
-from lipstick.systems import stream_tracker, table_exporter
+from lipstick.systems.hooks import stream_tracker, table_exporter
 from tests.oracle.database import Database, Relation
 from tests.oracle.written import write_capture
 

@@ -18,6 +18,7 @@ import lipstick
 from lipstick.capture.files import arrow_of
 from lipstick.tracking import local_relations
 from lipstick.tracking.local_relations import _of_files
+from lipstick.tracking.stored_rows import stored_rows
 
 pytestmark = pytest.mark.engines("memory")
 
@@ -131,3 +132,37 @@ def test_files_of_more_bytes_are_read_here_alone(
     pq.write_table(pa.table({"id": [1, 2], "v": [[1], [2]]}), path)
     nested = _tracked(session, path, key="id")
     assert session.local_relations.of([nested])([nested.view]) is None
+
+
+@pytest.mark.parametrize("keys", [[], [0], [70_000, None, 99_999], [5, -1], [100_000]])
+def test_rows_are_read_by_keys(tmp_path: Path, keys: list[int | None]) -> None:
+    """A row has a value of each column of the keys."""
+    count = 100_000
+    ids = [None if number == 33_333 else number for number in range(count)]
+    table = pa.table(
+        {"v": range(count), "id": pa.array(ids), "s": [str(n % 7) for n in range(count)]}
+    )
+    pq.write_table(table, tmp_path / "r.parquet", row_group_size=30_000)
+    schema = pa.schema([("id", pa.int64()), ("s", pa.string())])
+    for wanted in ({"id": keys}, {"id": keys, "s": ["0", "1"][: len(keys)]}):
+        types = {name: schema.field(name).type for name in wanted}
+        given = {
+            name: pa.array(values + values[:1] * (len(keys) - len(values)), types[name])
+            for name, values in wanted.items()
+        }
+        with pq.ParquetFile(tmp_path / "r.parquet") as file:
+            rows = stored_rows(file, schema, pa.table(given))
+        assert rows is not None
+        assert rows.schema == schema
+        by_python = [
+            r
+            for r in table.select(["id", "s"]).to_pylist()
+            if all(r[n] in v for n, v in wanted.items())
+        ]
+        assert rows.to_pylist() == by_python
+
+
+def test_columns_that_a_file_has_not_are_an_error(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"id": [1]}), tmp_path / "r.parquet")
+    with pq.ParquetFile(tmp_path / "r.parquet") as file, pytest.raises(KeyError):
+        stored_rows(file, pa.schema([("id", pa.int64()), ("v", pa.int64())]))

@@ -261,7 +261,7 @@ def test_data_made_in_python_are_followed(watched: tuple[Watch, Path], tmp_path:
     [
         ("overwritten", "the query of write"),
         ("types", "it is read with other columns than were written"),
-        ("rand", "chance takes part in the query of write"),
+        ("rand", "calls rand: Spark may have other values when it runs again"),
     ],
 )
 def test_a_table_that_its_query_does_not_make_is_a_source(

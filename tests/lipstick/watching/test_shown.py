@@ -146,7 +146,7 @@ def test_names_that_have_another_meaning_now(spark: SparkSession, orders: DataFr
         if hasattr(spark, "_jsparkSession"):
             assert watch.last.query.df.collect()[0]["n"] == 65
         else:
-            with pytest.raises(SourceChangedError, match="shown_view has got another meaning"):
+            with pytest.raises(SourceChangedError, match="shown_view may mean something else"):
                 watch.last.top("n")
     spark.catalog.dropTempView("shown_view")
 
@@ -281,3 +281,34 @@ def test_why_of_a_count_is_about_its_number(spark: SparkSession, orders: DataFra
     with lipstick.watch(spark) as watch:
         assert orders.where("amount > 4").count() == 3
         assert watch.last.why().question == "Why is count 3?"
+
+
+@pytest.mark.connect
+def test_names_are_those_of_the_time_over_connect(spark: SparkSession, orders: DataFrame) -> None:
+    """A view may come after a question; one that is gone, or a table elsewhere, is refused."""
+    orders.createOrReplaceTempView("shown_first")
+    spark.sql("CREATE TABLE shown_table USING parquet AS SELECT * FROM shown_first")
+    spark.sql("CREATE SCHEMA shown_elsewhere")
+    try:
+        with lipstick.watch(spark) as watch:
+            spark.sql("SELECT sum(amount) AS n FROM shown_first").collect()
+            assert watch.last.query.df.head() == (65,)
+            orders.where("id > 1").createOrReplaceTempView("shown_second")
+            spark.sql("SELECT sum(amount) AS n FROM shown_second").collect()
+            without = watch.last.what_if(delete={"shown_second": "id = 3"}).df
+            assert without.head() == (5,)
+            spark.sql("SELECT sum(amount) AS n FROM shown_table").collect()
+            spark.catalog.setCurrentDatabase("shown_elsewhere")
+            with pytest.raises(SourceChangedError, match=r"shown_table may mean .* since 'USE sho"):
+                _ = watch.last.query
+            assert watch.shown[0].query.df.head() == (65,)
+            spark.catalog.dropTempView("shown_second")
+            again = watch.shown[1]
+            vars(again).pop("query")
+            with pytest.raises(SourceChangedError, match="since 'DROP VIEW shown_second'"):
+                _ = again.query
+    finally:
+        spark.catalog.setCurrentDatabase("default")
+        spark.sql("DROP SCHEMA shown_elsewhere")
+        spark.sql("DROP TABLE shown_table")
+        spark.catalog.dropTempView("shown_first")

@@ -70,6 +70,9 @@ class DuckEngine:
     def view(self, query: str) -> str:
         return self._make("VIEW", query)
 
+    def renew(self) -> None:
+        """There are no settings, and what is found stays."""
+
     def shown(self, query: str) -> str:
         return query
 
@@ -106,8 +109,16 @@ class DuckEngine:
             tuple(TableColumn(row[0], _SPARK.get(row[1], row[1])) for row in described)
         )
 
+    def count_here(self, query: str) -> int | None:
+        """Return the number of rows, every other time."""
+        return len(self.rows(query)) if self._made % 2 else None
+
     def lifetimes(
-        self, chain: Chain, numbers: Sequence[int], select: Callable[[str], str]
+        self,
+        chain: Chain,
+        numbers: Sequence[int],
+        select: Callable[[str], str],
+        keys: pa.Table | None = None,
     ) -> str | None:
         """Return rows of versions, by changes with rows that were written again; None: at times."""
         if self._made % 3 == 0:

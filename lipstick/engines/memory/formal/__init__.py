@@ -20,16 +20,13 @@ from lipstick.engines.memory.formal.aggregates import Aggregates
 from lipstick.engines.memory.formal.checked import check, switched_on
 from lipstick.engines.memory.formal.columns import FormalColumns
 from lipstick.engines.memory.formal.conditions import Conditions
-from lipstick.engines.memory.formal.cuts import Cuts
 from lipstick.engines.memory.formal.domains import Domains
 from lipstick.engines.memory.formal.elements import FormalElements
-from lipstick.engines.memory.formal.matches import Matches
 from lipstick.engines.memory.formal.possible import SHARES, is_possible
 from lipstick.engines.memory.formal.scopes import Column, gates_of, of_type
 from lipstick.engines.memory.formal.tensors import column_number
 from lipstick.engines.memory.formal.tokens import Annotation, TokenNumbers, ValuedTokens
 from lipstick.engines.memory.formal.tuples import Tuples
-from lipstick.engines.memory.formal.windows import FormalWindows
 from lipstick.engines.memory.store import every
 from lipstick.errors import LipstickError
 from rewriter.analysis.conditional import shown_joins
@@ -122,15 +119,16 @@ class Formal:
         self.circuit = AnnotationCircuit(len(self.tokens))
         self.reading = CircuitReading(self.circuit, self.tokens.tokens)
         self.conditions = Conditions(self.reading)
-        self.domains = Domains(self)
-        self.tuples = Tuples(self)
-        self.columns = FormalColumns(self)
-        self.aggregates = Aggregates(self)
-        self.elements = FormalElements(self)
-        self.matches = Matches(self)
-        self.windows = FormalWindows(self)
-        self.cuts = Cuts(self)
+        elements = FormalElements(self)
+        self.domains = Domains(self, elements)
+        self.aggregates = Aggregates(self, self.domains)
+        self.tuples = Tuples(self, self.aggregates, elements)
+        self.columns = FormalColumns(self, self.aggregates, elements)
         self._scalars: dict[tuple[str, str], int] = {}
+
+    def size(self, name: str) -> int:
+        """Return the number of positions of a block's tuples."""
+        return self.domains.size(name)
 
     def scalar(self, block: Block, name: str) -> int:
         """Return the gate of a scalar subquery's value, which is NULL if it has no row."""

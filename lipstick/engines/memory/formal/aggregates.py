@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from lipstick.engines.memory.formal.blocks import FormalBlocks, remembered, segments
+from lipstick.engines.memory.formal.domains import Domains
 from lipstick.engines.memory.formal.functions import Aggregation
+from lipstick.engines.memory.formal.matches import MemberScope
 from lipstick.engines.memory.formal.scopes import (
     Column,
-    MemberScope,
     assembled,
     gates_of,
     scalar_type,
     values_of,
 )
-from lipstick.engines.memory.formal.tuples import remembered, segments
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.store import every
 from lipstick.engines.memory.window_rows import WindowRows
@@ -29,15 +30,13 @@ from semiring.circuit.gates import PLAIN
 from semiring.circuit.ranges import FLAT, range_tensors
 from semiring.monoid import Monoid, divide_decimal
 
-if TYPE_CHECKING:
-    from lipstick.engines.memory.formal import Formal
-
 
 class Aggregates:
     """The aggregates of groups, and of windows that only lose rows to a deletion."""
 
-    def __init__(self, formal: Formal) -> None:
+    def __init__(self, formal: FormalBlocks, domains: Domains) -> None:
         self._formal = formal
+        self.domains = domains
         self._known: dict[tuple[str, str], Array] = {}
 
     def values(self, name: str, aggregate: str, positions: Array) -> Array:
@@ -55,7 +54,7 @@ class Aggregates:
     def over_window(self, rows: WindowRows, column: str) -> bool:
         """Return True if a column aggregates frames that only lose rows to a deletion."""
         return (
-            self._formal.domains.size(rows.block.name) == rows.base.size
+            self.domains.size(rows.block.name) == rows.base.size
             and rows.aggregated(column) is not None
             and rows.follows_deletions(column)
         )
@@ -84,7 +83,7 @@ class Aggregates:
         else:
             assert isinstance(rows, GroupRows)
             call = rows.calls[aggregate]
-            members, owners, factors = self._formal.domains.grouped(rows, positions)
+            members, owners, factors = self.domains.grouped(rows, positions)
         terms = self._terms(rows, call, members, factors)
         offsets = segments(owners, len(positions)) * (len(terms.gates) // max(len(members), 1))
         values = self._plain(terms)
@@ -105,7 +104,7 @@ class Aggregates:
     ) -> _Terms:
         """Return the annotations and arguments of members; optional partners give several terms."""
         formal, name = self._formal, rows.block.name
-        inside = formal.domains.members(name)
+        inside = self.domains.members(name)
         read = [
             outer.alias
             for outer in rows.block.lookups

@@ -1,43 +1,52 @@
-"""Columns of a block's tuples as formal values."""
+"""Columns of a block's tuples as formal values, window functions included."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory.elements import ElementRows
+from lipstick.engines.memory.formal.aggregates import Aggregates
+from lipstick.engines.memory.formal.blocks import FormalBlocks, remembered
+from lipstick.engines.memory.formal.domains import Domains
+from lipstick.engines.memory.formal.elements import FormalElements
+from lipstick.engines.memory.formal.limits import MOST, too_many
+from lipstick.engines.memory.formal.matches import MemberScope
+from lipstick.engines.memory.formal.over_rows import OverRows, operands_of
 from lipstick.engines.memory.formal.scopes import (
     Column,
     FormalScope,
-    GroupScope,
-    MemberScope,
-    UnionScope,
     assembled,
     gates_of,
+    scalar_type,
     values_of,
 )
-from lipstick.engines.memory.formal.tuples import remembered
+from lipstick.engines.memory.formal.tuples import GroupScope, UnionScope
 from lipstick.engines.memory.groups import GroupRows
+from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.places import NOTHING
+from lipstick.engines.memory.state import values
+from lipstick.engines.memory.store import every
 from lipstick.engines.memory.unions import UnionRows
 from lipstick.engines.memory.window_rows import WindowRows
 from lipstick.errors import NeedsSparkError
 from rewriter.blocks import GROUP
 from rewriter.emit import BRANCH
-from rewriter.interpret import WINDOW, Windowed
+from rewriter.interpret import WINDOW, UninterpretableError, WindowCall, Windowed
 from semiring.base import Array
-
-if TYPE_CHECKING:
-    from lipstick.engines.memory.formal import Formal
 
 
 class FormalColumns:
     """The columns of the tuples of every block, including their sort keys."""
 
-    def __init__(self, formal: Formal) -> None:
+    def __init__(
+        self, formal: FormalBlocks, aggregates: Aggregates, elements: FormalElements
+    ) -> None:
         self._formal = formal
+        self._aggregates = aggregates
+        self._domains = aggregates.domains
+        self._elements = elements
+        self._windows = FormalWindows(formal, aggregates.domains)
         self._types: dict[tuple[str, str], pa.DataType] = {}
         self._known: dict[tuple[str, str], Array] = {}
 
@@ -83,13 +92,13 @@ class FormalColumns:
         if isinstance(rows, UnionRows):
             return self._of_union(rows, column, positions)
         if isinstance(rows, ElementRows):
-            return self._formal.elements.column(rows, column, positions)
+            return self._elements.column(rows, column, positions)
         if isinstance(rows, GroupRows):
-            groups = GroupScope(self._formal, rows, positions)
+            groups = GroupScope(self._formal, self._aggregates, rows, positions)
             if column in rows.calls or column in dict(rows.block.keys):
                 return groups.column(GROUP, column)
             return self._computed(name, column, groups, positions)
-        members = self._formal.domains.members(name)
+        members = self._domains.members(name)
         scope = MemberScope(self._formal, members, positions, matched=matched)
         if isinstance(rows, WindowRows) and column in rows.windowed:
             return self._windowed(rows, column, scope, positions)
@@ -112,17 +121,17 @@ class FormalColumns:
         self, rows: WindowRows, column: str, scope: MemberScope, positions: Array
     ) -> Column:
         name = rows.block.name
-        if self._formal.aggregates.over_window(rows, column):
-            return self._formal.aggregates.values(name, column, positions)
+        if self._aggregates.over_window(rows, column):
+            return self._aggregates.values(name, column, positions)
         window = rows.windowed[column]
-        over = _WindowScope(self._formal, rows, window, scope, positions)
+        over = _WindowScope(self._windows, rows, window, scope, positions)
         return values_of(over, window.scalar)
 
     def _of_union(self, rows: UnionRows, column: str, positions: Array) -> Column:
         if column in rows.outputs:
-            scope = UnionScope(self._formal, rows, positions)
+            scope = UnionScope(self._formal, self._domains, rows, positions)
             return self._computed(rows.block.name, column, scope, positions)
-        branches, inside = self._formal.domains.branches(rows)
+        branches, inside = self._domains.branches(rows)
         numbers, places = branches[positions], inside[positions]
         if column == BRANCH:
             return pa.array(numbers, pa.int64())
@@ -137,14 +146,14 @@ class _WindowScope:
 
     def __init__(
         self,
-        formal: Formal,
+        windows: FormalWindows,
         rows: WindowRows,
         window: Windowed,
         scope: MemberScope,
         positions: Array,
     ) -> None:
-        self._formal = formal
-        self.reading = formal.reading
+        self._windows = windows
+        self.reading = scope.reading
         self._rows = rows
         self._found = window
         self._scope = scope
@@ -160,10 +169,79 @@ class _WindowScope:
         if alias != WINDOW:
             return self._scope.column(alias, name)
         call = self._found.calls[int(name)]
-        return self._formal.windows.values(self._rows, call, self._positions)
+        return self._windows.values(self._rows, call, self._positions)
 
     def type(self, alias: str, name: str) -> pa.DataType:
         """See :class:`Scope`."""
         if alias != WINDOW:
             return self._scope.type(alias, name)
-        return self._formal.windows.type(self._rows, self._found.calls[int(name)])
+        return self._windows.type(self._rows, self._found.calls[int(name)])
+
+
+class FormalWindows:
+    """The values of window functions, which share their rows."""
+
+    def __init__(self, formal: FormalBlocks, domains: Domains) -> None:
+        self._formal = formal
+        self._domains = domains
+        self._functions: dict[tuple[str, str], OverRows] = {}
+        self._partitions: dict[tuple[str, str], Array | None] = {}
+        self._values: dict[tuple[str, str], Array] = {}
+
+    def type(self, rows: WindowRows, call: WindowCall) -> pa.DataType:
+        """Return the type of a window function's values."""
+        return self._function(rows, call).type
+
+    def _function(self, rows: WindowRows, call: WindowCall) -> OverRows:
+        key = (rows.block.name, call.text)
+        if key not in self._functions:
+            members = self._domains.members(rows.block.name)
+            scope = MemberScope(self._formal, members, NOTHING)
+            types = [scalar_type(scope, scalar) for scalar in operands_of(call)]
+            self._functions[key] = OverRows(call, types)
+        return self._functions[key]
+
+    def values(self, rows: WindowRows, call: WindowCall, positions: Array) -> Array:
+        """Return the gates of a window function's values for some rows of a block."""
+        name = rows.block.name
+        domain = every(self._domains.size(name))
+        known = self._values.setdefault((name, call.text), np.full(len(domain), -1, np.int32))
+        partitions = self._partition(rows, call)
+        while len(new := positions[known[positions] < 0]):
+            among = domain if partitions is None else partitions == partitions[new[0]]
+            self._compute(rows, call, domain[among], known)
+        return known[positions]
+
+    def _partition(self, rows: WindowRows, call: WindowCall) -> Array | None:
+        """Return the number of every row's partition, or None if a deletion may change it."""
+        key = (rows.block.name, call.text)
+        if key not in self._partitions:
+            self._partitions[key] = self._numbered(rows, call)
+        return self._partitions[key]
+
+    def _numbered(self, rows: WindowRows, call: WindowCall) -> Array | None:
+        members = rows.members
+        size = self._domains.size(rows.block.name)
+        if size > rows.base.size or not all(map(members.is_stable, call.partition)):
+            return None
+        resolve = members.resolve(every(size), members.base)
+        try:
+            columns = [values(part, resolve, size, None) for part in call.partition]
+        except UninterpretableError:
+            return None
+        return distinct(columns, size)[0]
+
+    def _compute(self, rows: WindowRows, call: WindowCall, chosen: Array, values: Array) -> None:
+        """Set the values of the rows of a partition; NULL for rows that are in no world."""
+        name, reading = rows.block.name, self._formal.reading
+        if len(chosen) > MOST:
+            raise too_many(f"{call.text} in {name} is over {len(chosen):,} rows")
+        gates = self._formal.tuples.members(name, chosen)
+        there = gates != 0
+        members = self._domains.members(name)
+        scope = MemberScope(self._formal, members, chosen[there])
+        columns = [gates_of(reading, values_of(scope, scalar)) for scalar in operands_of(call)]
+        operands = reading.circuit.operands
+        found = np.repeat(operands.plain([None]), len(chosen))
+        found[there] = operands.windowed(self._function(rows, call), gates[there], columns)
+        values[chosen] = found

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from lipstick.engines.memory import order
-from lipstick.engines.memory.formal.functions import typed
+from lipstick.engines.memory.formal.blocks import FormalBlocks
+from lipstick.engines.memory.formal.functions import Case, typed
 from lipstick.engines.memory.formal.limits import MOST, too_many
-from lipstick.engines.memory.formal.precedence import Precedes
 from lipstick.engines.memory.formal.scopes import gates_of
 from lipstick.engines.memory.formal.tokens import Annotation
+from lipstick.engines.memory.order import Key, order
 from lipstick.engines.memory.state import SORT
 from lipstick.engines.memory.store import every
+from rewriter.algebra import SortKey
 from rewriter.analysis.conditional import conditional
 from rewriter.blocks import Block
 from semiring.arrays.segments import bounds
@@ -24,14 +25,12 @@ from semiring.base import Array
 from semiring.circuit.gates import PLAIN
 from semiring.circuit.ranges import range_tensors, row_count
 from semiring.circuit.reading import CircuitReading
+from semiring.circuit.scalars import is_simple
 from semiring.circuit.values import CircuitTensor
 from semiring.monoid import COUNT
 from semiring.support.render import REPR_TERMS
 from semiring.tensor import Tensor
 from semiring.value import Operand, called
-
-if TYPE_CHECKING:
-    from lipstick.engines.memory.formal import Formal
 
 _NAMED = 3
 """Limit on the preceding rows, and on the terms of their sort keys, that a text names."""
@@ -46,7 +45,7 @@ _KEPT = 200_000
 class Cuts:
     """The factors of tuples of blocks with LIMIT or OFFSET."""
 
-    def __init__(self, formal: Formal) -> None:
+    def __init__(self, formal: FormalBlocks) -> None:
         self._formal = formal
         self._sorted: dict[str, _Sorted] = {}
 
@@ -122,11 +121,11 @@ def _called(rows: Tensor, keys: Sequence[Operand], limit: int | None, count: int
 class _Sorted:
     """The rows of a block before LIMIT, sorted as far as their order is known."""
 
-    def __init__(self, formal: Formal, name: str) -> None:
+    def __init__(self, formal: FormalBlocks, name: str) -> None:
         self._formal = formal
         self._counts: dict[int, int] = {}
         self._block: Block = formal.engine.blocks[name]
-        size = formal.domains.size(name)
+        size = formal.size(name)
         if size > _KEPT:
             raise too_many(f"LIMIT cuts {size:,} rows of {name}")
         places = every(size)
@@ -153,12 +152,12 @@ class _Sorted:
             self._keys = [gates_of(formal.reading, column) for column in columns]
             return
         keys = [
-            order.Key(typed(column, kind), descending, nulls_first)
+            Key(typed(column, kind), descending, nulls_first)
             for column, kind, (descending, nulls_first) in zip(
                 self._columns, self._types, self._directions, strict=True
             )
         ]
-        self._order = order.order(keys, size)
+        self._order = order(keys, size)
         self._place = np.empty(size, dtype=np.int64)
         self._place[self._order] = places
 
@@ -217,3 +216,85 @@ class _Sorted:
         sides = [*(key[others] for key in self._keys), *own_keys]
         before = circuit.operands.conditions(circuit.operands.applied(precedes, sides))
         return circuit.times(self._gates[others], before)
+
+
+class Precedes:
+    """The function that is true if a row comes before another row, by the sort keys of both.
+
+    Parameters
+    ----------
+    keys
+        The directions of the sort keys.
+    types
+        The types of the keys.
+    """
+
+    def __init__(
+        self, keys: Sequence[SortKey | tuple[bool, bool]], types: Sequence[pa.DataType]
+    ) -> None:
+        self._keys = tuple(
+            key if isinstance(key, tuple) else (key.descending, key.nulls_first) for key in keys
+        )
+        self._types = tuple(types)
+        self.name = f"before {self._keys} of {', '.join(map(str, types))}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Precedes, (self._keys, self._types))
+
+    def text(self, operands: Sequence[str]) -> str:
+        """See :class:`semiring.circuit.operands.Function`."""
+        half = len(operands) // 2
+        earlier, other = (", ".join(part) for part in (operands[:half], operands[half:]))
+        return f"({earlier}) before ({other})"
+
+    def __call__(self, cases: Sequence[Case]) -> list[Any]:
+        """See :class:`semiring.circuit.operands.Function`."""
+        count, half = len(cases), len(self._types)
+        keys = [
+            Key(
+                typed(
+                    [case[number] for case in cases] + [case[half + number] for case in cases], kind
+                ),
+                descending,
+                nulls_first,
+            )
+            for number, (kind, (descending, nulls_first)) in enumerate(
+                zip(self._types, self._keys, strict=True)
+            )
+        ]
+        places = np.empty(2 * count, dtype=np.int64)
+        places[order(keys, 2 * count)] = np.arange(2 * count)
+        return [bool(a < b) for a, b in zip(places[:count], places[count:], strict=True)]
+
+    def of_operands(self, column: Callable[[int], Array]) -> list[bool]:
+        """Return its values for columns of operands, one key after another for the rows still
+        tied.
+        """
+        half = len(self._types)
+        left = np.arange(len(column(0)))
+        result = np.zeros(len(left), dtype=np.bool_)
+        for number, (kind, (descending, nulls_first)) in enumerate(
+            zip(self._types, self._keys, strict=True)
+        ):
+            if not is_simple(kind) or pa.types.is_floating(kind):
+                operands = [column(place)[left] for place in range(2 * half)]
+                result[left] = self(list(zip(*operands, strict=True)))
+                break
+            a, b = column(number)[left], column(half + number)[left]
+            null_a, null_b = map(_nulls, (a, b))
+            before = (null_a & ~null_b) if nulls_first else (null_b & ~null_a)
+            equal, both = null_a & null_b, ~null_a & ~null_b
+            a, b = a[both], b[both]
+            before[both] = (a > b) if descending else (a < b)
+            equal[both] = a == b
+            result[left], left = before, left[equal]
+            if not len(left):
+                break
+        else:
+            result[left] = True  # rows that are the same in all keys, as in a stable sort
+        values: list[bool] = result.tolist()
+        return values
+
+
+def _nulls(values: Array) -> Array:
+    return np.array([value is None for value in values.tolist()], dtype=np.bool_)

@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory.elements import ElementRows
+from lipstick.engines.memory.formal.blocks import FormalBlocks
+from lipstick.engines.memory.formal.elements import FormalElements
 from lipstick.engines.memory.formal.functions import typed, typed_values
 from lipstick.engines.memory.formal.limits import MOST, too_many
+from lipstick.engines.memory.formal.matches import MemberScope, is_direct, refer
 from lipstick.engines.memory.formal.possible import covering, possible
 from lipstick.engines.memory.formal.scopes import (
-    MemberScope,
     gates_of,
     of_type,
     values_of,
@@ -31,16 +33,12 @@ from lipstick.engines.memory.reach import members_of
 from lipstick.engines.memory.state import State, spread
 from lipstick.engines.memory.store import every
 from lipstick.engines.memory.unions import UnionRows
-from rewriter.blocks import Match
 from rewriter.scalars.text import text
 from semiring.base import Array
 from semiring.circuit.values import CircuitTensor
 from semiring.monoid import COUNT
 from semiring.token import normal_value, order_key
 from semiring.value import Operand, Value
-
-if TYPE_CHECKING:
-    from lipstick.engines.memory.formal import Formal
 
 Key = tuple[Any, ...]
 
@@ -65,8 +63,9 @@ class Grouped(NamedTuple):
 class Domains:
     """The potential positions of tuples and members of every block."""
 
-    def __init__(self, formal: Formal) -> None:
+    def __init__(self, formal: FormalBlocks, elements: FormalElements) -> None:
         self._formal = formal
+        self._elements = elements
         self._changing: dict[str, _Changing] = {}
         self._members: dict[str, Members] = {}
 
@@ -76,7 +75,7 @@ class Domains:
         if isinstance(rows, UnionRows):
             return sum(self.size(branch.name) for branch in rows.block.branches)
         if isinstance(rows, ElementRows):
-            return self._formal.elements.size(rows)
+            return self._elements.size(rows)
         if not isinstance(rows, GroupRows):
             return self.member_count(self.members(name))
         return rows.base.size + len(self._others(rows))
@@ -136,12 +135,6 @@ class Domains:
             return self.size(free.block.name)
         return members.count
 
-    def refer(self, members: Members, lookup: Match, chosen: Array) -> Array:
-        """Return the positions of the tuples that members refer to through a lookup, or -1."""
-        if members.dataset is None and lookup is members.references.free:
-            return chosen
-        return members.references.of(lookup, chosen)
-
     def branches(self, rows: UnionRows) -> tuple[Array, Array]:
         """Return the branch of every position of a union, and the position in the branch."""
         return rows.places_of([self.size(branch.name) for branch in rows.block.branches])
@@ -160,9 +153,9 @@ class Domains:
         """Return a mask of the members that may be present in some world, ignoring conditions."""
         possible = np.ones(len(chosen), dtype=np.bool_)
         for lookup in members.joined:
-            possible &= self.refer(members, lookup, chosen) >= 0
+            possible &= refer(members, lookup, chosen) >= 0
         for membership in members.memberships:
-            if not membership.negated and self._formal.matches.is_direct(membership):
+            if not membership.negated and is_direct(membership):
                 there = membership.refer(chosen, members.base) >= 0
                 possible &= membership.passed(there, chosen, members.base)
         return possible
@@ -198,7 +191,7 @@ class Domains:
     def _of(self, rows: GroupRows) -> _Changing:
         name = rows.block.name
         if name not in self._changing:
-            self._changing[name] = _Changing(self._formal, rows)
+            self._changing[name] = _Changing(self._formal, self, rows)
         return self._changing[name]
 
 
@@ -210,13 +203,14 @@ def _keys_shown(rows: GroupRows) -> str:
 class _Changing:
     """The members of a grouping by key values that a deletion may change."""
 
-    def __init__(self, formal: Formal, rows: GroupRows) -> None:
+    def __init__(self, formal: FormalBlocks, domains: Domains, rows: GroupRows) -> None:
         self._formal = formal
+        self._domains = domains
         self._rows = rows
-        members = formal.domains.members(rows.block.name)
-        count = formal.domains.member_count(members)
+        members = domains.members(rows.block.name)
+        count = domains.member_count(members)
         chosen = every(count)
-        chosen = chosen[formal.domains.possible(members, chosen)]
+        chosen = chosen[domains.possible(members, chosen)]
         self._members = np.repeat(chosen, rows.grouping.sets)
         self._sets = np.tile(np.arange(rows.grouping.sets), len(chosen))
         scope = MemberScope(formal, members, self._members, self._sets)
@@ -297,8 +291,9 @@ class _Changing:
         """See :meth:`Domains.grouped`."""
         rows = self._rows
         self._check(len(self._formal_keys) * len(positions), _COMPARED)
-        domains = self._formal.domains
-        columns = [domains.keys(rows, name, positions).to_pylist() for name, _ in rows.block.keys]
+        columns = [
+            self._domains.keys(rows, name, positions).to_pylist() for name, _ in rows.block.keys
+        ]
         circuit = self._formal.circuit
         indices: list[Array] = [NOTHING]
         factors: list[Array] = [circuit.zeros(0)]

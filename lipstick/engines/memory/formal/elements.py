@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory.elements import ElementRows
+from lipstick.engines.memory.formal.blocks import FormalBlocks
 from lipstick.engines.memory.formal.functions import Aggregation, Case, ScalarFunction
 from lipstick.engines.memory.formal.limits import MOST, too_many
 from lipstick.engines.memory.formal.possible import possible
@@ -23,14 +24,11 @@ from semiring.circuit.gates import ONE, PLAIN
 from semiring.circuit.values import CircuitAggregated, CircuitApplied, CircuitChoice
 from semiring.value import Operand, Value
 
-if TYPE_CHECKING:
-    from lipstick.engines.memory.formal import Formal
-
 
 class FormalElements:
     """The potential elements of generators: present ones first."""
 
-    def __init__(self, formal: Formal) -> None:
+    def __init__(self, formal: FormalBlocks) -> None:
         self._formal = formal
         self._known: dict[str, _Possible] = {}
 
@@ -73,12 +71,12 @@ class FormalElements:
 class _Possible:
     """The elements of every row of a block, and the arrays of potential rows."""
 
-    def __init__(self, formal: Formal, rows: ElementRows) -> None:
+    def __init__(self, formal: FormalBlocks, rows: ElementRows) -> None:
         self._formal = formal
         self._rows = rows
         self._outer = rows.generator.outer
         self._fixed = fixed_length(rows.generator.argument, rows.block)
-        count = formal.domains.size(rows.inner)
+        count = formal.size(rows.inner)
         if count > MOST:
             raise too_many(f"The arrays of {count:,} rows are taken apart in {rows.block.name}")
         gates = formal.tuples.of(rows.inner, every(count))

@@ -1,22 +1,29 @@
-"""Lookups of members in other blocks, as gates: memberships and partners of joins."""
+"""Members of a block: their columns, and what their lookups find in other blocks."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
+from lipstick.engines.memory.formal.blocks import FormalBlocks, segments
 from lipstick.engines.memory.formal.limits import MOST, too_many
-from lipstick.engines.memory.formal.scopes import MemberScope, gates_of, scalar_type, values_of
-from lipstick.engines.memory.formal.tuples import segments
+from lipstick.engines.memory.formal.scopes import (
+    Column,
+    assembled,
+    gates_of,
+    scalar_type,
+    values_of,
+)
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.memberships import Membership
+from lipstick.engines.memory.places import NOTHING
 from lipstick.engines.memory.store import every
-from semiring.arrays.segments import expand
+from rewriter.blocks import EXPANDED, MEMBER, Match, MatchKind
+from semiring.arrays.segments import bounds, expand
 from semiring.base import Array
-
-if TYPE_CHECKING:
-    from lipstick.engines.memory.formal import Formal
 
 
 class Partners(NamedTuple):
@@ -40,7 +47,7 @@ class Partners(NamedTuple):
 class Matches:
     """The tuples that memberships and outer lookups match."""
 
-    def __init__(self, formal: Formal) -> None:
+    def __init__(self, formal: FormalBlocks) -> None:
         self._formal = formal
 
     def memberships(self, members: Members, chosen: Array) -> Array:
@@ -105,19 +112,12 @@ class Matches:
 
     def _found(self, members: Members, membership: Membership, chosen: Array) -> Partners:
         inner = membership.asked.block
-        if self.is_direct(membership):
+        if is_direct(membership):
             positions = membership.refer(chosen, members.base)
             there = np.flatnonzero(positions >= 0)
             gates = self._formal.tuples.of(inner.name, positions[there])
             return _present(there, positions[there], gates)
-        return self._compared(members, membership, chosen, self._formal.domains.size(inner.name))
-
-    def is_direct(self, membership: Membership) -> bool:
-        """Return True if no deletion changes the compared values, so that the match is fixed."""
-        block = membership.asked.block
-        stable = {output.name for output in block.outputs if output.stable} | set(block.identity)
-        known = block.stable_identity and all(its in stable for _, its in membership.asked.pairs)
-        return membership.stable and known
+        return self._compared(members, membership, chosen, self._formal.size(inner.name))
 
     def _compared(
         self, members: Members, membership: Membership, chosen: Array, domain: int
@@ -154,6 +154,113 @@ class Matches:
             kept = held != 0
             owners, found, held = owners[kept], found[kept], held[kept]
         return Partners(owners, places[found], held)
+
+
+class MemberScope:
+    """The columns of some members of a block.
+
+    Parameters
+    ----------
+    chosen
+        The positions of the members.
+    sets
+        The numbers of the grouping sets that they take part in, if there are any.
+    matched
+        By alias of an outer lookup, whether the members have a partner: its columns are then the
+        partner's values, or else NULLs. The values of other lookups are formal.
+    """
+
+    def __init__(
+        self,
+        formal: FormalBlocks,
+        members: Members,
+        chosen: Array,
+        sets: Array | None = None,
+        matched: Mapping[str, bool] | None = None,
+    ) -> None:
+        self._formal = formal
+        self.reading = formal.reading
+        self._members = members
+        self._chosen = chosen
+        self._sets = sets
+        self._matched = matched or {}
+        self._matches = members.block.by_alias
+        self._known: dict[tuple[str, str], Column] = {}
+
+    @property
+    def length(self) -> int:
+        """See :class:`Scope`."""
+        return len(self._chosen)
+
+    def column(self, alias: str, name: str) -> Column:
+        """See :class:`Scope`."""
+        if (alias, name) not in self._known:
+            self._known[alias, name] = self._column(alias, name)
+        return self._known[alias, name]
+
+    def _column(self, alias: str, name: str) -> Column:
+        formal, members = self._formal, self._members
+        if alias == EXPANDED:
+            return pa.array(self._sets, pa.int32())
+        if alias == MEMBER:
+            return members.resolve(self._chosen, members.base)(alias, name).to_arrow(self.length)
+        match = self._matches[alias]
+        if match.kind is MatchKind.ONE:
+            return np.repeat(formal.scalar(match.block, name), self.length)
+        if match.kind is MatchKind.AT_MOST_ONE:
+            return self._looked_up(alias, name)
+        positions = refer(members, match, self._chosen)
+        there = np.flatnonzero(positions >= 0)
+        base = formal.engine.base(match.block.name)
+        captured = len(there) == len(positions) and bool((positions < base.size).all())
+        stable = captured and members.is_stable_column(alias, name)
+        if stable and base.before_limit[positions].all():
+            # No deletion changes the value of a row that is there.
+            return base.take(name, positions)
+        taken = formal.columns.column(match.block.name, name, positions[there])
+        return assembled(self.reading, self.length, [(there, taken)])
+
+    def _looked_up(self, alias: str, name: str) -> Column:
+        """Return a column of the partners that an outer lookup finds."""
+        if self._matched.get(alias) is False:
+            return pa.nulls(self.length, self.type(alias, name))
+        membership = self._members.lookups[alias]
+        partners = Matches(self._formal).partners(self._members, membership, self._chosen)
+        values = self._formal.columns.column(membership.asked.block.name, name, partners.positions)
+        offsets = bounds(np.bincount(partners.owners, minlength=self.length))
+        sole = np.flatnonzero(np.diff(offsets) == 1)
+        matched = self._matched.get(alias) is True
+        if matched and len(sole) == self.length:
+            return values
+        gates = gates_of(self.reading, values)
+        looked_up = self.reading.circuit.operands.choices(partners.gates, gates, offsets)
+        if matched:
+            looked_up[sole] = gates[offsets[sole]]
+        return looked_up
+
+    def type(self, alias: str, name: str) -> pa.DataType:
+        """See :class:`Scope`."""
+        members = self._members
+        if alias == EXPANDED:
+            return pa.int32()
+        if alias in self._matches:
+            return self._formal.columns.type(self._matches[alias].block.name, name)
+        return members.resolve(NOTHING, members.base)(alias, name).type
+
+
+def refer(members: Members, lookup: Match, chosen: Array) -> Array:
+    """Return the positions of the tuples that members refer to through a lookup, or -1."""
+    if members.dataset is None and lookup is members.references.free:
+        return chosen
+    return members.references.of(lookup, chosen)
+
+
+def is_direct(membership: Membership) -> bool:
+    """Return True if no deletion changes the compared values, so that the match is fixed."""
+    block = membership.asked.block
+    stable = {output.name for output in block.outputs if output.stable} | set(block.identity)
+    known = block.stable_identity and all(its in stable for _, its in membership.asked.pairs)
+    return membership.stable and known
 
 
 def _equal_columns(codes: Array, count: int) -> tuple[Array, Array, Array]:

@@ -25,8 +25,8 @@ from semiring.monoid import average, exact_scale, exact_sum
 from semiring.polynomial import Polynomial
 from semiring.support.chance import random_numbers
 from semiring.tensor import Tensor
-from semiring.token import normal_value, order_key
-from semiring.value import Operand, Value, tokens_of
+from semiring.token import normal_value, order_key, tokens_of
+from semiring.value import Operand, Value
 
 _ENUMERATED = 12
 """Number of tokens up to which worlds are enumerated."""

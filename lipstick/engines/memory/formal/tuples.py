@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
-
 import numpy as np
+import pyarrow as pa
 
 from lipstick.engines.memory.elements import ElementRows
-from lipstick.engines.memory.formal.scopes import GroupScope, MemberScope, UnionScope, values_of
+from lipstick.engines.memory.formal.aggregates import Aggregates
+from lipstick.engines.memory.formal.blocks import FormalBlocks, remembered, segments
+from lipstick.engines.memory.formal.cuts import Cuts
+from lipstick.engines.memory.formal.domains import Domains
+from lipstick.engines.memory.formal.elements import FormalElements
+from lipstick.engines.memory.formal.matches import Matches, MemberScope, refer
+from lipstick.engines.memory.formal.scopes import Column, assembled, values_of
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.unions import UnionRows
 from rewriter.analysis.data_flow import dependent
-from rewriter.interpret import interpret
-from semiring.arrays.segments import ascending, bounds
+from rewriter.blocks import GROUP
+from rewriter.interpret import interpret, unify
 from semiring.base import Array
-
-if TYPE_CHECKING:
-    from lipstick.engines.memory.formal import Formal
-
-K = TypeVar("K")
 
 
 class Tuples:
     """The annotations of tuples of every block."""
 
-    def __init__(self, formal: Formal) -> None:
+    def __init__(
+        self, formal: FormalBlocks, aggregates: Aggregates, elements: FormalElements
+    ) -> None:
         self._formal = formal
+        self._aggregates = aggregates
+        self._domains = aggregates.domains
+        self._elements = elements
+        self._matches = Matches(formal)
+        self._cuts = Cuts(formal)
         self._uncut: dict[str, Array] = {}
         self._tuples: dict[str, Array] = {}
         self._members: dict[tuple[str, tuple[tuple[str, bool], ...]], Array] = {}
@@ -37,7 +43,7 @@ class Tuples:
             return self.uncut(name, positions)
 
         def make(new: Array) -> Array:
-            factors = self._formal.cuts.factors(name, new)
+            factors = self._cuts.factors(name, new)
             return self._formal.circuit.times(self.uncut(name, new), factors)
 
         return remembered(self._tuples, name, positions, make)
@@ -53,18 +59,18 @@ class Tuples:
         if isinstance(rows, GroupRows):
             return self._groups(rows, positions)
         if isinstance(rows, ElementRows):
-            return self._formal.elements.annotations(rows, positions)
+            return self._elements.annotations(rows, positions)
         return self.members(name, positions)
 
     def _union(self, rows: UnionRows, positions: Array) -> Array:
-        branches, inside = self._formal.domains.branches(rows)
+        branches, inside = self._domains.branches(rows)
         gates = self._formal.circuit.zeros(len(positions))
         for number, branch in enumerate(rows.block.branches):
             in_branch = np.flatnonzero(branches[positions] == number)
             gates[in_branch] = self.of(branch.name, inside[positions[in_branch]])
         if not rows.block.having:
             return gates
-        scope = UnionScope(self._formal, rows, positions)
+        scope = UnionScope(self._formal, self._domains, rows, positions)
         held = self._formal.conditions.all_true(scope, rows.block.having)
         return self._formal.circuit.times(gates, held)
 
@@ -78,14 +84,14 @@ class Tuples:
             gates = circuit.delta(circuit.sum(annotations, segments(owners, len(positions))))
         if not block.having:
             return gates
-        scope = GroupScope(self._formal, rows, positions)
+        scope = GroupScope(self._formal, self._aggregates, rows, positions)
         return circuit.times(gates, self._formal.conditions.all_true(scope, block.having))
 
     def of_groups(self, rows: GroupRows, positions: Array) -> tuple[Array, Array]:
         """Return the annotations of the members of some groups, and the index of each one's
         group.
         """
-        grouped = self._formal.domains.grouped(rows, positions)
+        grouped = self._domains.grouped(rows, positions)
         annotations = self.members(rows.block.name, grouped.members)
         if grouped.factors is not None:
             annotations = self._formal.circuit.times(annotations, grouped.factors)
@@ -98,8 +104,8 @@ class Tuples:
         difference, circuit = rows.block.difference, self._formal.circuit
         assert difference is not None
         annotations, owners = self.of_groups(rows, positions)
-        members = self._formal.domains.grouped(rows, positions).members
-        scope = MemberScope(self._formal, self._formal.domains.members(rows.block.name), members)
+        members = self._domains.grouped(rows, positions).members
+        scope = MemberScope(self._formal, self._domains.members(rows.block.name), members)
         sides = self._formal.reading.listed(values_of(scope, interpret(difference.side)))
         side = np.array(sides, dtype=np.int64)
         left, right = (
@@ -124,14 +130,14 @@ class Tuples:
 
     def _make_members(self, name: str, chosen: Array, matched: dict[str, bool]) -> Array:
         formal, circuit = self._formal, self._formal.circuit
-        members = formal.domains.members(name)
+        members = self._domains.members(name)
         block = members.block
         columns = [
             circuit.tokens(formal.tokens.of_members(members, number, chosen))
             for number in range(len(block.tokens))
         ]
         for lookup in members.joined:
-            positions = formal.domains.refer(members, lookup, chosen)
+            positions = refer(members, lookup, chosen)
             there = np.flatnonzero(positions >= 0)
             factors = circuit.zeros(len(chosen))
             factors[there] = self.of(lookup.block.name, positions[there])
@@ -146,8 +152,8 @@ class Tuples:
         rest = chosen[places]
         parts = [
             products[places],
-            formal.matches.memberships(members, rest),
-            formal.matches.outer_joins(members, rest, matched),
+            self._matches.memberships(members, rest),
+            self._matches.outer_joins(members, rest, matched),
         ]
         conditions = [
             condition
@@ -161,26 +167,78 @@ class Tuples:
         return products
 
 
-def segments(owners: Array, count: int) -> Array:
-    """Return the CSR offsets of the members of each group; ``owners`` are sorted."""
-    return bounds(np.bincount(owners, minlength=count))
+class GroupScope:
+    """The columns of some groups: keys, aggregates, and values of scalar subqueries."""
+
+    def __init__(
+        self, formal: FormalBlocks, aggregates: Aggregates, rows: GroupRows, positions: Array
+    ) -> None:
+        self._formal = formal
+        self._aggregates = aggregates
+        self.reading = formal.reading
+        self._rows = rows
+        self._positions = positions
+        self._subqueries = rows.block.by_alias
+
+    @property
+    def length(self) -> int:
+        """See :class:`Scope`."""
+        return len(self._positions)
+
+    def column(self, alias: str, name: str) -> Column:
+        """See :class:`Scope`."""
+        if alias != GROUP:
+            return np.repeat(self._formal.scalar(self._subqueries[alias].block, name), self.length)
+        if name in self._rows.calls:
+            return self._aggregates.values(self._rows.block.name, name, self._positions)
+        return self._aggregates.domains.keys(self._rows, name, self._positions)
+
+    def type(self, alias: str, name: str) -> pa.DataType:
+        """See :class:`Scope`."""
+        if alias == GROUP:
+            return self._rows.type(name)
+        return self._formal.columns.type(self._subqueries[alias].block.name, name)
 
 
-def remembered(
-    known: dict[K, Array], key: K, positions: Array, make: Callable[[Array], Array]
-) -> Array:
-    """Return the gates at some positions, cached."""
-    size = int(positions.max(initial=-1)) + 1
-    before = known.get(key)
-    if before is None or len(before) < size:
-        grown = np.full(size, -1, dtype=np.int32)
-        if before is not None:
-            grown[: len(before)] = before
-        known[key] = grown
-    new = positions[known[key][positions] < 0]
-    if len(new):
-        new = ascending(new)
-        made = make(new)
-        known[key][new] = made
-    found: Array = known[key][positions]
-    return found
+class UnionScope:
+    """The columns of some tuples of a union."""
+
+    def __init__(
+        self, formal: FormalBlocks, domains: Domains, rows: UnionRows, positions: Array
+    ) -> None:
+        self._formal = formal
+        self.reading = formal.reading
+        self._rows = rows
+        branches, inside = domains.branches(rows)
+        self._branches, self._inside = branches[positions], inside[positions]
+        self._subqueries = rows.block.by_alias
+        first = rows.block.branches[0]
+        self._places = {output.name: number for number, output in enumerate(first.outputs)}
+
+    @property
+    def length(self) -> int:
+        """See :class:`Scope`."""
+        return len(self._branches)
+
+    def column(self, alias: str, name: str) -> Column:
+        """See :class:`Scope`."""
+        if alias in self._subqueries:
+            return np.repeat(self._formal.scalar(self._subqueries[alias].block, name), self.length)
+        parts = []
+        for number, branch in enumerate(self._rows.block.branches):
+            in_branch = np.flatnonzero(self._branches == number)
+            output = branch.outputs[self._places[name]].name
+            taken = self._formal.columns.column(branch.name, output, self._inside[in_branch])
+            parts.append((in_branch, taken))
+        return assembled(self.reading, self.length, parts)
+
+    def type(self, alias: str, name: str) -> pa.DataType:
+        """See :class:`Scope`."""
+        if alias in self._subqueries:
+            return self._formal.columns.type(self._subqueries[alias].block.name, name)
+        kinds = []
+        for branch in self._rows.block.branches:
+            output = branch.outputs[self._places[name]]
+            null = pa.null() if output.always_null else None
+            kinds.append(null or self._formal.columns.type(branch.name, output.name))
+        return unify(*kinds)

@@ -191,7 +191,7 @@ class KnownCall:
         if ran.changes_arguments or fact.unknown is not None:
             reached = context.reach(r for value in self.held for r in value.regions)
             if reached:
-                version = context.view(process, _name_of(context, self.node, process))
+                version = context.view(process, root(self.node.func) or process.name)
                 context.change(reached, version)
                 if fact.unknown is not None:
                     context.connect(reached)
@@ -327,7 +327,3 @@ def _const(fact: Fact, arguments: Arguments) -> object:
         if texts and not arguments.spread and all(isinstance(text, str) for text in texts):
             return "/".join(str(text).rstrip("/") for text in texts)
     return MISSING
-
-
-def _name_of(context: Context, node: ast.Call, process: ScriptNode) -> str:
-    return root(node.func) or process.name

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlparse
 
 from lipstick.systems.scripts.errors import ScriptError
 
@@ -182,6 +183,12 @@ def _event(item: dict[str, Any]) -> Event:
     )
     item["columns"] = tuple(item["columns"])
     return Event(**item)
+
+
+def local_path(uri: str) -> str:
+    """Return the path of a file of this machine that is named by a path or a URI."""
+    parsed = urlparse(uri)
+    return unquote(parsed.path) if parsed.scheme == "file" else uri
 
 
 def version_of(path: str) -> FileVersion:

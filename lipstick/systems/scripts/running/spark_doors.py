@@ -8,11 +8,16 @@ from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlparse
 
 from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import LipstickError, first_line
-from lipstick.systems.scripts.running.record import Event, FileVersion, version_of, versions_of
+from lipstick.systems.scripts.running.record import (
+    Event,
+    FileVersion,
+    local_path,
+    version_of,
+    versions_of,
+)
 from lipstick.systems.scripts.running.recorder import RunRecorder
 
 if TYPE_CHECKING:
@@ -145,7 +150,7 @@ class SparkDoors:
                 event = recorder.add("write", "spark", name, columns=tuple(frame.columns))
                 capture = self._annotating.capture(event, frame)
                 result = before(writer, *arguments, **named)
-                files = versions_of(_local(name)) if Path(_local(name)).exists() else ()
+                files = versions_of(local_path(name)) if Path(local_path(name)).exists() else ()
                 event = recorder.change(event, files=files)
                 if capture is not None:
                     self._compared(event, comparison, capture)
@@ -234,13 +239,8 @@ def _name(arguments: tuple[Any, ...], named: dict[str, Any]) -> str:
     return str(given)
 
 
-def _local(path: str) -> str:
-    parsed = urlparse(path)
-    return unquote(parsed.path) if parsed.scheme == "file" else path
-
-
 def _input_files(frame: DataFrame) -> tuple[FileVersion, ...]:
-    return tuple(version_of(_local(uri)) for uri in sorted(frame.inputFiles()))
+    return tuple(version_of(local_path(uri)) for uri in sorted(frame.inputFiles()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
-from urllib.parse import unquote, urlparse
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from lipstick.systems.scripts.running.numbered_rows import (
     written_answer,
     written_table,
 )
-from lipstick.systems.scripts.running.record import Event, RecordedRun, Rule
+from lipstick.systems.scripts.running.record import Event, RecordedRun, Rule, local_path
 from lipstick.systems.scripts.running.recorder import asked
 from lipstick.systems.scripts.script_text import Script, read_script, script_of
 
@@ -259,7 +258,7 @@ def _further(run: RecordedRun, step: ReachedRows) -> list[ReachedRows] | None:
             written_files = {file.path for file in earlier.files}
             places = step.places
             if places is not None:
-                places = tuple((_local(f), row) for f, row in places)
+                places = tuple((local_path(f), row) for f, row in places)
                 places = tuple(
                     place for place in places if not place[0] or place[0] in written_files
                 )
@@ -276,7 +275,7 @@ def _by_file(step: ReachedRows) -> dict[str, tuple[int, ...] | None]:
     rows_by_file: dict[str, list[int]] = {}
     for file, row in step.places:
         alone = event.files[0].path if len(event.files) == 1 else event.name
-        rows_by_file.setdefault(_local(file) if file else alone, []).append(row)
+        rows_by_file.setdefault(local_path(file) if file else alone, []).append(row)
     return {file: tuple(sorted(set(rows))) for file, rows in rows_by_file.items()}
 
 
@@ -293,11 +292,6 @@ def _joined(known: TracedRows | None, more: TracedRows) -> TracedRows:
         rules=tuple(dict.fromkeys((*known.rules, *more.rules))),
         why=tuple(dict.fromkeys((*known.why, *more.why))),
     )
-
-
-def _local(uri: str) -> str:
-    parsed = urlparse(uri)
-    return unquote(parsed.path) if parsed.scheme == "file" else uri
 
 
 # -- lines ---------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def replaying(
 
         def reader(self, schema: StructType) -> DataSourceReader:
             made = source(options=CaseInsensitiveDict(options))
-            return _Reader(made, _schema_without(schema, 2), spans, row_bits)
+            return _Reader(made, StructType(schema.fields[:-2]), spans, row_bits)
 
     return Replaying
 
@@ -111,7 +111,3 @@ def _with_places(rows: Any, batch: int, first: int) -> Any:
     numbers = pa.array(range(first, first + rows.num_rows), pa.int64())
     names = [*rows.schema.names, "_lipstick_batch", "_lipstick_row"]
     return pa.RecordBatch.from_arrays([*rows.columns, batches, numbers], names=names)
-
-
-def _schema_without(schema: StructType, last: int) -> StructType:
-    return StructType(schema.fields[:-last])

@@ -58,7 +58,33 @@ def condition_parameters(condition: Condition) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class TimeJoin(Operator):
+class WindowJoin(Operator):
+    """A join of two streams by a window of each.
+
+    Parameters
+    ----------
+    left, right
+        The sizes of the windows of either side.
+    condition
+        See `Condition`.
+    """
+
+    left: int
+    right: int
+    condition: Condition = None
+    inputs: ClassVar[int] = 2
+
+    def size(self, which: int) -> int:
+        """Return the size of the window of a side."""
+        return self.right if which else self.left
+
+    def parameters(self) -> dict[str, Any]:
+        condition = condition_parameters(self.condition)
+        return {"left": self.left, "right": self.right, "condition": condition}
+
+
+@dataclass(frozen=True, slots=True)
+class TimeJoin(WindowJoin):
     """At every event of either stream at τ, the pairs of events within [τ - w, τ] that match.
 
     Events of both streams at one time are one tick. An output is emitted if a pair matches; its
@@ -72,11 +98,7 @@ class TimeJoin(Operator):
         See `Condition`.
     """
 
-    left: int
-    right: int
-    condition: Condition = None
     kind: ClassVar[str] = "time_join"
-    inputs: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         if min(self.left, self.right) < 0:
@@ -86,27 +108,20 @@ class TimeJoin(Operator):
         self, outputs: Keys, inputs: Sequence[Keys], which: int, rank: Array | None = None
     ) -> Spans:
         """Return ``TScope(t - d, t - d - w, S)`` of either side."""
-        return within_time(outputs, inputs[which], self._width(which))
+        return within_time(outputs, inputs[which], self.size(which))
 
     def reach(self, which: int) -> Reach:
-        return Reach(time=self._width(which))
-
-    def _width(self, which: int) -> int:
-        return self.right if which else self.left
+        return Reach(time=self.size(which))
 
     def stage(self, keyed: bool, codes: KeyCodes) -> Stage:
         return _TimeJoinStage(self.condition, (self.left, self.right))
-
-    def parameters(self) -> dict[str, Any]:
-        condition = condition_parameters(self.condition)
-        return {"left": self.left, "right": self.right, "condition": condition}
 
     def scaled(self, factor: int) -> TimeJoin:
         return replace(self, left=self.left * factor, right=self.right * factor)
 
 
 @dataclass(frozen=True, slots=True)
-class LengthJoin(Operator):
+class LengthJoin(WindowJoin):
     """At every event of either stream, the matching pairs among the last events of both.
 
     Parameters
@@ -117,11 +132,7 @@ class LengthJoin(Operator):
         See `Condition`.
     """
 
-    left: int
-    right: int
-    condition: Condition = None
     kind: ClassVar[str] = "length_join"
-    inputs: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         if min(self.left, self.right) < 1:
@@ -131,20 +142,13 @@ class LengthJoin(Operator):
         self, outputs: Keys, inputs: Sequence[Keys], which: int, rank: Array | None = None
     ) -> Spans:
         """Return ``NScope(ub, ub - l + 1, S)`` of either side, ub the greatest n with t ≤ t - d."""
-        return last_events(outputs, inputs[which], self._length(which))
+        return last_events(outputs, inputs[which], self.size(which))
 
     def reach(self, which: int) -> Reach:
-        return Reach(count=self._length(which))
-
-    def _length(self, which: int) -> int:
-        return self.right if which else self.left
+        return Reach(count=self.size(which))
 
     def stage(self, keyed: bool, codes: KeyCodes) -> Stage:
         return _LengthJoinStage(self.condition, (self.left, self.right))
-
-    def parameters(self) -> dict[str, Any]:
-        condition = condition_parameters(self.condition)
-        return {"left": self.left, "right": self.right, "condition": condition}
 
 
 class _JoinStage(Stage):

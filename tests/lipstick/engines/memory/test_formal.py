@@ -223,7 +223,7 @@ def test_what_only_spark_computes_is_written_down(tmp_path: Path) -> None:
 
 def test_too_many_rows_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A row that depends on very many others is not written down."""
-    monkeypatch.setattr("lipstick.engines.memory.formal.windows.MOST", 2)
+    monkeypatch.setattr("lipstick.engines.memory.formal.columns.MOST", 2)
     monkeypatch.setattr("lipstick.engines.memory.formal.domains.MOST", 2)
     windows = capture(
         "SELECT id FROM (SELECT id, lag(x) OVER (ORDER BY id) AS p FROM r) WHERE p > 1",

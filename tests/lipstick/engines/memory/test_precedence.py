@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from lipstick.engines.memory.formal.precedence import Precedes
+from lipstick.engines.memory.formal.cuts import Precedes
 
 VALUES: dict[pa.DataType, list[Any]] = {
     pa.int64(): [None, 1, 2, 3],

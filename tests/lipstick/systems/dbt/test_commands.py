@@ -101,6 +101,30 @@ def test_impacts_on_a_random_project_are_rebuilds(
     assert impacts.compared > 400
 
 
+def test_rows_made_from_other_rows_with_the_same_values_do_not_differ(
+    spark: SparkSession, ls: lipstick.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = write_example(tmp_path / "shop")
+    joined = "shop.stg_orders o left join shop.order_amounts a"
+    on = "a.order_id = o.order_id and a.amount > 0"
+    add_models(
+        shop,
+        {
+            "asked": f"select o.order_id from {joined} on {on}",
+            "paid": f"select o.order_id, a.order_id is not null as paid from {joined} on {on}",
+        },
+    )
+    for most in (None, 0):
+        if most is not None:
+            monkeypatch.setattr("lipstick.systems.dbt.rows.MOST", most)
+        tracked = TrackedProject(DbtProject(shop), ls)
+        found = {each.node.name: each for each in tracked.impact("raw_payments", "id = 3").models}
+        assert not found["asked"].is_changed
+        changes = found["paid"].changes
+        assert changes is not None
+        assert sorted(changes["_change"].to_pylist()) == ["added", "deleted"]
+
+
 def test_impacts_name_the_models_whose_rows_tie(
     spark: SparkSession, ls: lipstick.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

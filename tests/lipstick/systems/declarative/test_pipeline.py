@@ -205,7 +205,7 @@ def test_a_pipeline_that_spark_runs(tmp_path: Path) -> None:
     environment = {**os.environ, **run, "PYSPARK_PYTHON": sys.executable}
     for command in (
         [str(Path(sys.executable).with_name("spark-pipelines")), "run"],
-        [*(sys.executable, "-m", "lipstick.cli", "pipeline", "check", "."), "--format", "json"],
+        [*(sys.executable, "-m", "lipstick", "pipeline", "check", "."), "--format", "json"],
     ):
         done = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, check=False

@@ -136,7 +136,7 @@ def test_a_store_is_served_to_who_has_a_token(file: Path, tmp_path: Path) -> Non
     line = run("token", tmp_path / "token").output.strip()
     peers = tmp_path / "peers.toml"
     peers.write_text(f'format = 1\n[peers.d]\n{line}\ndisclosure = "nodes"\n')
-    command = [sys.executable, "-m", "lipstick.cli", "federation", "serve", str(file.parent / "B")]
+    command = [sys.executable, "-m", "lipstick", "federation", "serve", str(file.parent / "B")]
     command += ["--peers", str(peers)]
     served = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:

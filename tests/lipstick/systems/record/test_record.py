@@ -327,7 +327,7 @@ def test_lines_of_the_tracer_are_read() -> None:
 def test_the_command_line_passes_on_the_exit_code(tmp_path: Path) -> None:
     if shutil.which("strace") is None:
         pytest.skip("there is no strace")
-    command = [sys.executable, "-m", "lipstick.cli", "record", "--store", str(tmp_path / "store")]
+    command = [sys.executable, "-m", "lipstick", "record", "--store", str(tmp_path / "store")]
     done = subprocess.run(
         [*command, "--", "sh", "-c", f"echo x > {tmp_path}/out; exit 3"],
         capture_output=True,

@@ -157,7 +157,7 @@ def test_what_spark_computes_of_a_micro_batch_alone_is_refused_when_it_is_read(
         "applyInPandasWithState keeps a state": lambda: groups.applyInPandasWithState(
             stated, columns, "n BIGINT", "append", nothing
         ),
-        "reads a stream, which are not tracked": lambda: (
+        "reads untracked data: a stream": lambda: (
             spark.readStream.schema(READINGS)
             .parquet(str(feed.folder / "readings"))
             .select("id", "_metadata.file_path")

@@ -697,3 +697,22 @@ Project: a_3 'a' := `a`, m := `subquery_3`
                     Scan r: y_2 := y, j_6 := j, k_6 := k
           Project: x_2 'x' := NULL, a_2 'a' := `a_2`, there := FALSE
             [2] as above
+
+-- title: aggregate of the group around a subquery of having
+SELECT a FROM t GROUP BY a HAVING EXISTS (SELECT 1 FROM l WHERE x > max(t.b))
+-- expected
+Project: a_2 'a' := `a_3`
+  SemiJoin: `x` > `max_b`
+    Aggregate: by (a_3 'a' := `a`) compute (max_b 'max(b)' := MAX(`b`))
+      Scan t: a, b
+    Scan l: x, k, j
+
+-- title: aggregate of the group around a subquery that is computed for each value
+SELECT a FROM t GROUP BY a HAVING sum(b) > (SELECT max(x) FROM l WHERE x > max(t.b))
+-- error
+UnsupportedError: aggregate max of the query around this subquery is not supported at 1:76
+  ELECT max(x) FROM l WHERE x > max(t.b))
+                                ^^^
+Group in a derived table, and compare its column in WHERE.
+-- advised
+SELECT a FROM (SELECT a, sum(b) AS s, max(b) AS m FROM t GROUP BY a) AS g WHERE s > (SELECT max(x) FROM l WHERE x > m)

@@ -15,7 +15,7 @@ Project: dealer_4 'dealer' := `dealer_2`, m_2 'm' := `m`
 -- title: registered aggregate argument by name
 SELECT dealer, middle(v => price) AS m FROM cars GROUP BY dealer
 -- error
-UnsupportedError: arguments by name of the registered aggregate middle are not supported at 1:16
+UnsupportedError: arguments by name of the aggregate middle are not supported at 1:16
   SELECT dealer, middle(v => price) AS m FROM cars GROUP BY de
                  ^^^^^^
 Give the arguments in their order.
@@ -93,3 +93,13 @@ UnsupportedError: the table function other of a relation is not supported at 1:1
   SELECT * FROM other(TABLE(cars) PARTITION BY dealer)
                 ^^^^^
 Register a udtf of rows, with its return type: ls.register('other', ...).
+
+-- title: arguments by name of an aggregate of spark
+SELECT hex(count_min_sketch(seed => 1, epsilon => 0.5D, confidence => 0.5D, column => b)) AS h FROM t
+-- error
+UnsupportedError: arguments by name of the aggregate count_min_sketch are not supported at 1:12
+  SELECT hex(count_min_sketch(seed => 1, epsilon => 0.5D, conf
+             ^^^^^^^^^^^^^^^^
+Give the arguments in their order.
+-- advised
+SELECT hex(count_min_sketch(b, 0.5D, 0.5D, 1)) AS h FROM t

@@ -306,6 +306,48 @@ FROM q1 TABLESAMPLE (7 PERCENT) REPEATABLE (3)
 WHERE
   q1.id > 1
 
+-- title: sample of range
+[
+ {
+  "class": "Sample",
+  "num-children": 1,
+  "lowerBound": 0.0,
+  "upperBound": 0.5,
+  "withReplacement": false,
+  "seed": 3,
+  "child": 0,
+  "sampleMethod": {"object": "SampleMethod$Bernoulli$"}
+ },
+ {
+  "class": "Range",
+  "num-children": 0,
+  "start": 0,
+  "end": 9,
+  "step": 1,
+  "numSlices": 2,
+  "output": [
+   [
+    {
+     "class": "AttributeReference",
+     "num-children": 0,
+     "name": "id",
+     "dataType": "long",
+     "exprId": {"id": 193}
+    }
+   ]
+  ]
+ }
+]
+-- expected
+WITH q1 AS (
+  SELECT
+    n.id
+  FROM range(0, 9, 1, 2) AS n
+)
+SELECT
+  q1.id
+FROM q1 TABLESAMPLE (50 PERCENT) REPEATABLE (3)
+
 -- title: sample with replacement
 [
  {

@@ -259,7 +259,7 @@ SELECT  k, count(*)  FROM l GROUP BY k
  }
 ]
 -- error
-UntrackedError: this data frame reads rows of an RDD, of createDataFrame() or of a checkpoint, which are not tracked
+UntrackedError: this data frame reads untracked data: rows of an RDD, of createDataFrame() or of a checkpoint
 Track the frame or table that it is made of: ls.track("name", frame, ...). A frame that comes before checkpoint() or .rdd is annotated as it is.
 
 -- title: untracked rows
@@ -281,5 +281,5 @@ Track the frame or table that it is made of: ls.track("name", frame, ...). A fra
  }
 ]
 -- error
-UntrackedError: this data frame reads rows of createDataFrame(), which are not tracked
+UntrackedError: this data frame reads untracked data: rows of createDataFrame()
 Track the frame or table that it is made of: ls.track("name", frame, ...).

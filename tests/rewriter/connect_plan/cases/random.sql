@@ -105,6 +105,25 @@ FROM l TABLESAMPLE (50 PERCENT) REPEATABLE (3)
 UnsupportedError: in this data frame, a sample in a subquery that is not a percentage from a seed has no rule
 Take a sample() of a percentage, with a seed from zero on, or track it.
 
+-- title: sample of range
+{
+ "common": {"plan_id": "1"},
+ "sample": {
+  "input": {"common": {"plan_id": "0"}, "range": {"start": "0", "end": "9", "step": "1"}},
+  "upper_bound": 0.5,
+  "seed": "3"
+ }
+}
+-- expected
+WITH q1 AS (
+  SELECT
+    n.id
+  FROM range(0, 9, 1) AS n
+)
+SELECT
+  q1.id
+FROM q1 TABLESAMPLE (50 PERCENT) REPEATABLE (3)
+
 -- title: sample of split
 {
  "common": {"plan_id": "731"},

@@ -4,7 +4,7 @@
  "cached_remote_relation": {"relation_id": "cfe2a2ab-055e-4bc8-80ca-460ed0ba392d"}
 }
 -- error
-UntrackedError: this data frame reads rows of a checkpoint, which are not tracked
+UntrackedError: this data frame reads untracked data: rows of a checkpoint
 Track the frame or table that it is made of: ls.track("name", frame, ...). A frame that comes before checkpoint() or .rdd is annotated as it is.
 
 -- title: no relation
@@ -142,7 +142,7 @@ FROM l
  }
 }
 -- error
-UntrackedError: this data frame reads rows of createDataFrame(), which are not tracked
+UntrackedError: this data frame reads untracked data: rows of createDataFrame()
 Track the frame or table that it is made of: ls.track("name", frame, ...).
 
 -- title: statistics

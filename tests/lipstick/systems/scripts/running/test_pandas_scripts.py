@@ -220,7 +220,7 @@ def test_a_script_asks_for_temporary_files_first_of_all(tmp_path: Path) -> None:
     """Python finds the folder of temporary files by opening one, once in a process."""
     (tmp_path / "first.py").write_text("import tempfile\n\nprint(tempfile.mkdtemp())\n")
     done = subprocess.run(
-        [sys.executable, "-m", "lipstick.cli", "script", "run", "first.py"],
+        [sys.executable, "-m", "lipstick", "script", "run", "first.py"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[5])},
         capture_output=True,

@@ -1,4 +1,4 @@
-"""``python -m lipstick.cli``."""
+"""``python -m lipstick``."""
 
 from __future__ import annotations
 
