@@ -103,8 +103,10 @@ def storable(frame: DataFrame) -> DataFrame:
         return frame
     return frame.select(
         *(
-            F.col(f"`{field.name}`").cast(field.dataType).alias(field.name, metadata=field.metadata)
-            for field in stored
+            F.col(f"`{old.name}`")
+            if old == new
+            else F.col(f"`{old.name}`").cast(new.dataType).alias(new.name, metadata=new.metadata)
+            for old, new in zip(given, stored, strict=True)
         )
     )
 
@@ -125,6 +127,9 @@ def _computed(frame: DataFrame) -> DataFrame:
 
 
 def _untyped(column: Column, kind: DataType) -> Column:
+    """Return a stored column with NULLs of no type where a type has them."""
+    if not _has_untyped(kind):
+        return column
     match kind:
         case NullType():
             return F.lit(None)
@@ -136,10 +141,16 @@ def _untyped(column: Column, kind: DataType) -> Column:
             return F.transform_values(column, lambda _, value: _untyped(value, kind.valueType))
         case StructType():
             fields = [
-                _untyped(column[field.name], field.dataType).alias(field.name) for field in kind
+                _untyped(column[name], field.dataType).alias(name)
+                for name, field in zip(stored_schema(kind).names, kind, strict=True)
             ]
             return F.when(column.isNotNull(), F.struct(*fields))
     return column
+
+
+def _has_untyped(kind: DataType) -> bool:
+    """Return True if a type has NULLs of no type, at any depth."""
+    return '"void"' in kind.json()
 
 
 def stored_schema(rows: DataType) -> StructType:
@@ -151,7 +162,7 @@ def stored_schema(rows: DataType) -> StructType:
     fields = []
     for field in rows:
         kind, metadata = field.dataType, dict(field.metadata)
-        if "void" in kind.simpleString():
+        if _has_untyped(kind):
             metadata[_COMPUTED] = StructType().add(field.name, kind).jsonValue()
         fields.append(StructField(field.name, _stored(kind), field.nullable, metadata))
     return StructType(fields)

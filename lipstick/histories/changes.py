@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from lipstick.engines.route import if_here
 from lipstick.errors import NeedsSparkError
 from lipstick.histories.differences import bytes_read
 from lipstick.tracking.formats.versions import COMMIT, MORE
@@ -125,8 +126,9 @@ def stored_changes(
 
     from lipstick.tracking.stored_rows import stored_rows
 
-    names = keys.column_names
-    if not have_exact_keys(keys, pa.schema([schema.field(name) for name in names]).empty_table()):
+    if not have_exact_keys(
+        keys, pa.schema([schema.field(name) for name in keys.column_names]).empty_table()
+    ):
         return None
     files = None if chain.table is None else chain.table.own_files(numbers)
     if files is None:
@@ -146,12 +148,14 @@ def stored_changes(
             raise NeedsSparkError(f"Spark reads {path}.")
         return rows
 
-    try:
+    def read_all() -> list[pa.Table]:
         if sum(path.stat().st_size for path in events) > _STORED_BYTES:
-            return None
+            raise NeedsSparkError("Spark reads files in parallel.")
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            found = list(pool.map(read, events))
-    except (NeedsSparkError, pa.ArrowException, KeyError, OSError):
+            return list(pool.map(read, events))
+
+    found = if_here(read_all, (NeedsSparkError, pa.ArrowException, KeyError, OSError))
+    if found is None:
         return None
     pairs = [(n, *event) for n, each in enumerate(events.values()) for event in each]
     rows = pa.concat_tables([schema.empty_table(), *(found[n] for n, _, _ in pairs)])
@@ -160,7 +164,7 @@ def stored_changes(
         counted = pa.array(np.repeat(np.array(values, np.int64), often))
         rows = rows.add_column(place, (MORE, COMMIT)[place], counted)
     # Rows with a value of each column may have another combination of them.
-    return with_keys(rows, keys) if len(names) > 1 else rows
+    return with_keys(rows, keys) if keys.num_columns > 1 else rows
 
 
 def have_exact_keys(keys: pa.Table, columns: pa.Table) -> bool:

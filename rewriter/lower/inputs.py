@@ -72,6 +72,8 @@ def asking(context: LoweringContext, relation: Relation, scalars: Iterable[Scala
     of a block.
     """
     core = core_of(context, relation)
+    if not core.generators:
+        return core
     late = {alias for g in split.divided(core, written=False).later for alias in g.aliases}
     read = (column for scalar in scalars for column in core.resolve(scalar).find_all(exp.Column))
     if any(column.table in late for column in read):

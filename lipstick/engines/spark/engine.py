@@ -35,6 +35,7 @@ from lipstick.engines.spark.lineage import lineage_rows, lineage_tokens, select_
 from lipstick.engines.spark.workers import use_own_python
 from lipstick.errors import CapabilityError, NeedsSparkError, UnsupportedError
 from lipstick.questions.deletion import Deletion, check_readable, resolve_deletion
+from lipstick.questions.diff.answers import net_changes
 from lipstick.questions.keys import Cascade
 from lipstick.questions.updates import inserted_rows, updated_rows
 from lipstick.questions.valuation import compile_valuations
@@ -340,6 +341,8 @@ class SparkEngine:
     def changes_without(self, deletion: Deletion) -> tuple[pa.Table, int, int]:
         """Return the rows of the answer that differ without some tuples, as `WhatIf.changes` does.
 
+        A row that is made from other rows and has the same values does not differ.
+
         Returns
         -------
         tuple
@@ -360,7 +363,7 @@ class SparkEngine:
 
         changes, counts = answer(here, by_spark, self._left)
         total = counts.total()
-        return changes, total - counts["added"], total - counts["deleted"]
+        return net_changes(changes), total - counts["added"], total - counts["deleted"]
 
     def what_if_changed(
         self, update: Mapping[str, pa.Table], insert: Mapping[str, pa.Table]

@@ -1,4 +1,4 @@
-"""The rows of two answers, paired by a key."""
+"""The rows of two answers: how they are paired, and which differ."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.state import same
-from lipstick.errors import CaptureError
+from lipstick.engines.route import if_here
+from lipstick.errors import CaptureError, NeedsSparkError
 from rewriter.blocks import Block, Kind
 from semiring.arrays.arrow import decoded
 from semiring.base import Array
@@ -72,6 +73,23 @@ def _ordinals(codes: Array) -> Array:
     ordinals = np.empty(len(codes), dtype=np.int64)
     ordinals[order] = places
     return ordinals
+
+
+def net_changes(changes: pa.Table) -> pa.Table:
+    """Return changes without rows that are deleted and added with the same values.
+
+    Such a row is made from other rows than before, and reads the same.
+    """
+    gone, came = (np.flatnonzero(changes[side].is_null()) for side in ("new", "old"))
+    sides = ((changes["old"], gone), (changes["new"], came))
+    old, new = (rows.take(pa.array(at)).combine_chunks().flatten() for rows, at in sides)
+    pairs = if_here(lambda: pair_rows(old, new, (len(gone), len(came))), NeedsSparkError)
+    if pairs is None:  # Values of some types are not compared here.
+        return changes
+    differ = np.full(changes.num_rows, True)
+    differ[gone[pairs.before[pairs.both]]] = False
+    differ[came[pairs.after[pairs.both]]] = False
+    return changes.filter(pa.array(differ))
 
 
 def differing(before: pa.Array, after: pa.Array) -> Array:

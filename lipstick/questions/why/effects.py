@@ -18,7 +18,7 @@ from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.member_rows import MemberRows
 from lipstick.engines.memory.reach import lineage, tokens
 from lipstick.engines.memory.scenarios import Deleted
-from lipstick.errors import NeedsSparkError
+from lipstick.engines.route import if_here
 from lipstick.questions.why.deletions import (
     AddedEffects,
     SearchEffects,
@@ -47,21 +47,24 @@ from semiring.support.chance import random_numbers
 
 def effects_on(measure: Measure, source: SourceRows) -> SearchEffects | None:
     """Return the effects of deleting rows of a relation; None: the query has no tuple of it."""
-    root = measure.engine.root
-    rows = measure.engine.rows(root.name)
-    scan = simple_scan(measure, source)
-    if scan is not None:
-        try:
-            if isinstance(rows, MemberRows) and measure.is_check:
-                return _checked_rows(measure, source, rows, scan)
-            if isinstance(rows, GroupRows) and measure.is_check:
-                return _CheckedGroups(measure, source, rows, scan)
-            if isinstance(rows, GroupRows):
-                return _GroupValues(measure, source, rows, scan).among_all_rows()
-        except (UninterpretableError, FailedError, NeedsSparkError, pa.ArrowException):
-            pass  # What partial aggregates do not have, scenarios do.
+    # What partial aggregates do not have, scenarios do.
+    if (effects := if_here(lambda: _by_partial_aggregates(measure, source))) is not None:
+        return effects
     bulk = _Scenarios(measure, source)
     return bulk if len(bulk.tokens) else None
+
+
+def _by_partial_aggregates(measure: Measure, source: SourceRows) -> SearchEffects | None:
+    rows = measure.engine.rows(measure.engine.root.name)
+    if (scan := simple_scan(measure, source)) is None:
+        return None
+    if isinstance(rows, GroupRows):
+        if measure.is_check:
+            return _CheckedGroups(measure, source, rows, scan)
+        return _GroupValues(measure, source, rows, scan).among_all_rows()
+    if isinstance(rows, MemberRows) and measure.is_check:
+        return _checked_rows(measure, source, rows, scan)
+    return None
 
 
 # -- one value of a grouping, or two -------------------------------------------------------------

@@ -15,7 +15,7 @@ from lipstick.engines.memory.memory import Memory
 from lipstick.engines.memory.reach import lineage
 from lipstick.engines.memory.scenarios import Deleted
 from lipstick.engines.protocol import CaptureEngine
-from lipstick.errors import NeedsSparkError
+from lipstick.engines.route import if_here
 from lipstick.questions.why.deletions import aggregate, formulas, simple_scan
 from lipstick.questions.why.effects import effects_on
 from lipstick.questions.why.measure import Measure, column_of
@@ -27,7 +27,7 @@ from lipstick.questions.why.partials import (
 )
 from lipstick.questions.why.pipeline import measured
 from lipstick.questions.why.sources import SourceRows, chosen_relation, read_source
-from rewriter.interpret import FailedError, UninterpretableError
+from rewriter.interpret import UninterpretableError
 from semiring.arrays.segments import ascending
 from semiring.base import Array
 
@@ -189,25 +189,24 @@ def shapley_shares(measure: Measure, source: SourceRows) -> Array | None:
 
     Cost: O(n log n) for the n members behind the number.
     """
+    return if_here(lambda: _closed_form(measure, source))
+
+
+def _closed_form(measure: Measure, source: SourceRows) -> Array | None:
     scan = simple_scan(measure, source)
     root = measure.engine.root
     rows = measure.engine.rows(root.name)
     relations = [token.relation for token in root.tokens]
     if scan is None or len(set(relations)) < len(relations):
         return None
-    try:
-        if measure.is_check:
-            if not isinstance(rows, MemberRows):
-                return None
-            base = measure.engine.base(root.name)
-            chosen = measure.positions
-            members = np.flatnonzero(base.present) if chosen is None else chosen
-            of_members = 1.0 / _makers(rows, members, len(relations))
-        elif isinstance(rows, GroupRows):
-            members, of_members = _of_values(measure, rows, len(relations))
-        else:
-            return None
-    except (UninterpretableError, FailedError, NeedsSparkError, pa.ArrowException):
+    if isinstance(rows, GroupRows) and not measure.is_check:
+        members, of_members = _of_values(measure, rows, len(relations))
+    elif isinstance(rows, MemberRows) and measure.is_check:
+        base = measure.engine.base(root.name)
+        chosen = measure.positions
+        members = np.flatnonzero(base.present) if chosen is None else chosen
+        of_members = 1.0 / _makers(rows, members, len(relations))
+    else:
         return None
     owners = source.rows_of(rows.members, scan)[members]
     known = owners >= 0

@@ -26,7 +26,7 @@ from lipstick.questions.diff.pipeline import pair_answers
 from lipstick.systems.dbt.bases import BaseTable, TrackedBases, is_key
 from lipstick.systems.dbt.manifest import DbtNode
 from lipstick.systems.dbt.project import DbtProject, ModelQuery, Refusal
-from lipstick.systems.dbt.rows import ProjectRows, RowsLeft, net_changes
+from lipstick.systems.dbt.rows import ProjectRows, RowsLeft
 from lipstick.systems.dbt.schemas import NodeSchemas
 from lipstick.systems.dbt.snapshots import SnapshotLineage, SnapshotVersions, trace_versions
 from rewriter.blocks import topological
@@ -368,10 +368,10 @@ class TrackedProject:
                     changes = pa.table({"_change": pa.array([], pa.string())})
                     before = after = frame.count()
                     return NodeImpact(node, changes, before, after, ties)
-                changes, before, after = frame.capture.cluster.changes_without(deletion)
+                changed = frame.capture.cluster.changes_without(deletion)
         except (LipstickError, PySparkException) as error:
             return NodeImpact(node, refusal=Refusal(first_line(error), node.file))
-        return NodeImpact(node, net_changes(changes), before, after, ties)
+        return NodeImpact(node, *changed, ties)
 
     # -- other states --------------------------------------------------------------------------
 

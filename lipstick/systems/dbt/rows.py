@@ -32,7 +32,7 @@ from lipstick.engines.spark.local_session import unlogged_errors
 from lipstick.errors import LipstickError, NeedsSparkError, first_line
 from lipstick.frame import AnnotatedFrame
 from lipstick.questions.deletion import Deletion, without
-from lipstick.questions.diff.answers import pair_rows
+from lipstick.questions.diff.answers import net_changes, pair_rows
 from lipstick.stages.reading import own_sql
 from lipstick.systems.dbt.manifest import DbtNode
 from lipstick.systems.dbt.project import Refusal
@@ -309,24 +309,6 @@ def _changes(
     both = pairs.both
     numbers[pairs.after[both]] = old[count].to_numpy()[pairs.before[both]]
     return changes, numbers
-
-
-def net_changes(changes: pa.Table) -> pa.Table:
-    """Return changes without rows that are deleted and added with the same values.
-
-    Such a row is made from other rows than before; a build writes it as it was.
-    """
-    gone, came = (np.flatnonzero(changes[side].is_null()) for side in ("new", "old"))
-    sides = ((changes["old"], gone), (changes["new"], came))
-    old, new = (rows.take(pa.array(at)).combine_chunks().flatten() for rows, at in sides)
-    try:
-        pairs = pair_rows(old, new, (len(gone), len(came)))
-    except NeedsSparkError:  # of types whose values are not compared here
-        return changes
-    differ = np.full(changes.num_rows, True)
-    differ[gone[pairs.before[pairs.both]]] = False
-    differ[came[pairs.after[pairs.both]]] = False
-    return changes.filter(pa.array(differ))
 
 
 def _is_same(one: pa.Table, other: pa.Table) -> bool:

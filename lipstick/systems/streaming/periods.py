@@ -177,8 +177,7 @@ def _is_of(stream: AnnotatedStream, start: Start) -> bool:
 def _sources(stream: AnnotatedStream) -> dict[str, str]:
     """Return the sources of a query's streams, without options that only affect speed."""
     result = {}
-    for name in stream.streams:
-        source = stream.sources[name]
+    for name, source in stream.sources.items():
         watermark = (source.time, source.delay, source.distinct, source.within)
         computed = source.prepared.text if source.prepared is not None else ""
         read = (source.format, source.path, source.schema.simpleString(), computed)
