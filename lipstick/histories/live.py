@@ -596,7 +596,8 @@ def _check_columns(tracked: Tracked, table: VersionedTable) -> None:
                 "compare its values",
                 "Run the statement by spark.sql; it is not followed.",
             )
-    shape_of(tracked.schema, table)  # refuses other columns
+    if table.format != "iceberg":  # which has no CHAR
+        shape_of(tracked.schema, table)
 
 
 def _up_to(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -181,7 +182,18 @@ class VersionedIceberg:
         snapshot = table.snapshot(version) if version else None
         known = None if snapshot is None else snapshot.schemaId()
         schema = table.schema() if known is None else table.schemas().get(known)
-        return {str(column.name()): {FIELD: int(column.fieldId())} for column in schema.columns()}
+        columns = self._parsed("SchemaParser", schema)
+        return {column["name"]: {FIELD: column["id"]} for column in columns}
+
+    def _parsed(self, parser: str, of: Any) -> list[dict[str, Any]]:
+        """Return the fields of a schema or specification, which a parser of Iceberg writes.
+
+        To walk through them takes a call into the JVM for each step.
+        """
+        jvm: Any = self.spark._jvm
+        written = getattr(jvm.org.apache.iceberg, parser).toJson(of)
+        fields: list[dict[str, Any]] = json.loads(written)["fields"]
+        return fields
 
     @property
     def partitions(self) -> tuple[str, ...]:
@@ -189,10 +201,10 @@ class VersionedIceberg:
         table = self._loaded()
         if table is None or table.specs().size() != 1:
             return ()
-        fields = list(table.spec().fields())
-        if any(not field.transform().isIdentity() for field in fields):
+        fields = self._parsed("PartitionSpecParser", table.spec())
+        if any(field["transform"] != "identity" for field in fields):
             return ()
-        return tuple(str(table.schema().findColumnName(field.sourceId())) for field in fields)
+        return tuple(str(table.schema().findColumnName(field["source-id"])) for field in fields)
 
     def files(self, version: int | None) -> list[str]:
         """Return the data files and delete files of a snapshot."""
@@ -330,6 +342,9 @@ def iceberg_at_path(spark: SparkSession, path: str) -> VersionedIceberg:
 
 def iceberg_of_name(spark: SparkSession, table: str) -> VersionedIceberg:
     """Return the table of Iceberg that SQL knows by a name."""
+    loaded = _base_table(classic_leaf(spark, table))
+    if loaded is not None:
+        return VersionedIceberg(spark, table, str(loaded.location()))
     rows = spark.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()
     places = [row["data_type"] for row in rows if row["col_name"] == "Location"]
     return VersionedIceberg(spark, table, places[0] if places else table)
