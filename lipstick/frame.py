@@ -503,6 +503,12 @@ class AnnotatedFrame(Questions[DataFrame]):
     def _captured(self) -> Capture:
         return self.capture
 
+    def _named_row(self, row: int | Mapping[str, Any] | None) -> int | Mapping[str, Any] | None:
+        """Return the values of a row in place of its place: a capture may have another order."""
+        if not isinstance(row, int) or row < 0 or len(rows := self.df.take(row + 1)) <= row:
+            return row
+        return rows[row].asDict()
+
     def _relation_named(self, name: str | None) -> str | None:
         return None if name is None else next(iter(self._session.by_relation({name: None})))
 

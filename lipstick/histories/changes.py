@@ -154,8 +154,8 @@ def stored_changes(
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             return list(pool.map(read, events))
 
-    found = if_here(read_all, (NeedsSparkError, pa.ArrowException, KeyError, OSError))
-    if found is None:
+    left = (NeedsSparkError, pa.ArrowException, KeyError, OSError)
+    if (found := if_here(read_all, left)) is None:
         return None
     pairs = [(n, *event) for n, each in enumerate(events.values()) for event in each]
     rows = pa.concat_tables([schema.empty_table(), *(found[n] for n, _, _ in pairs)])

@@ -77,6 +77,10 @@ class Questions(ABC, Generic[T]):
     def _captured(self) -> Capture:
         """The capture that knows the annotations."""
 
+    def _named_row(self, row: int | Mapping[str, Any] | None) -> int | Mapping[str, Any] | None:
+        """Return a row as the capture knows it: by its place, or by values of its columns."""
+        return row
+
     @property
     def algebra(self) -> Algebra[T]:
         """Formal values, evaluation in semirings, expected values, shares, witnesses, repairs."""
@@ -446,6 +450,7 @@ class Questions(ABC, Generic[T]):
         from lipstick.questions.contributions.question import contributions
 
         seconds = None if budget is None else _SHARE * budget
+        row = self._named_row(row)
         return contributions(self._captured, column, row, by, seconds, progress)
 
     @jobs_counted("explaining a value")

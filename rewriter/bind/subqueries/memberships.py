@@ -184,13 +184,14 @@ def is_membership(node: exp.Expr) -> TypeGuard[exp.In | exp.Exists]:
 
 def membership_value(node: exp.In | exp.Exists, binder: ScalarBinder) -> Scalar:
     """Return whether a row is in a subquery."""
-    if _is_null_in(node):
+    if isinstance(node, exp.In) and _is_null(node.this):
         return _null_in(node, binder)
 
     def make() -> list[BoundMembership]:
         return [is_in(node, binder) if isinstance(node, exp.In) else exists(node, binder)]
 
-    return binder.subqueries.found(node, make)[0].column()
+    found = binder.subqueries.found(node, make)[0].column()
+    return _unless_null(node, found, binder) if isinstance(node, exp.In) else found
 
 
 def simplified(node: exp.Expr, binder: ScalarBinder) -> Scalar | None:
@@ -218,12 +219,13 @@ def _compared_values(node: exp.EQ | exp.NEQ, binder: ScalarBinder) -> Scalar | N
 
 def _negation(node: exp.Not, binder: ScalarBinder) -> Scalar | None:
     operand = unwrap(node.this)
-    if _is_in(operand) and _is_null_in(operand):
+    if _is_in(operand) and _is_null(operand.this):
         return exp.Not(this=exp.paren(_null_in(operand, binder)))
     if _is_in(operand):
         reasons = binder.subqueries.found(node, lambda: not_in(operand, binder))
         anyone = exp.or_(*(reason.column() for reason in reasons), copy=False)
-        return exp.Not(this=exp.paren(anyone) if len(reasons) > 1 else anyone)
+        found = _unless_null(operand, anyone, binder)
+        return exp.Not(this=exp.paren(found) if len(reasons) > 1 else found)
     if not _has_in(operand):
         return None
     if isinstance(operand, exp.EQ | exp.NEQ):
@@ -242,14 +244,41 @@ def _negation(node: exp.Not, binder: ScalarBinder) -> Scalar | None:
     return None
 
 
-def _is_null_in(node: exp.In | exp.Exists) -> bool:
-    return isinstance(node, exp.In) and isinstance(unwrap(node.this), exp.Null)
+def _is_null(scalar: exp.Expr) -> bool:
+    """Return True if Spark's optimiser makes NULL of an expression, whatever the row is."""
+    match unwrap(scalar):
+        case exp.Null():
+            return True
+        case exp.Cast() | exp.Neg() as node:
+            return _is_null(node.this)
+        case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() | exp.Mod() | exp.DPipe() as node:
+            return _is_null(node.left) or _is_null(node.right)
+        case exp.Case() as node:
+            values = [branch.args["true"] for branch in node.args["ifs"]]
+            return all(map(_is_null, [*values, node.args.get("default") or exp.null()]))
+        case exp.Coalesce() as node:
+            return all(map(_is_null, [node.this, *node.expressions]))
+    return False
 
 
-def _null_in(node: exp.In | exp.Exists, binder: ScalarBinder) -> Scalar:
+def _unless_null(node: exp.In, value: Scalar, binder: ScalarBinder) -> Scalar:
+    """Return the value of IN; that of NULL where the left side is a constant that may be NULL.
+
+    Spark computes constants first, and an existence join of NULL is none.
+    """
+    left = unwrap(node.this)
+    may_be_null = (exp.Case, exp.Cast, exp.Null, exp.Nullif)
+    if left.find(exp.Column, exp.From) is not None or left.find(*may_be_null) is None:
+        return value
+    if isinstance(left, exp.Cast) and left.is_type(*exp.DataType.TEMPORAL_TYPES):
+        return value  # as literals of dates and times are read
+    is_null = exp.Is(this=exp.paren(left.copy()), expression=exp.null())
+    return exp.Case().when(binder.bind(is_null), _null_in(node, binder)).else_(value)
+
+
+def _null_in(node: exp.In, binder: ScalarBinder) -> Scalar:
     """Return NULL IN (subquery): NULL where that has rows, else false, as Spark has it."""
-    query = node.args["query"].this if isinstance(node, exp.In) else node.this
-    there = exp.Exists(this=query.copy())
+    there = exp.Exists(this=node.args["query"].this.copy())
     return binder.bind(exp.Case().when(there, exp.null()).else_(exp.false()))
 
 

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
 
+from lipstick import Session
 from lipstick.capture.capture import Capture
 from lipstick.display.number_text import percent, signed, spelled
 from lipstick.engines.memory import aggregates, contributions
@@ -180,3 +182,16 @@ def test_numbers_are_written_as_people_write_them(number: Any, text: str) -> Non
 def test_differences_have_signs_and_shares_percents() -> None:
     assert (signed(2.5), signed(-2), signed(0)) == ("+2.5", "-2", "0")
     assert (percent(0.4231), percent(0.00012345)) == ("42.3 %", "0.012345 %")
+
+
+def test_places_of_rows_are_those_that_a_frame_shows(spark: SparkSession, ls: Session) -> None:
+    """A capture may have the same rows in another order."""
+    rows = [(n, (7 * n) % 5, n) for n in range(40)]
+    ls.track("r", spark.createDataFrame(rows, "id int, k int, v int").repartition(3), key="id")
+    q = ls.sql("SELECT k, sum(v) AS s FROM r GROUP BY k")
+    for place, shown in enumerate(q.collect()):
+        for row in q.contributions("s", place).to_pylist():
+            assert row["k"] == shown["k"]
+            assert row["_after"] - row["_effect"] == shown["s"]
+    with pytest.raises(CaptureError, match="The answer has 5 rows, none 5"):
+        q.contributions("s", 5)
