@@ -92,6 +92,8 @@ def generate(seed: int) -> CellQuery:
         f"SELECT n, v FROM (SELECT r.k AS n, {call} AS v FROM {source} GROUP BY r.k) t WHERE n > 0",
         f"SELECT r.id AS n, {value} AS v FROM {source} UNION ALL SELECT s.id + 50, e FROM s",
         f"SELECT r.id AS n, b - (SELECT {call} FROM {source}) AS v FROM r",
+        f"SELECT coalesce(r.k, 9 * grouping(r.k)) AS n, {call} AS v FROM {source} "
+        "GROUP BY ROLLUP (r.k)",
     )
     if seed % 3 == 1:
         texts = (

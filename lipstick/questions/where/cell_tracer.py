@@ -16,6 +16,7 @@ from lipstick.engines.memory.elements import ElementRows
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.keys import distinct
+from lipstick.engines.memory.member_groups import in_sets
 from lipstick.engines.memory.member_rows import MemberRows
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.state import known_values, same
@@ -49,6 +50,7 @@ from rewriter.blocks import (
     EXPANDED,
     GROUP,
     MEMBER,
+    SET_NUMBER,
     UNION,
     Block,
     Core,
@@ -208,22 +210,34 @@ class CellTracer:
             self._read(members, aggregate_uses(aggregate), among, role)
 
     def _read(
-        self, members: Members, read: Iterator[ColumnUse], positions: Array, role: ValueRole
+        self,
+        members: Members,
+        read: Iterator[ColumnUse],
+        positions: Array,
+        role: ValueRole,
+        number: int = 0,
     ) -> None:
-        """Add the cells behind the columns that a scalar reads of some members."""
+        """Add the cells behind the columns that a scalar reads of some members.
+
+        ``number`` is that of the grouping set that the members are in.
+        """
 
         def column(alias: str, its: str, at: Array) -> pa.Array:
-            return members.resolve(at, members.base)(alias, its).to_arrow(len(at))
+            numbers = np.full(len(at), number)
+            return in_sets(members.resolve(at, members.base), numbers)(alias, its).to_arrow(len(at))
 
         for use, at in taken(read, positions, column):
             self._of_members(members, use.alias, use.name, at, use.role.then(role))
 
     def _of_group(self, rows: GroupRows, name: str, positions: Array, role: ValueRole) -> None:
-        members, owners = rows.grouping.present_members(positions)
         call = dict(rows.members.block.aggregates).get(name)
         if call is None:
-            self._read(rows.members, uses(dict(rows.members.block.keys)[name]), members, role)
+            key = dict(rows.members.block.keys)[name]
+            for number, groups in _by_set(rows, positions):
+                members, _ = rows.grouping.present_members(groups)
+                self._read(rows.members, uses(key), members, role, number)
             return
+        members, owners = rows.grouping.present_members(positions)
         result = rows.base.take(name, positions)
         self._of_call(rows.members, call, members, owners, result, role)
 
@@ -548,6 +562,18 @@ def _evaluated(scalar: Scalar, at: Array, column: Column) -> pa.Array:
         )
     except NeedsSparkError as error:
         raise not_followed(f"the condition {condition.text}") from error
+
+
+def _by_set(rows: GroupRows, groups: Array) -> Iterator[tuple[int, Array]]:
+    """Yield the number of each grouping set, and the groups of it; 0 where there are no sets."""
+    own = (EXPANDED, SET_NUMBER)
+    number = next((name for name, key in rows.grouping.keys if key.column == own), None)
+    if number is None:
+        yield 0, groups
+        return
+    numbers = rows.base.take(number, groups).to_numpy(zero_copy_only=False)
+    for each in np.unique(numbers):
+        yield int(each), groups[numbers == each]
 
 
 def not_followed(what: str) -> CapabilityError:

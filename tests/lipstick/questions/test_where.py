@@ -63,6 +63,15 @@ def test_an_extreme_is_a_copy_of_one_cell_and_chosen_among_others(tmp_path: Path
     assert {(d.column, d.subtype) for d in found.deciding} == {("k", "GROUP_BY")}
 
 
+def test_a_key_of_a_grouping_set_is_from_the_members_of_its_group(tmp_path: Path) -> None:
+    sql = "SELECT k, b, count(*) AS n FROM r GROUP BY ROLLUP (k, b)"
+    subtotal = _where(sql, tmp_path / "subtotal", "c0", c0=1, c1=None)
+    assert (subtotal.kind, subtotal.value) == ("copied", 1)
+    assert _cells(subtotal) == {"copied": {("r.k", 0), ("r.k", 1)}}
+    assert _cells(_where(sql, tmp_path / "row", "c0", c0=1, c1=5)) == {"copied": {("r.k", 0)}}
+    assert _where(sql, tmp_path / "left out", "c1", c0=1, c1=None).kind == "constant"
+
+
 def test_windows_copy_the_cell_of_another_row_or_compute_from_their_frame(tmp_path: Path) -> None:
     window = "OVER (PARTITION BY k ORDER BY id DESC)"
     found = _where(f"SELECT id, lag(b, 1, 0) {window} AS v FROM r", tmp_path / "lag", c0=0)
