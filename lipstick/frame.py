@@ -508,7 +508,9 @@ class AnnotatedFrame(Questions[DataFrame]):
         if not isinstance(row, int) or row < 0 or len(rows := self.df.take(row + 1)) <= row:
             return row
         # The last digits of sums of doubles depend on the order, too.
-        return {n: v for n, v in rows[row].asDict().items() if not isinstance(v, float)}
+        return {
+            n: v for n, v in rows[row].asDict(recursive=True).items() if not isinstance(v, float)
+        }
 
     def _relation_named(self, name: str | None) -> str | None:
         return None if name is None else next(iter(self._session.by_relation({name: None})))

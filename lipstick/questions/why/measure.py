@@ -374,6 +374,9 @@ def rows_with(answer: pa.Table, values: Mapping[str, Any]) -> Array:
         column = answer.column(column_of(answer.column_names, name)).combine_chunks()
         if value is None:
             matching = column.is_null()
+        elif pa.types.is_nested(column.type):
+            wanted = compared(name, value, column.type).as_py()
+            matching = pa.array([each == wanted for each in column.to_pylist()], pa.bool_())
         else:
             matching = pc.equal(column, compared(name, value, column.type)).fill_null(False)
         chosen &= matching.to_numpy(zero_copy_only=False)
@@ -391,7 +394,7 @@ def compared(name: str, value: Any, kind: pa.DataType) -> pa.Scalar:
     try:
         if is_time(kind) and isinstance(value, str | date):
             return moment(value, kind)
-        return pa.scalar(value).cast(kind)
+        return pa.scalar(value, kind) if pa.types.is_nested(kind) else pa.scalar(value).cast(kind)
     except (pa.ArrowException, UninterpretableError) as error:
         written = " Write it as 2026-01-31 12:30:00." if pa.types.is_timestamp(kind) else ""
         raise CaptureError(

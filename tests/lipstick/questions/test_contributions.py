@@ -71,6 +71,20 @@ def test_inputs_are_left_out_one_by_one_and_in_groups(tmp_path: Path) -> None:
     assert capture.contributions("c", by="sales").num_rows == 5  # one has NULL
 
 
+def test_a_row_is_named_by_structs_and_arrays(tmp_path: Path) -> None:
+    sql = (
+        "SELECT named_struct('area', area) AS s, array(area, 'x') AS a, sum(price) AS total "
+        "FROM sales GROUP BY area"
+    )
+    capture = captured(sql, tmp_path)
+    for row in ({"s": {"area": "b"}}, {"a": ["b", "x"]}, {"s": {"area": "b"}, "a": ["b", "x"]}):
+        assert {key for (key,) in shown(capture.contributions("total", row), "id")} == {3, 4, 5}
+    with pytest.raises(CaptureError, match="0 rows of the answer are meant"):
+        capture.contributions("total", {"s": {"area": "c"}})
+    with pytest.raises(CaptureError, match=r"'a' of the answer is of type list.* compared with 5"):
+        capture.contributions("total", {"a": 5})
+
+
 def test_a_row_that_having_takes_away_is_gone(tmp_path: Path) -> None:
     sql = "SELECT area, sum(price) AS total FROM sales GROUP BY area HAVING count(*) > 2"
     found = captured(sql, tmp_path).contributions("total", {"area": "b"})
