@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, TypeGuard
 
 from sqlglot import exp
@@ -28,6 +29,10 @@ from rewriter.position import Span
 
 if TYPE_CHECKING:
     from rewriter.bind.scalars import ScalarBinder
+
+
+_WITH_NULL = (exp.Case, exp.Cast, exp.Coalesce, exp.Greatest, exp.If, exp.Least, exp.Nullif)
+"""Calls that may have a value though an argument is NULL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +273,13 @@ def _unless_null(node: exp.In, value: Scalar, binder: ScalarBinder) -> Scalar:
     """
     left = unwrap(node.this)
     may_be_null = (exp.Case, exp.Cast, exp.Null, exp.Nullif)
-    if left.find(exp.Column, exp.From) is not None or left.find(*may_be_null) is None:
+    if left.find(*may_be_null) is None:
+        return value
+    if left.find(exp.Column, exp.From) is not None:
+        calls = (call for call in left.find_all(exp.Func) if not isinstance(call, _WITH_NULL))
+        if any(map(_is_null, chain.from_iterable(call.iter_expressions() for call in calls))):
+            problem = "IN (subquery) of a call of NULL is not supported"
+            raise binder.context.source.unsupported(problem, "Write NULL if it is NULL.", node)
         return value
     if isinstance(left, exp.Cast) and left.is_type(*exp.DataType.TEMPORAL_TYPES):
         return value  # as literals of dates and times are read

@@ -18,6 +18,16 @@ Write TRUE or FALSE.
 -- advised
 SELECT (a IN (SELECT x FROM l)) = FALSE AS i FROM t
 
+-- title: in of a call of null
+SELECT abs(a + NULL) IN (SELECT x FROM l) AS i FROM t
+-- error
+UnsupportedError: IN (subquery) of a call of NULL is not supported at 1:8
+  SELECT abs(a + NULL) IN (SELECT x FROM l) AS i FROM t
+         ^^^
+Write NULL if it is NULL.
+-- advised
+SELECT NULL IN (SELECT x FROM l) AS i FROM t
+
 -- title: in compared with false
 SELECT a FROM t WHERE (a IN (SELECT x FROM l)) = false OR NOT (a IN (SELECT x FROM l) OR b = 1)
 -- expected
