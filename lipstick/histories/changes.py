@@ -126,9 +126,7 @@ def stored_changes(
 
     from lipstick.tracking.stored_rows import stored_rows
 
-    if not have_exact_keys(
-        keys, pa.schema([schema.field(name) for name in keys.column_names]).empty_table()
-    ):
+    if not have_exact_keys(keys, schema.empty_table().select(keys.column_names)):
         return None
     files = None if chain.table is None else chain.table.own_files(numbers)
     if files is None:

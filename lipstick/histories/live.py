@@ -217,8 +217,7 @@ def execute(live: LiveTables, target: StatementTarget) -> None:
     written = read_statement(spark, text)
     _check_columns(target.tracked, table)
     commits = _commits_after(table, target.version)
-    known = history._table_of(target.tracked.name)
-    if known is not None:
+    if (known := history._table_of(target.tracked.name)) is not None:
         commits = _restored(history, known, commits)
     own = live.catalog().tracked[target.tracked.name.lower()]
     if not all(map(keeps_rows, commits)):
@@ -596,7 +595,8 @@ def _check_columns(tracked: Tracked, table: VersionedTable) -> None:
                 "compare its values",
                 "Run the statement by spark.sql; it is not followed.",
             )
-    shape_of(tracked.schema, None if table.format == "iceberg" else table)  # it has no CHAR
+    if table.format != "iceberg":
+        shape_of(tracked.schema, table)  # refuses a CHAR, which Iceberg does not have
 
 
 def _up_to(

@@ -224,9 +224,9 @@ def _compared_values(node: exp.EQ | exp.NEQ, binder: ScalarBinder) -> Scalar | N
 
 def _negation(node: exp.Not, binder: ScalarBinder) -> Scalar | None:
     operand = unwrap(node.this)
-    if _is_in(operand) and _is_null(operand.this):
-        return exp.Not(this=exp.paren(_null_in(operand, binder)))
     if _is_in(operand):
+        if _is_null(operand.this):
+            return exp.Not(this=exp.paren(_null_in(operand, binder)))
         reasons = binder.subqueries.found(node, lambda: not_in(operand, binder))
         anyone = exp.or_(*(reason.column() for reason in reasons), copy=False)
         found = _unless_null(operand, anyone, binder)
