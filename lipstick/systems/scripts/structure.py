@@ -26,13 +26,14 @@ class Structure:
         By file and line of a head, further lines that belong to it: those in a function that
         declare names global or nonlocal, and the heads of the handlers of a `try`.
     keywords
-        By file and line the line of the `else` or `finally` that the line stands behind; of a `try`
-        without handlers that of its `finally`. They compute nothing, and a program needs them.
+        By file and line the lines of each `else` and `finally` that the line stands behind, and of
+        a `try` without handlers that of its `finally`. They compute nothing, and a program needs
+        them.
     """
 
     heads: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     companions: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
-    keywords: dict[tuple[int, int], int] = field(default_factory=dict)
+    keywords: dict[tuple[int, int], list[int]] = field(default_factory=dict)
 
     def closed(self, places: Iterable[Place], *, keywords: bool = False) -> set[tuple[int, int]]:
         """The lines of places, and the heads of all that they stand in, as (file, line).
@@ -51,8 +52,8 @@ class Structure:
             head = self.heads.get((file, line))
             more = [] if head is None else list(range(head[0], head[1] + 1))
             more += self.companions.get((file, line), ())
-            if keywords and (file, line) in self.keywords:
-                more.append(self.keywords[file, line])
+            if keywords:
+                more += self.keywords.get((file, line), ())
             for number in more:
                 if (file, number) not in lines:
                     lines.add((file, number))
@@ -124,7 +125,7 @@ def _add(
                 built.heads[file, line] = head
         for keyword, body in _alternatives(text.lines, statement):
             for line in range(body[0].lineno, (body[-1].end_lineno or body[-1].lineno) + 1):
-                built.keywords.setdefault((file, line), keyword)
+                built.keywords.setdefault((file, line), []).append(keyword)
         for first, last, body in _parts(statement, start):
             if first != start and head is not None:
                 # The head of a handler or case stands in the statement itself.
@@ -145,7 +146,8 @@ def _add_companions(built: Structure, text: _Text, statement: ast.stmt, start: i
         built.companions[file, start] = heads
         if not heads:
             before = (statement.orelse or statement.body)[-1]
-            built.keywords[file, start] = _keyword(text.lines, before, statement.finalbody)
+            keyword = _keyword(text.lines, before, statement.finalbody)
+            built.keywords.setdefault((file, start), []).append(keyword)
     if text.declares and isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
         declared = tuple(
             node.lineno

@@ -41,3 +41,36 @@ def test_changes_outside_of_a_slice_do_not_matter(part: int) -> None:
                 assert shown(after[name]) == shown(whole[name]), f"seed {seed}, {name}: {other[1]}"
                 compared += 1
     assert compared > PROGRAMS * 10
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_a_slice_alone_computes_the_same(part: int) -> None:
+    compared = 0
+    for seed in range(part * PROGRAMS, (part + 1) * PROGRAMS):
+        text = program(seed, 4)
+        try:
+            whole = run(ast.parse(text))
+        except NotEndedError:
+            continue
+        provenance = text_provenance(text)
+        for name in VARIABLES:
+            alone = run(ast.parse(provenance.slice(name)))
+            assert shown(alone[name]) == shown(whole[name]), f"seed {seed}, {name}"
+            compared += 1
+    assert compared > PROGRAMS
+
+
+@pytest.mark.parametrize("keyword", ["else:", "finally:"])
+def test_else_inside_of_else_stays(keyword: str) -> None:
+    head = "if x > 3:" if keyword == "else:" else "try:"
+    text = f"""x = int("1")
+if x > 4:
+    y = 1
+else:
+    {head}
+        y = 2
+    {keyword}
+        for z in range(x):
+            y = 3
+"""
+    assert run(ast.parse(text_provenance(text).slice("y")))["y"] == 3
