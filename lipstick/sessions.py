@@ -350,7 +350,8 @@ class Session:
     ) -> AnnotatedFrame:
         """Annotate a query; ``shown`` is its text without the blanks that keep its place.
 
-        Keys of versions that statements made are verified when a query first reads them.
+        Keys of versions that statements made are verified when a query first reads them. Without
+        ``verify``, its relations were looked at just now.
         """
         self._define_versions(query)
         with readable_types(), naming_settings(self.spark), self._views.in_force():
@@ -362,7 +363,7 @@ class Session:
                 check_columns(self.spark, (t for t in self._tracked.values() if t.name in query))
                 raise
             with reading(query, accepted=True):
-                return self._frame(prepared)
+                return self._frame(prepared) if verify else AnnotatedFrame(self, prepared)
 
     # -- statements that changed tables: a session that knows none; see `lipstick.histories` ---
 

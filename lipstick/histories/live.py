@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 
 from lipstick.dataframes.jvm import sequence
 from lipstick.errors import (
@@ -247,9 +247,7 @@ def _new_versions(table: VersionedTable, before: int) -> list[int]:
     StatementError
         When something else changed the table at the same time.
     """
-    made = table.current()
-    assert made is not None
-    if made == before or table.follows(made, before):
+    if (made := table.next_after(before)) is not None:
         return [made]
     after = _commits_after(table, before)
     if not all(map(keeps_rows, after[1:])):
@@ -513,9 +511,10 @@ def _earliest(made: Sequence[int | None]) -> list[bool]:
 def _text_to_run(spark: SparkSession, target: StatementTarget) -> str:
     """Return the text of a statement that names its table, and has the moment as literals."""
     statement, own = target.statement, target.tracked
-    check_fragments(spark, statement.text)
-    moments = moments_of(statement)
-    row = spark.sql(f"SELECT {', '.join(moments.values())}").head() if moments else ()
+    row: Row | None = None
+    if moments := moments_of(statement):
+        check_fragments(spark, statement.text)  # before a text is made of them
+        row = spark.sql(f"SELECT {', '.join(moments.values())}").head()
     by_relation = dotted(statement.table) == own.name.lower() and not own.called_as_its_table
     return statement_to_run(
         statement.text,

@@ -63,6 +63,8 @@ _QUERY = re.compile(r"[\s(]*(?:select|with|values|from)\b", re.IGNORECASE)
 _SEED = re.compile(r"\b((?:rand|randn|randstr|shuffle|uniform|uuid)\(.*?)-?\d{10,}")
 _SAMPLE = re.compile(r"(\bSample [^,\n]+, [^,\n]+, (?:true|false), )-?\d+")
 _WORD = re.compile(r"[A-Za-z_]\w*|\d+")
+_PLAIN = re.compile(r"(?:[\w\s*,.]|`\w+`)+")
+"""Texts in which only blanks separate words, so that the number of blanks does not matter."""
 
 _NOTHING = "(nothing)"
 
@@ -165,6 +167,8 @@ def check_understood(
     with temporary_settings(spark, _SETTINGS):
         frame = _sql(spark, sql, args)
         schema = frame.schema
+        if sql.split() == emitted.split() and _PLAIN.fullmatch(sql):
+            return schema  # Spark reads one text
         written_plans = _plans(spark, frame, sql, args)
         try:
             emitted_plans = _plans(spark, _sql(spark, emitted, args), emitted, args)

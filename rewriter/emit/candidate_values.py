@@ -352,11 +352,11 @@ def aggregates_of(condition: Scalar) -> list[tuple[str, str, Scalar]]:
 
     Each with its name, its column, and the condition with the column ``_aggregate`` in its place.
     """
-    found = []
-    for call in condition.find_all(*_AGGREGATES):
-        if isinstance(call.this, exp.Column):
-            found.append((call.key.upper(), call.this.name, _without(condition, call)))
-    return found
+    return [
+        (call.key.upper(), call.this.name, _without(condition, call))
+        for call in condition.find_all(*_AGGREGATES)
+        if isinstance(call.this, exp.Column)
+    ]
 
 
 def _without(condition: Scalar, call: Scalar) -> Scalar:

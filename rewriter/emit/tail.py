@@ -60,9 +60,9 @@ def monomial(block: Block) -> Scalar:
     """Return the struct of a member: its tokens and references, and the values of its tensors."""
     if block.kind is Kind.UNION:
         raise ValueError("a union takes the annotations of its branches")
-    fields: list[Named] = []
-    for token in block.tokens:
-        fields.append((token.alias, pack([qualified(MEMBER, c) for c in token.columns])))
+    fields: list[Named] = [
+        (token.alias, pack([qualified(MEMBER, c) for c in token.columns])) for token in block.tokens
+    ]
     for lookup in block.joined:
         ids = [qualified(lookup.alias, c) for c in lookup.block.identity]
         fields.append((lookup.alias, pack(ids)))

@@ -252,8 +252,8 @@ class Deletions:
                     rests = np.array([left - at])
                 else:
                     continue
-                for rest in rests[before[rests] + own[at] == least].tolist():
-                    stack.append((place - 1, rest, (at, after)))
+                found = rests[before[rests] + own[at] == least].tolist()
+                stack.extend((place - 1, rest, (at, after)) for rest in found)
 
 
 def with_times(gate: Gate) -> Iterable[tuple[int, int]]:

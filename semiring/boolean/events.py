@@ -425,10 +425,9 @@ def too_hard(decisions: int) -> ExactnessError:
 def independent(part: Iterable[int], tokens: Sequence[frozenset[Token]]) -> list[list[int]]:
     """Return members in groups that share no token."""
     owner: dict[Token, int] = {}
-    shared = []
-    for member in part:
-        for token in tokens[member]:
-            shared.append((member, owner.setdefault(token, member)))
+    shared = [
+        (member, owner.setdefault(token, member)) for member in part for token in tokens[member]
+    ]
     return [sorted(group) for group in connected_components(part, shared)]
 
 

@@ -139,11 +139,12 @@ class DifferenceParts:
     @property
     def table(self) -> pa.Table:
         """The parts: part, relation, change, rows, value; of edits, kinds of changes, the rest."""
-        rows: list[dict[str, Any]] = []
+        rows: list[dict[str, Any]] = [
+            {"part": "code", "change": each.sentence, "value": float(each.part)}
+            for each in self.edits
+        ]
         if self.code and not self.edits:
             rows.append({"part": "code", "value": float(self.code)})
-        for each in self.edits:
-            rows.append({"part": "code", "change": each.sentence, "value": float(each.part)})
         for name, changed in self.changes.items():
             by_row = self._by_row[name]
             for kind, word in enumerate(KINDS):

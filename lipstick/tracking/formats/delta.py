@@ -21,6 +21,7 @@ from pyspark.sql import functions as F
 
 from lipstick.errors import SourceError, first_line
 from lipstick.tracking.formats.versions import (
+    Layout,
     Leaf,
     Moment,
     TableVersion,
@@ -79,9 +80,10 @@ class VersionedDelta:
         assert last is not None
         return int(last["version"])
 
-    def follows(self, version: int, before: int) -> bool:
-        """Return True if a commit is the next after another."""
-        return version == before + 1
+    def next_after(self, before: int) -> int | None:
+        """Return the last commit if it is another one or the next after it; else None."""
+        version = self.current()
+        return version if version in (before, before + 1) else None
 
     def history(self) -> list[TableVersion]:
         """Return the commits that the log still has, the oldest first."""
@@ -124,16 +126,17 @@ class VersionedDelta:
             f"DESCRIBE HISTORY {self.table} has its versions.",
         )
 
-    def metadata(self, version: int | None) -> dict[str, dict[str, Any]]:
-        """Return what the log notes of columns, such as how they are generated, by name.
+    def layout(self, version: int | None) -> Layout:
+        """Return what the log notes of columns, such as how they are generated.
 
         A session over Spark Connect cannot ask for it.
         """
         index = self._index(version)
         if index is None:
-            return {}
+            return Layout({}, self.partitions)
         fields = json.loads(index.snapshotAtAnalysis().metadata().schemaString())["fields"]
-        return {field["name"]: field.get("metadata", {}) for field in fields}
+        notes = {field["name"]: field.get("metadata", {}) for field in fields}
+        return Layout(notes, self.partitions)
 
     def _index(self, version: int | None) -> Any:
         """Return Delta's index of the files of a version; None: over Spark Connect."""

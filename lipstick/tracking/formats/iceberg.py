@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from lipstick.errors import SourceError, first_line
 from lipstick.tracking.formats.versions import (
     EMPTY,
+    Layout,
     Leaf,
     Moment,
     TableVersion,
@@ -52,16 +53,23 @@ class VersionedIceberg:
 
     def current(self) -> int:
         """Return the snapshot of the main branch."""
-        table = self._loaded()
+        return self._current(self._loaded())
+
+    def _current(self, table: Any) -> int:
         if table is None:
             return self.reference("main") or EMPTY
         table.refresh()
         snapshot = table.currentSnapshot()
         return EMPTY if snapshot is None else int(snapshot.snapshotId())
 
-    def follows(self, version: int, before: int) -> bool:
-        """Return True if a snapshot has another as its parent, or replaces the table after it."""
+    def next_after(self, before: int) -> int | None:
+        """Return the current snapshot if it is another one or directly after it; else None."""
         table = self._loaded()
+        version = self._current(table)
+        return version if version == before or self._follows(table, version, before) else None
+
+    def _follows(self, table: Any, version: int, before: int) -> bool:
+        """Return True if a snapshot has another as its parent, or replaces the table after it."""
         if table is None:
             snapshots = self._metadata("snapshots").where(F.col("snapshot_id") == version)
             row = snapshots.select("parent_id").head()
@@ -169,21 +177,31 @@ class VersionedIceberg:
 
     def schema(self, version: int | None) -> StructType:
         """Return the columns of a snapshot; None: of the table as it is now."""
-        return self.read(version).schema
+        return (self.read(version) if version else self._now()).schema
 
-    def metadata(self, version: int | None) -> dict[str, dict[str, Any]]:
-        """Return the numbers of the columns of a snapshot by their names.
+    def layout(self, version: int | None) -> Layout:
+        """Return the numbers of the columns of a snapshot, and what always partitioned the table.
 
         A session over Spark Connect cannot ask for them.
         """
         table = self._loaded()
         if table is None:
-            return {}
+            return Layout({}, ())
         snapshot = table.snapshot(version) if version else None
         known = None if snapshot is None else snapshot.schemaId()
         schema = table.schema() if known is None else table.schemas().get(known)
         columns = self._parsed("SchemaParser", schema)
-        return {column["name"]: {FIELD: column["id"]} for column in columns}
+        numbers = {column["name"]: {FIELD: column["id"]} for column in columns}
+        return Layout(numbers, self._partitions(table))
+
+    def _partitions(self, table: Any) -> tuple[str, ...]:
+        """Return the columns by whose values alone the table has always been partitioned."""
+        if table.specs().size() != 1:
+            return ()
+        fields = self._parsed("PartitionSpecParser", table.spec())
+        if any(field["transform"] != "identity" for field in fields):
+            return ()
+        return tuple(str(table.schema().findColumnName(field["source-id"])) for field in fields)
 
     def _parsed(self, parser: str, of: Any) -> list[dict[str, Any]]:
         """Return the fields of a schema or specification, which a parser of Iceberg writes.
@@ -194,17 +212,6 @@ class VersionedIceberg:
         written = getattr(jvm.org.apache.iceberg, parser).toJson(of)
         fields: list[dict[str, Any]] = json.loads(written)["fields"]
         return fields
-
-    @property
-    def partitions(self) -> tuple[str, ...]:
-        """The columns by whose values alone the table has always been partitioned."""
-        table = self._loaded()
-        if table is None or table.specs().size() != 1:
-            return ()
-        fields = self._parsed("PartitionSpecParser", table.spec())
-        if any(field["transform"] != "identity" for field in fields):
-            return ()
-        return tuple(str(table.schema().findColumnName(field["source-id"])) for field in fields)
 
     def files(self, version: int | None) -> list[str]:
         """Return the data files and delete files of a snapshot."""

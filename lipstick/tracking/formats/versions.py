@@ -48,6 +48,16 @@ class TableVersion:
     """The version that the operation read or followed; None: the first."""
 
 
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What a format notes of the columns of a version."""
+
+    metadata: Mapping[str, Mapping[str, Any]]
+    """The notes of each column, by its name."""
+    partitions: tuple[str, ...]
+    """The columns that partition the table by their plain values; empty: none do."""
+
+
 class VersionedTable(Protocol):
     """A table of a format that keeps its versions."""
 
@@ -66,8 +76,8 @@ class VersionedTable(Protocol):
     def current(self) -> int:
         """Return the version that readers see now."""
 
-    def follows(self, version: int, before: int) -> bool:
-        """Return True if a version was committed directly after another."""
+    def next_after(self, before: int) -> int | None:
+        """Return the current version if it is another one or directly after it; else None."""
 
     def history(self) -> list[TableVersion]:
         """Return the versions that led to the current one, the oldest first.
@@ -107,15 +117,11 @@ class VersionedTable(Protocol):
     def schema(self, version: int | None) -> StructType:
         """Return the columns of a version; None: of the table as it is now."""
 
-    def metadata(self, version: int | None) -> Mapping[str, Mapping[str, Any]]:
-        """Return what the format notes of the columns of a version, by name.
+    def layout(self, version: int | None) -> Layout:
+        """Return what the format notes of the columns of a version.
 
         A session over Spark Connect cannot ask for it.
         """
-
-    @property
-    def partitions(self) -> tuple[str, ...]:
-        """The columns that partition the table by their plain values; empty: none do."""
 
     def files(self, version: int | None) -> list[str]:
         """Return the URIs of the files that a version consists of."""

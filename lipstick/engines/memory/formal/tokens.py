@@ -122,10 +122,11 @@ class ValuedTokens:
 
     def elements(self, numbers: Array) -> Array:
         """Return the values of tokens with ascending numbers, as an array of elements."""
-        parts = [self.semiring.zeros(0)]
-        for scan in self.tokens.scans(numbers):
-            parts.append(self.valuations[scan.relation].lookup(scan.columns, scan.length))
-        return np.concatenate(parts)
+        parts = (
+            self.valuations[scan.relation].lookup(scan.columns, scan.length)
+            for scan in self.tokens.scans(numbers)
+        )
+        return np.concatenate([self.semiring.zeros(0), *parts])
 
     def of(self, token: Token) -> Any:
         """Return the value of a token."""
