@@ -138,13 +138,14 @@ class ScriptGraph:
         if node.operation not in ("union", "selection", DOUBT):
             # Conditions and candidates have places of their own, and a doubt adds no line.
             places_of_node.add(node.place)
-        instance = node.instance
+        calls = (self.instances[number - 1].call for number in self.around(node.instance))
+        return places_of_node.union(call for call in calls if call is not None)
+
+    def around(self, instance: int) -> Iterator[int]:
+        """Yield an instance and those that it stands in, from inside; nothing for the script, 0."""
         while instance:
-            instance_of = self.instances[instance - 1]
-            if instance_of.call is not None:
-                places_of_node.add(instance_of.call)
-            instance = instance_of.outer
-        return places_of_node
+            yield instance
+            instance = self.instances[instance - 1].outer
 
     def of_kind(self, *kinds: NodeKind) -> list[ScriptNode]:
         """The nodes of some kinds, in the order they were added; safe while the graph changes."""

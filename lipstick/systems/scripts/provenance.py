@@ -273,17 +273,25 @@ class ScriptProvenance:
             reached |= self._reached(seeds, forwards=False)
             places = {place for n in reached for place in self.final.places(self.final.nodes[n])}
             lines = self._structure.closed(places, keywords=True)
-            instances = {self.final.nodes[number].instance for number in reached}
+            inside = {self.final.nodes[number].instance for number in reached}
+            instances = {0}.union(*map(self.final.around, inside))
             seeds = {
                 node.id
                 for node in self.final.nodes.values()
-                if node.instance in instances
+                if self._written_in(node) in instances
                 and (node.place.file, node.place.line) in lines
                 and node.operation not in _WITHOUT_TEXT
             }
         main = self.script.main
         kept = {line for file, line in lines if file == 0}
         return program(main.text, main.tree, kept)
+
+    def _written_in(self, node: ScriptNode) -> int:
+        """Return the instance whose text a node stands in: a parameter's is that of the call."""
+        if not node.instance:
+            return 0
+        instance = self.final.instances[node.instance - 1]
+        return instance.outer if instance.call == node.place else node.instance
 
     def reached(self, nodes: Iterable[int]) -> set[int]:
         """The numbers of the nodes that some depend on, with these."""

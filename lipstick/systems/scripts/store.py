@@ -105,7 +105,8 @@ class _Builder:
 
     def build(self) -> StoredProvenance:
         tokens: dict[str, _Place] = {}
-        outer = [0, *(_outermost(self.source, n) for n in range(1, len(self.source.instances) + 1))]
+        numbers = range(len(self.source.instances) + 1)
+        outer = [[0, *self.source.around(number)][-1] for number in numbers]
         for node in self.source.nodes.values():
             self.places[node.id] = self._node(node, outer[node.instance])
         for node in self.source.nodes.values():
@@ -293,13 +294,6 @@ def _filled(group: _Group, offset: int, keyed: bool) -> Segment:
         _VALUES,
         offset,
     )
-
-
-def _outermost(graph: ScriptGraph, instance: int) -> int:
-    """The call at the top of the script, or the cell, that an invocation stands in."""
-    while graph.instances[instance - 1].outer:
-        instance = graph.instances[instance - 1].outer
-    return instance
 
 
 def stored(graph: ScriptGraph, script: Script) -> StoredProvenance:

@@ -74,3 +74,20 @@ else:
             y = 3
 """
     assert run(ast.parse(text_provenance(text).slice("y")))["y"] == 3
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["a.append(1)", "return 1", "if len(a) > 7:\n        return 1", "b = a[0]\n    return 2"],
+)
+@pytest.mark.parametrize("call", ["f(y)", "f(y + [1])", "g(y)", "[f(y) for _ in range(2)]"])
+def test_arguments_that_do_not_matter_are_still_there(body: str, call: str) -> None:
+    text = f"""def f(a):
+    {body}
+def g(c):
+    return f(c)
+y = [2]
+z = {call}
+"""
+    whole, alone = (run(ast.parse(each)) for each in (text, text_provenance(text).slice("z")))
+    assert alone["z"] == whole["z"]
