@@ -25,7 +25,7 @@ from lipstick.histories.differences import differing_rows, few_rows, is_held
 from lipstick.histories.local_queries import WHOLE, FindRows, KeptTables, LocalQueries
 from lipstick.histories.sql_engine import stored
 from lipstick.tracking.formats.iceberg import FIELD
-from lipstick.tracking.formats.versions import COMMIT, MORE, Layout, VersionedTable
+from lipstick.tracking.formats.versions import COMMIT, MORE, ColumnNotes, VersionedTable
 from lipstick.tracking.local_relations import session_settings
 from lipstick.tracking.views import column_of
 from rewriter.statements import (
@@ -419,8 +419,8 @@ def shape_of(
     UnsupportedError
         A column is a CHAR: Spark pads its values when they are read, and no statement does.
     """
-    layout = Layout({}, ()) if table is None else table.layout(version)
-    noted = layout.metadata
+    notes = ColumnNotes({}, ()) if table is None else table.notes(version)
+    noted = notes.metadata
     for name, kept in noted.items():
         if _CHAR.search(str(kept.get("__CHAR_VARCHAR_TYPE_STRING", ""))):
             raise UnsupportedError(
@@ -441,5 +441,5 @@ def shape_of(
             )
             for field in schema
         ),
-        layout.partitions,
+        notes.partitions,
     )

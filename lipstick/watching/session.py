@@ -336,7 +336,7 @@ class SessionWatch(WrittenTables, ShownResults):
         by_path = write.path if write.table is None else None
         table = None if by_path is None else versioned_path(spark, folder_of(by_path), "delta")
         table = self._table_of(write) if table is None else table
-        partitions = () if table is None else table.layout(None).partitions
+        partitions = () if table is None else table.notes(None).partitions
         if kind == BY_PATH or replaces_part(write.options):
             replaced = write.options.get("replaceWhere")
             return ReplacedPart(write, partitions, replaced is None, replaced)

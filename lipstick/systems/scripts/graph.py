@@ -142,7 +142,7 @@ class ScriptGraph:
         return places_of_node.union(call for call in calls if call is not None)
 
     def around(self, instance: int) -> Iterator[int]:
-        """Yield an instance and those that it stands in, from inside; nothing for the script, 0."""
+        """Yield an instance and the ones around it, the inner first; nothing for the script, 0."""
         while instance:
             yield instance
             instance = self.instances[instance - 1].outer

@@ -21,7 +21,7 @@ from pyspark.sql import functions as F
 
 from lipstick.errors import SourceError, first_line
 from lipstick.tracking.formats.versions import (
-    Layout,
+    ColumnNotes,
     Leaf,
     Moment,
     TableVersion,
@@ -126,17 +126,17 @@ class VersionedDelta:
             f"DESCRIBE HISTORY {self.table} has its versions.",
         )
 
-    def layout(self, version: int | None) -> Layout:
+    def notes(self, version: int | None) -> ColumnNotes:
         """Return what the log notes of columns, such as how they are generated.
 
         A session over Spark Connect cannot ask for it.
         """
         index = self._index(version)
         if index is None:
-            return Layout({}, self.partitions)
+            return ColumnNotes({}, self.partitions)
         fields = json.loads(index.snapshotAtAnalysis().metadata().schemaString())["fields"]
         notes = {field["name"]: field.get("metadata", {}) for field in fields}
-        return Layout(notes, self.partitions)
+        return ColumnNotes(notes, self.partitions)
 
     def _index(self, version: int | None) -> Any:
         """Return Delta's index of the files of a version; None: over Spark Connect."""

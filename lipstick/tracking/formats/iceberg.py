@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from lipstick.errors import SourceError, first_line
 from lipstick.tracking.formats.versions import (
     EMPTY,
-    Layout,
+    ColumnNotes,
     Leaf,
     Moment,
     TableVersion,
@@ -179,20 +179,20 @@ class VersionedIceberg:
         """Return the columns of a snapshot; None: of the table as it is now."""
         return (self.read(version) if version else self._now()).schema
 
-    def layout(self, version: int | None) -> Layout:
+    def notes(self, version: int | None) -> ColumnNotes:
         """Return the numbers of the columns of a snapshot, and what always partitioned the table.
 
         A session over Spark Connect cannot ask for them.
         """
         table = self._loaded()
         if table is None:
-            return Layout({}, ())
+            return ColumnNotes({}, ())
         snapshot = table.snapshot(version) if version else None
         known = None if snapshot is None else snapshot.schemaId()
         schema = table.schema() if known is None else table.schemas().get(known)
         columns = self._parsed("SchemaParser", schema)
         numbers = {column["name"]: {FIELD: column["id"]} for column in columns}
-        return Layout(numbers, self._partitions(table))
+        return ColumnNotes(numbers, self._partitions(table))
 
     def _partitions(self, table: Any) -> tuple[str, ...]:
         """Return the columns by whose values alone the table has always been partitioned."""

@@ -49,7 +49,7 @@ class TableVersion:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ColumnNotes:
     """What a format notes of the columns of a version."""
 
     metadata: Mapping[str, Mapping[str, Any]]
@@ -117,7 +117,7 @@ class VersionedTable(Protocol):
     def schema(self, version: int | None) -> StructType:
         """Return the columns of a version; None: of the table as it is now."""
 
-    def layout(self, version: int | None) -> Layout:
+    def notes(self, version: int | None) -> ColumnNotes:
         """Return what the format notes of the columns of a version.
 
         A session over Spark Connect cannot ask for it.
