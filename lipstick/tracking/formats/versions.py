@@ -50,7 +50,7 @@ class TableVersion:
 
 @dataclass(frozen=True, slots=True)
 class ColumnNotes:
-    """What a format notes of the columns of a version."""
+    """The notes of a format about the columns of a version."""
 
     metadata: Mapping[str, Mapping[str, Any]]
     """The notes of each column, by its name."""
