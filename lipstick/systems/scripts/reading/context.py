@@ -195,6 +195,32 @@ class Context(Regions):
             self.state.current[number] = PyValue()
         return self.named[name]
 
+    def inside(self, regions: Iterable[int]) -> frozenset[int]:
+        """Return the objects that parts of others may be, in a loop also what it puts there later.
+
+        The later ones are one region until then.
+        """
+        holders = frozenset(regions)
+        if self.loops:
+            self._expect(holders)
+        return Regions.inside(self, holders)
+
+    def _expect(self, regions: Iterable[int]) -> None:
+        """Let the body of a loop put parts into objects after it has read their parts."""
+        last = self.loops[-1].began
+        for group in {self.group(region) for region in regions}:
+            if group <= last and (group in self.divided or group in self.made):
+                loop = next(loop for loop in self.loops if group <= loop.began)
+                if group not in loop.later:
+                    later, before = self.fresh(), self.contents.get(group, NO_REGIONS)
+                    self.graph.names[later] = self.graph.names.get(group, "")
+                    loop.later[group] = later, frozenset(before)
+                    self.expected.add(later)
+                    self.divide(later, [later])
+                    if self.same(group) <= self.plain:
+                        self.plain.add(later)
+                    self.put(group, later)
+
     # -- nodes ---------------------------------------------------------------------------------
 
     def node(self, kind: NodeKind, name: str, operation: str, **properties: Any) -> ScriptNode:
@@ -327,6 +353,8 @@ class Context(Regions):
             for read in self.runs(self, [value.target.function]):
                 refs.update(dict.fromkeys(read.refs))
         lookup = self.lookup if self.loops else self.state.current.get
+        if self.loops:
+            self._expect(self.reach(value.regions))
         for region in self.reach(value.regions):
             held = lookup(region)
             if held is not None:

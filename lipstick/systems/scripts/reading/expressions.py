@@ -67,11 +67,13 @@ def binary(context: Context, op: ast.operator, left: PyValue, right: PyValue, ho
     regions = NO_REGIONS
     if kind not in IMMUTABLE and kind not in FRAMES:
         # Of lists the result holds the same elements.
-        if left.regions or right.regions:
+        if both := left.regions | right.regions:
             region = context.region(sign(op))
             context.divide(region)
             if not isinstance(op, _ARITHMETIC):
-                context.keep([region], context.inside(left.regions | right.regions))
+                context.keep([region], context.inside(both))
+            if {left.kind, right.kind} <= PLAIN_KINDS and both <= context.plain:
+                context.plain.add(region)
             regions = frozenset([region])
     elif kind in COPIED:
         regions = frozenset([context.region(sign(op))])

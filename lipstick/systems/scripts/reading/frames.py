@@ -26,6 +26,11 @@ class LoopFrame:
         the region whose head they have.
     assigned
         Names that the body assigns, as far as the text shows.
+    began
+        The last region before the loop.
+    later
+        By object before the loop, whose parts the body has read: the region of those that the body
+        may put there after that, and the parts that it had.
     ends, breaks
         Per end of an iteration, and per `break`: its conditions and what was changed until then.
     """
@@ -34,10 +39,12 @@ class LoopFrame:
     assigned: frozenset[str]
     path_base: int
     mark: int
+    began: int
     touched: dict[Key, PyValue | None] = field(default_factory=dict)
     heads: dict[Key, PyValue] = field(default_factory=dict)
     versions: dict[tuple[Reference, ...], int] = field(default_factory=dict)
     objects: dict[int, int] = field(default_factory=dict)
+    later: dict[int, tuple[int, frozenset[int]]] = field(default_factory=dict)
     ends: list[tuple[list[PyValue], Changes]] = field(default_factory=list)
     breaks: list[tuple[list[PyValue], Changes]] = field(default_factory=list)
 

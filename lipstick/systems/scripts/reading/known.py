@@ -28,6 +28,7 @@ from lipstick.systems.scripts.reading.opaque import (
     is_used_up,
     leave_effects,
 )
+from lipstick.systems.scripts.reading.regions import Regions
 from lipstick.systems.scripts.reading.special import called_by
 from lipstick.systems.scripts.reading.values import (
     COPIED,
@@ -166,10 +167,19 @@ class KnownCall:
             regions = self._regions(process)
         if kind == "defaultdict":
             context.inserting |= regions
+        if fact.shares and not kind and self._is_plain():
+            kind = PLAIN
         if kind == PLAIN or (kind in PLAIN_KINDS and not fact.shares and fact.unknown is None):
             context.plain |= regions
         regions |= _stored_regions(fact, self.arguments, self.owner)
         return PyValue(view.refs, regions, kind, const=_const(fact, self.arguments))
+
+    def _is_plain(self) -> bool:
+        """Return True for a method of a container of Python's that is given only plain values."""
+        held = [self.owner, *self.arguments.all()]
+        regions = regions_of(value for value in held if value is not None)
+        plain = all(value is not None and value.kind in PLAIN_KINDS for value in held)
+        return plain and Regions.inside(self.context, regions) | regions <= self.context.plain
 
     def _written(self, process: ScriptNode) -> tuple[int, ...]:
         """Return the files that the call writes or touches, and note the former in its PE."""

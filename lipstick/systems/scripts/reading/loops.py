@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from lipstick.systems.scripts.graph import ScriptEdge
 from lipstick.systems.scripts.model import Key, NodeKind, Place, Role
@@ -15,7 +15,7 @@ from lipstick.systems.scripts.reading.joins import join
 from lipstick.systems.scripts.reading.names import assigned_names, key_for_writing
 from lipstick.systems.scripts.reading.opaque import advance, is_used_up
 from lipstick.systems.scripts.reading.special import iterated, next_of
-from lipstick.systems.scripts.reading.values import PyValue
+from lipstick.systems.scripts.reading.values import PyValue, Reference
 
 
 def for_loop(context: Context, node: ast.For | ast.AsyncFor) -> None:
@@ -67,6 +67,7 @@ def repeated(
     """Read something that may run any number of times, one after the other."""
     loop = _enter(context, name, assigned)
     body()
+    _join_later(context, loop)
     loop.ends.append(([], context.state.changes(loop.mark)))
     _leave(context, loop, name, [], {}, endless=False)
 
@@ -89,6 +90,7 @@ def _loop(
     context.path.extend(conditions)
     context.walk(context, body)
     context.place = place
+    _join_later(context, loop)
     if not context.dead:
         end = list(context.path[loop.path_base :])
         loop.ends.append((end, context.state.changes(loop.mark)))
@@ -111,9 +113,25 @@ def _loop(
 
 def _enter(context: Context, name: str, assigned: frozenset[str]) -> LoopFrame:
     head = context.node(NodeKind.COMPUTING, name, "head")
-    loop = LoopFrame(head, assigned, len(context.path), context.state.mark())
+    mark = context.state.mark()
+    loop = LoopFrame(head, assigned, len(context.path), mark, context.counter)
     context.loops.append(loop)
     return loop
+
+
+def _join_later(context: Context, loop: LoopFrame) -> None:
+    """Let the parts that iterations find in objects be what the ones before have put there."""
+    for each in context.loops:
+        for group, (later, before) in each.later.items():
+            put = context.contents[context.group(group)] - before - context.same(later)
+            if put:
+                one_class = not before or context.class_of(before) is context.class_of(put)
+                plain = later not in context.plain or put <= context.plain
+                if later in context.relied and not (one_class and plain):
+                    context.leave_open("iterations put objects of several classes there", put)
+                context.alias(put | {later})
+            elif each is loop and later not in context.aliases:
+                context.drop(group, later)
 
 
 def _carry(context: Context, loop: LoopFrame, jumps: list[Changes]) -> None:
@@ -161,6 +179,8 @@ def _feed_head(context: Context, loop: LoopFrame, name: str) -> None:
         node = context.branch(name, path)
         context.graph.link(ScriptEdge(node.id, loop.head.id, Role.BACK))
         again.append((node, changes))
+    _join_kept(context, loop, [changes for _, changes in again])
+    ends = [(node, _by_group(context, changes)) for node, changes in again]
     fed: set[Key] = set()
     while len(fed) < len(loop.heads):
         for key in [key for key in loop.heads if key not in fed]:
@@ -173,24 +193,38 @@ def _feed_head(context: Context, loop: LoopFrame, name: str) -> None:
             held = head.refs[0][1]
             if entry is not None:
                 context.link(entry, first, Role.ACTIVITY, held)
-            for node, changes in again:
-                end = changes.get(key, head)
-                if end is head or key not in changes or end.refs == head.refs:
-                    continue
-                doubts = tuple(ref for ref in end.refs if ref[0] in context.graph.doubts)
+            group = context.group(key) if isinstance(key, int) else key
+            for node, changed in ends:
+                refs = changed.get(group, head.refs)
+                doubts = tuple(ref for ref in refs if ref[0] in context.graph.doubts)
                 # What is open is so whether there is another iteration or not.
                 context.link(PyValue(doubts), first, Role.ACTIVITY, held)
-                rest = tuple(ref for ref in end.refs if ref[0] not in context.graph.doubts)
-                if rest != head.refs:
+                rest = tuple(ref for ref in refs if ref[0] not in context.graph.doubts)
+                if refs is not head.refs and rest != head.refs:
                     context.link(PyValue(rest), node, Role.ACTIVITY, held)
-                if head.regions and end.regions:
-                    context.alias(head.regions | end.regions)
-                    own_regions = context.alike(end.regions)
-                    context.alias(
-                        region
-                        for region in context.reach(head.regions | end.regions)
-                        if region not in own_regions
-                    )
+
+
+def _join_kept(context: Context, loop: LoopFrame, ends: list[Changes]) -> None:
+    """Let the objects of the head be those that variables have at the ends of iterations."""
+    for key, head in list(loop.heads.items()):
+        for end in (changes[key] for changes in ends if key in changes):
+            if head.regions and end.regions and end is not head and end.refs != head.refs:
+                context.alias(head.regions | end.regions)
+                own_regions = context.alike(end.regions)
+                context.alias(
+                    region
+                    for region in context.reach(head.regions | end.regions)
+                    if region not in own_regions
+                )
+
+
+def _by_group(context: Context, changes: Changes) -> dict[Key, Sequence[Reference]]:
+    """Return the versions at the end of an iteration, of objects that may be the same together."""
+    refs: dict[Key, dict[Reference, None]] = {}
+    for key, end in changes.items():
+        group = context.group(key) if isinstance(key, int) else key
+        refs.setdefault(group, {}).update(dict.fromkeys(end.refs))
+    return {key: tuple(found) for key, found in refs.items()}
 
 
 def _feed_doubts(context: Context, head: PyValue, ends: list[PyValue]) -> None:

@@ -26,6 +26,10 @@ class Regions:
         By region the class of the project that its object is an instance of.
     plain
         The regions of containers made of numbers and texts, by calls that are known.
+    expected
+        The regions of parts that the text at hand may only put into an object later.
+    relied
+        The ones among them that were taken to be of the class of the other parts.
     reached, in_reached
         What `reach` has found, as long as nothing changes it, and all regions in that.
     """
@@ -37,6 +41,8 @@ class Regions:
     connected: dict[int, list[frozenset[int]]] = field(default_factory=dict)
     made: dict[int, Class | None] = field(default_factory=dict)
     plain: set[int] = field(default_factory=set)
+    expected: set[int] = field(default_factory=set)
+    relied: set[int] = field(default_factory=set)
     reached: dict[frozenset[int], list[int]] = field(default_factory=dict)
     in_reached: set[int] = field(default_factory=set)
 
@@ -127,6 +133,16 @@ class Regions:
                     inner.discard(region)
                 self._forget_reached([region])
 
+    def put(self, region: int, part: int) -> None:
+        """Let an object perhaps have a part, besides those that are known or not."""
+        self.contents.setdefault(self.group(region), set()).add(part)
+        self._forget_reached([region])
+
+    def drop(self, region: int, part: int) -> None:
+        """Let an object not have a part."""
+        self.contents[self.group(region)].discard(part)
+        self._forget_reached([region])
+
     def connect(self, regions: Iterable[int]) -> None:
         """Let each of some objects perhaps refer to all of them."""
         joined = frozenset(regions)
@@ -156,5 +172,7 @@ class Regions:
 
     def class_of(self, regions: Iterable[int]) -> Class | None:
         """The class of the project that some objects all are of; None: not known."""
-        classes = {id(c): c for c in (self.made.get(region) for region in regions)}
+        known = set(regions) - self.expected
+        self.relied.update(self.expected.intersection(regions))
+        classes = {id(c): c for c in (self.made.get(region) for region in known)}
         return classes.popitem()[1] if len(classes) == 1 else None

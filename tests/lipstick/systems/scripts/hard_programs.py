@@ -600,3 +600,326 @@ b = number
 """,
 }
 """What classes, decorators and iterators do behind operators, loops and built-in functions."""
+
+LOOPS = {
+    "a dict of lists that a loop groups into": """
+d = {}
+for k in [1,2,1]:
+    if k in d:
+        d[k].append(3)
+    else:
+        d[k] = [4]
+a = 0
+for v in d.values():
+    a += len(v)
+""",
+    "a list in a dict, changed by its key": """
+d = {}
+d[1] = [4]
+d[1].append(3)
+a = 0
+for v in d.values():
+    a += len(v)
+""",
+    "the last of lists in a dict": """
+d = {}
+d[1] = [4]
+d[1].append(3)
+for v in d.values():
+    a = v
+""",
+    "a list in a dict, read by its key": """
+d = {}
+d[1] = [4]
+d[1].append(3)
+a = d[1]
+""",
+    "the lists of a dict, as a list": """
+d = {}
+d[1] = [4]
+d[1].append(3)
+a = list(d.values())
+""",
+    "a loop that groups, read whole": """
+d = {}
+for k in [1,2,1]:
+    if k in d:
+        d[k].append(3)
+    else:
+        d[k] = [4]
+a = d
+""",
+    "a function that groups and returns early": """
+def f():
+    d = {}
+    for k in [1,2,1]:
+        if k in d:
+            d[k].append(3)
+        else:
+            d[k] = [4]
+    for v in d.values():
+        if len(v) > 1:
+            return False
+    return True
+a = f()
+""",
+    "groups of what a linked list has": """
+class L:
+    val = 1
+    next_node = None
+def f(head):
+    d: dict[int, list[int]] = {}
+    pos = 0
+    while head:
+        if head.val in d:
+            d[head.val].append(pos)
+        else:
+            d[head.val] = [pos]
+        head = head.next_node
+        pos += 1
+    middle = 0
+    for v in d.values():
+        if len(v) % 2 != 0:
+            middle += 1
+    return middle
+a = f(L())
+""",
+    "a part that is replaced behind its change": """
+d = {}
+for k in [1,2,1]:
+    if k in d:
+        d[k].append(3)
+    d[k] = [4]
+a = d
+""",
+    "a part that is always replaced": """
+d = {1: [0], 2: [0]}
+for k in [1,2,1]:
+    d[k].append(3)
+    d[k] = [4]
+a = d
+""",
+    "a name for a part that is replaced": """
+d = {1: [0], 2: [0]}
+for k in [1,2,1]:
+    x = d[k]
+    x.append(3)
+    d[k] = [4]
+a = d
+""",
+    "a part of a list that grows": """
+d = [[0]]
+for k in [1,2,1]:
+    d[0].append(3)
+    d.append([4])
+a = d
+""",
+    "a variable that is None first": """
+d = None
+for k in [1,2,1]:
+    if d:
+        d.append(3)
+    else:
+        d = [4]
+a = d
+""",
+    "an attribute that is None first": """
+class C: pass
+d = C()
+d.x = None
+for k in [1,2,1]:
+    if d.x:
+        d.x.append(3)
+    else:
+        d.x = [4]
+a = d
+""",
+    "a counter in a dict": """
+d = {}
+for k in [1,2,1]:
+    if k in d:
+        d[k] += 1
+    else:
+        d[k] = 1
+a = d
+""",
+    "dicts in a dict": """
+d = {}
+for k in [1,2,1]:
+    if k in d:
+        d[k]["a"] = 1
+    else:
+        d[k] = {}
+a = d
+""",
+    "a list that a variable has from the second iteration on": """
+w = [4]
+y = [0]
+a = 0
+for k in [1,2,1]:
+    a += len(w)
+    y.append(3)
+    y = w
+""",
+    "that list, read behind the loop": """
+w = [4]
+y = [0]
+for k in [1,2,1]:
+    y.append(3)
+    y = w
+a = w
+""",
+    "a list that a dict has from the second iteration on": """
+w = [4]
+d = {1: [0]}
+for k in [1,2,1]:
+    d[1].append(3)
+    d[1] = w
+a = w
+""",
+    "parts of several classes": """
+class A:
+    def append(self, x):
+        global a
+        a = x
+a = 0
+d = {1: [0]}
+for k in [1,2,1]:
+    d[1].append(3)
+    d[1] = A()
+""",
+    "a dict that is written whole, with a part that changes later": """
+d = {}
+a = []
+for k in "ab":
+    a.append(str(d))
+    x = [4]
+    d[k] = x
+    x.append(3)
+""",
+    "a part that has a default": """
+d = {}
+a = []
+for k in "ab":
+    a.append(len(d.get("a", [])))
+    x = [4]
+    d[k] = x
+    x.append(3)
+""",
+    "a list that a dict has later, read by its own name": """
+w = [4]
+d = {1: [0]}
+a = 0
+for k in [1,2,1]:
+    a += len(w)
+    d[1].append(3)
+    d[1] = w
+""",
+    "loops in loops that find what the last have put there": """
+d = {}
+a = 0
+for k in [1,2,1]:
+    for j in [1, 2]:
+        a += len(d.get(1, []))
+        x = [4]
+        d[1] = x
+        x.append(5)
+""",
+    "a counter with a default": """
+d = {}
+for k in "abca":
+    d[k] = d.get(k, 0) + 1
+a = d
+""",
+    "lists by setdefault": """
+d = {}
+for k in "abca":
+    d.setdefault(k, []).append(k)
+a = d
+""",
+    "lists by a defaultdict": """
+from collections import defaultdict
+d = defaultdict(list)
+for k in "abca":
+    d[k].append(k)
+a = d
+""",
+    "neighbours of nodes": """
+graph = {}
+for x, y in [(1,2),(2,3)]:
+    if x not in graph:
+        graph[x] = []
+    graph[x].append(y)
+a = graph
+""",
+    "neighbours on both sides": """
+graph = {}
+for x, y in [(1,2),(2,3)]:
+    if x not in graph:
+        graph[x] = set()
+    graph[x].add(y)
+    if y not in graph:
+        graph[y] = set()
+    graph[y].add(x)
+a = graph
+""",
+    "a stack": """
+stack = []
+out = []
+for c in "(())":
+    if stack and stack[-1] == "(":
+        stack.pop()
+    else:
+        stack.append(c)
+a = len(stack)
+""",
+    "a linked list": """
+class Node:
+    def __init__(self, v):
+        self.v = v
+        self.next = None
+head = None
+tail = None
+for v in [1,2,3]:
+    n = Node(v)
+    if tail is None:
+        head = n
+    else:
+        tail.next = n
+    tail = n
+a = []
+while head:
+    a.append(head.v)
+    head = head.next
+""",
+    "the last of the rows so far": """
+rows = []
+for v in [1,2,3]:
+    if rows:
+        rows[-1].append(v)
+    rows.append([v])
+a = rows
+""",
+    "a trie": """
+trie = {}
+for w in ["ab", "ac"]:
+    node = trie
+    for c in w:
+        if c not in node:
+            node[c] = {}
+        node = node[c]
+    node["end"] = True
+a = trie
+""",
+    "a memo": """
+memo = {}
+def fib(n):
+    if n in memo:
+        return memo[n]
+    r = 1
+    memo[n] = r
+    return r
+a = [fib(i) for i in range(3)]
+""",
+}
+"""Loops in which objects have other parts in the second iteration than in the first."""

@@ -9,12 +9,12 @@ import pytest
 
 from lipstick.systems.scripts import text_provenance
 from tests.lipstick.systems.scripts.execution import NotEndedError, run, shown, statements
-from tests.lipstick.systems.scripts.hard_programs import PROGRAMS, PROTOCOLS
+from tests.lipstick.systems.scripts.hard_programs import LOOPS, PROGRAMS, PROTOCOLS
 
 VARIABLES = ("a", "b", "c", "a2")
 
 
-HARD = PROGRAMS | PROTOCOLS
+HARD = PROGRAMS | PROTOCOLS | LOOPS
 
 
 @pytest.mark.parametrize("name", HARD)
