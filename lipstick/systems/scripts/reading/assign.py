@@ -9,7 +9,7 @@ from lipstick.systems.scripts.model import ScriptNode
 from lipstick.systems.scripts.reading.context import Context
 from lipstick.systems.scripts.reading.names import key_for_reading, key_for_writing
 from lipstick.systems.scripts.reading.opaque import effects, leave_effects
-from lipstick.systems.scripts.reading.special import call_method, hashed
+from lipstick.systems.scripts.reading.special import call_method, gone_over, hashed
 from lipstick.systems.scripts.reading.values import (
     COPIED,
     IMMUTABLE,
@@ -38,7 +38,7 @@ def assign(context: Context, target: ast.expr, value: PyValue, name: str = "=") 
         case ast.Name(id=variable):
             _assign_name(context, variable, value, name)
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            part = element_of(context, value)
+            part = element_of(context, gone_over(context, value, name))
             for each in parts:
                 assign(context, each, part)
         case ast.Starred(value=inner):

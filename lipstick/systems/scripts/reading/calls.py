@@ -16,6 +16,8 @@ from lipstick.systems.scripts.reading.known import KnownCall, apply
 from lipstick.systems.scripts.reading.named_files import MOVED
 from lipstick.systems.scripts.reading.names import read_name
 from lipstick.systems.scripts.reading.opaque import advanced, effects, leave_effects
+from lipstick.systems.scripts.reading.special import converted
+from lipstick.systems.scripts.reading.special_names import MAPPING
 from lipstick.systems.scripts.reading.values import (
     IMMUTABLE,
     NO_REGIONS,
@@ -223,7 +225,7 @@ def _arguments(context: Context, node: ast.Call) -> Arguments:
     for keyword in node.keywords:
         value = context.evaluate(context, keyword.value)
         if keyword.arg is None:
-            given.spread.append(value)
+            given.spread.append(converted(context, value, MAPPING, "**"))
         else:
             given.named[keyword.arg] = value
             given.named_texts[keyword.arg] = keyword.value

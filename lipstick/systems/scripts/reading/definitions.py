@@ -148,8 +148,13 @@ def define_class(context: Context, node: ast.ClassDef) -> None:
     context.place = place
     context.frames.pop()
     for key, value in context.state.changes(before).items():
-        if isinstance(key, tuple) and key[0] == scope and not isinstance(value.target, PyFunction):
+        if not isinstance(key, tuple) or key[0] != scope:
+            continue
+        if not isinstance(value.target, PyFunction):
             context.link(value, process)
+        elif value.target.name.rpartition(".")[2] != key[1]:  # a method by another name
+            context.link(value, process)
+            context.methods.setdefault(key[1], []).append(value.target)
     names = [_decorator(item) for item in node.decorator_list]
     cls = Class(
         node,
@@ -168,7 +173,7 @@ def define_class(context: Context, node: ast.ClassDef) -> None:
 _FOLLOWED = frozenset(
     {"init", "post_init", "call", "enter", "exit", "iter", "next", "getitem", "setitem", "delitem",
      "contains", "len", "bool", "str", "repr", "format", "hash", "eq", "ne", "lt", "le", "gt", "ge",
-     "int", "index", "float", "abs", "round", "reversed", "neg", "pos", "invert", "all", "doc",
+     "int", "index", "float", "complex", "divmod", "rdivmod", "abs", "round", "reversed", "neg", "pos", "invert", "all", "doc",
      "slots", "name", "version", "author", "match_args"}
     | {f"{prefix}{name}" for name in OPERATORS.values() for prefix in ("", "r", "i")}
 )  # fmt: skip

@@ -19,12 +19,16 @@ from lipstick.systems.scripts.reading.special import (
     binary_method,
     call_method,
     compared,
+    converted,
+    gone_over,
     hashed,
     iterated,
     next_of,
     text_of,
+    truth_of,
     unary_method,
 )
+from lipstick.systems.scripts.reading.special_names import INDEX, MAPPING, NUMBER, TEXTS
 from lipstick.systems.scripts.reading.values import (
     COPIED,
     IMMUTABLE,
@@ -63,6 +67,10 @@ def binary(context: Context, op: ast.operator, left: PyValue, right: PyValue, ho
     result = binary_method(context, op, left, right)
     if result is not None:
         return result
+    if isinstance(op, ast.Mod) and left.kind != "number":
+        right = converted(context, right, (*TEXTS, *NUMBER), "%")
+    elif isinstance(op, ast.Mult):
+        left, right = (converted(context, value, INDEX, "*") for value in (left, right))
     kind = _kind_of(op, left.kind, right.kind)
     regions = NO_REGIONS
     if kind not in IMMUTABLE and kind not in FRAMES:
@@ -148,7 +156,7 @@ class _Read:
                 self.inputs.append(item)
             assign(context, generator.target, item, "for")
             for condition in generator.ifs:
-                test = context.evaluate(context, condition)
+                test = truth_of(context, context.evaluate(context, condition))
                 self.inputs.append(test)
                 context.guards.append(test)
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
@@ -255,6 +263,8 @@ def _binary(context: Context, node: ast.BinOp) -> PyValue:
 
 def _unary(context: Context, node: ast.UnaryOp) -> PyValue:
     value = evaluate(context, node.operand)
+    if isinstance(node.op, ast.Not):
+        value = truth_of(context, value)
     called = call_method(context, value, unary_method(node.op))
     if called is not None:
         return called
@@ -298,7 +308,7 @@ def _compare(context: Context, node: ast.Compare) -> PyValue:
 
 
 def _conditional(context: Context, node: ast.IfExp) -> PyValue:
-    test = evaluate(context, node.test)
+    test = truth_of(context, evaluate(context, node.test))
     context.guards.append(test)
     values = [evaluate(context, node.body), evaluate(context, node.orelse)]
     context.guards.pop()
@@ -378,6 +388,8 @@ def _holder(context: Context, name: str, values: list[PyValue]) -> int:
 def _dict(context: Context, node: ast.Dict) -> PyValue:
     keys = _items(context, [key for key in node.keys if key is not None])
     values = _items(context, node.values)
+    if None in node.keys:
+        values = [converted(context, value, MAPPING, "**") for value in values]
     values += hashed(context, keys)
     return held(context, "{:}", [*keys, *values], "dict")
 
@@ -398,6 +410,7 @@ def element(context: Context, base: PyValue, index: PyValue, text: ast.expr) -> 
         context.change(inserting, context.operate("[ ]", "insert", [base, index, *context.guards]))
         base = context.filled(base)
     hashed(context, [index])
+    index = converted(context, index, INDEX, "[ ]")
     kind = context.facts.elements.get(base.kind, "")
     if base.kind in ("frame", "column") and not isinstance(text, ast.Constant):
         kind = base.kind if index.kind in ("column", "array", "list", "frame") else ""
@@ -414,7 +427,8 @@ def element(context: Context, base: PyValue, index: PyValue, text: ast.expr) -> 
 
 def _slice(context: Context, node: ast.Slice) -> PyValue:
     parts = [part for part in (node.lower, node.upper, node.step) if part is not None]
-    return PyValue(gathered(evaluate(context, part) for part in parts).refs)
+    values = (converted(context, evaluate(context, part), INDEX, ":") for part in parts)
+    return PyValue(gathered(values).refs)
 
 
 def _joined(context: Context, node: ast.JoinedStr) -> PyValue:
@@ -450,7 +464,7 @@ def _named(context: Context, node: ast.NamedExpr) -> PyValue:
 
 
 def _starred(context: Context, node: ast.Starred) -> PyValue:
-    return evaluate(context, node.value)
+    return gone_over(context, evaluate(context, node.value), "*")
 
 
 def _await(context: Context, node: ast.Await) -> PyValue:
@@ -462,7 +476,7 @@ def _await(context: Context, node: ast.Await) -> PyValue:
 def _yield(context: Context, node: ast.Yield | ast.YieldFrom) -> PyValue:
     value = NOTHING if node.value is None else evaluate(context, node.value)
     if isinstance(node, ast.YieldFrom):
-        value = advance(context, value, "yield from")
+        value = gone_over(context, value, "yield from")
     yielded = context.operate("yield", "yield", [value, *context.guards])
     context.frame.yields.append(PyValue(yielded.refs, value.regions))
     return PyValue(value.refs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -57,6 +58,7 @@ def with_statement(context: Context, node: ast.With | ast.AsyncWith) -> None:
     """Add a `with`: what it enters, and its body; one that hides exceptions is a `try`."""
     suppressing: list[str] = []
     managers: list[PyValue] = []
+    mark, exits = context.state.mark(), len(context.frame.exits)
     for item in node.items:
         value = context.evaluate(context, item.context_expr)
         why = _may_suppress(context, item.context_expr, value)
@@ -70,9 +72,13 @@ def with_statement(context: Context, node: ast.With | ast.AsyncWith) -> None:
         _try(context, node.body, [], [], [], silent=True)
     else:
         context.walk(context, node.body)
-    for value in managers:
-        _call_method(context, value, "__exit__")
-        _close(context, value)
+
+    def leave() -> None:
+        for value in managers:
+            _call_method(context, value, "__exit__")
+            _close(context, value)
+
+    _finally(context, leave, exits, mark, _Interrupted())
 
 
 def _may_suppress(context: Context, text: ast.expr, value: PyValue) -> str | None:
@@ -110,7 +116,11 @@ def _close(context: Context, value: PyValue) -> None:
 
 def _enter(context: Context, value: PyValue) -> PyValue:
     entered = _call_method(context, value, "__enter__")
-    return value if entered is None else entered
+    if entered is None or value.cls is None:
+        return value
+    # A `with` needs a method for its end, too.
+    end = class_member(context, value.cls, "__exit__") or PyValue()
+    return entered.at(context.operate("with", "enter", [entered, PyValue(end.refs)]).refs)
 
 
 def _call_method(context: Context, value: PyValue, name: str) -> PyValue | None:
@@ -183,7 +193,7 @@ def _try(
     context.place = place
     branches.join(context, "try")
     if final:
-        _finally(context, final, exits, mark, interrupted)
+        _finally(context, lambda: context.walk(context, final), exits, mark, interrupted)
 
 
 def _raised(context: Context, first: int, changes: Changes) -> PyValue:
@@ -248,7 +258,7 @@ class _Interrupted:
 
 def _finally(
     context: Context,
-    final: list[ast.stmt],
+    run: Callable[[], None],
     exits: int,
     mark: int,
     interrupted: _Interrupted,
@@ -257,7 +267,7 @@ def _finally(
     if dead:
         interrupted.leave(context)
     before = context.state.mark()
-    context.walk(context, final)
+    run()
     after = context.state.changes(before)
     context.dead = dead or context.dead
     # What leaves the body by a jump passes here, too.

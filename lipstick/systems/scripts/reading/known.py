@@ -112,7 +112,7 @@ class KnownCall:
         """Return the effects of the functions that the call may run."""
         context, held = self.context, self.held
         functions = [f for v in self.arguments.all() if (f := _called(context, v)) is not None]
-        special = called_by(context, self.fact.name, held, self.owner)
+        special = called_by(context, self.fact.name, held)
         called = [*functions, *candidates, *special, *advanced(context, held)]
         ran = effects(context, called)
         if self.fact.unknown is not None:

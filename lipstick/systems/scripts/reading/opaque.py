@@ -11,9 +11,10 @@ from lipstick.systems.scripts.model import Key, Place, ScriptNode
 from lipstick.systems.scripts.reading.classes import methods_of
 from lipstick.systems.scripts.reading.context import Context
 from lipstick.systems.scripts.reading.names import assigned_names, declared_names
-from lipstick.systems.scripts.reading.special_names import special_names
+from lipstick.systems.scripts.reading.special_names import called_names, special_names
 from lipstick.systems.scripts.reading.values import (
     ITERATORS,
+    NO_REGIONS,
     BoundMethod,
     Class,
     Lazy,
@@ -146,13 +147,24 @@ def is_used_up(context: Context, value: PyValue) -> bool:
 def advance(context: Context, value: PyValue, name: str) -> PyValue:
     """Let a generator or coroutine run on, with all that its body may read and change."""
     functions = advanced(context, [value])
+    return run_over(context, value, functions, name, frozenset(value.regions))
+
+
+def run_over(
+    context: Context,
+    value: PyValue,
+    functions: list[PyFunction],
+    name: str,
+    changed: frozenset[int] = NO_REGIONS,
+) -> PyValue:
+    """Return a value with what functions give that are run to use it; some objects are changed."""
     if not functions:
         return value
     ran = effects(context, functions)
     inputs = [context.filled(value), *ran.inputs, *context.guards]
     process = context.process(name, "advance", inputs, lines=ran.lines)
     version = context.view(process, name, intermediate=True)
-    context.change(value.regions, version)
+    context.change(context.reach(value.regions) if ran.changes_arguments else changed, version)
     leave_effects(context, ran, process)
     refs = tuple(dict.fromkeys((*value.refs, *version.refs)))
     return replace(value, refs=refs)
@@ -280,16 +292,16 @@ def _class_variables(context: Context, cls: Class, ran: Effects, changing: bool)
 
 def _calls_that_change(context: Context, function: PyFunction, body: Body) -> bool:
     for node in body.calls:
-        if not _is_own(context, function, node):
+        if not _is_own(context, function, body, node):
             fact = _fact(context, node)
             if fact is None or fact.mutates or fact.changes_given(node):
                 return True
     return False
 
 
-def _is_own(context: Context, function: PyFunction, node: ast.Call) -> bool:
+def _is_own(context: Context, function: PyFunction, body: Body, node: ast.Call) -> bool:
     """Return True for a call of a function or class of the project: its body shows the effects."""
-    if not isinstance(node.func, ast.Name):
+    if not isinstance(node.func, ast.Name) or node.func.id not in body.free:
         return False
     for scope in function.scopes:
         held = context.state.get((scope, node.func.id))
@@ -303,13 +315,14 @@ def _fact(context: Context, node: ast.Call) -> Fact | None:
         case ast.Name(id=name):
             return context.facts.facts.get(name)
         case ast.Attribute(attr=name):
-            return context.facts.by_name(name) or _of_library(context, node.func)
+            full = _library_name(context, node.func)
+            return context.facts.by_name(name) if full is None else context.facts.facts.get(full)
         case _:
             return None
 
 
-def _of_library(context: Context, node: ast.Attribute) -> Fact | None:
-    """The fact about a function of a library by the names that its modules are imported by."""
+def _library_name(context: Context, node: ast.Attribute) -> str | None:
+    """Return the whole name of a function of a library, by the names of imported modules."""
     parts: list[str] = []
     inner: ast.expr = node
     while isinstance(inner, ast.Attribute):
@@ -320,7 +333,7 @@ def _of_library(context: Context, node: ast.Attribute) -> Fact | None:
     for scope in context.frame.scopes:
         held = context.state.get((scope, inner.id))
         if held is not None and isinstance(held.target, Library):
-            return context.facts.facts.get(".".join([held.target.name, *parts]))
+            return ".".join([held.target.name, *parts])
     return None
 
 
@@ -332,9 +345,13 @@ def _calls(
     for node in body.calls:
         if isinstance(node.func, ast.Attribute):
             waiting.extend(context.methods.get(node.func.attr, []))
+        if _is_own(context, function, body, node):
+            continue
         fact = _fact(context, node)
+        for name in called_names("" if fact is None else fact.name):
+            waiting.extend(context.methods.get(name, ()))
         if fact is None:
-            seen.calls_any |= not _is_own(context, function, node)
+            seen.calls_any = True
             continue
         seen.read.update(dict.fromkeys((*fact.state, *fact.observes)))
         seen.changed.update(fact.state)

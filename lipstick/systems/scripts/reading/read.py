@@ -31,7 +31,13 @@ from lipstick.systems.scripts.reading.frames import Frame
 from lipstick.systems.scripts.reading.loops import for_loop, while_loop
 from lipstick.systems.scripts.reading.names import key_for_writing, read_name
 from lipstick.systems.scripts.reading.opaque import reads_of
-from lipstick.systems.scripts.reading.special import augmented_method, call_method, compared, hashed
+from lipstick.systems.scripts.reading.special import (
+    augmented_method,
+    call_method,
+    compared,
+    hashed,
+    truth_of,
+)
 from lipstick.systems.scripts.reading.values import (
     COPIED,
     IMMUTABLE,
@@ -163,10 +169,12 @@ def _augmented(context: Context, node: ast.AugAssign) -> None:
     value = evaluate(context, node.value)
     if not isinstance(target, ast.Name):
         assert isinstance(target, ast.Subscript | ast.Attribute)
-        updated = binary(context, node.op, before, value, "augmented")
+        updated = augmented_method(context, node.op, before, value)
+        updated = updated or binary(context, node.op, before, value, "augmented")
         store(context, target, updated)
         if before.regions and before.kind not in IMMUTABLE:
-            process = context.process(f"{sign(node.op)}=", "augmented", [updated])
+            held = context.filled(before)
+            process = context.process(f"{sign(node.op)}=", "augmented", [updated, held])
             changed(context, target, before, process)
         return
     made_by_class = augmented_method(context, node.op, before, value)
@@ -251,7 +259,7 @@ def _interrupt(context: Context, name: str, parts: list[PyValue]) -> None:
 
 
 def _assert(context: Context, node: ast.Assert) -> None:
-    test = evaluate(context, node.test)
+    test = truth_of(context, evaluate(context, node.test))
     context.operate("assert", "assert", [test, *context.guards])
     if node.msg is not None:
         context.guards.append(test)

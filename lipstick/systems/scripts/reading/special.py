@@ -9,6 +9,7 @@ from lipstick.systems.scripts.reading.arguments import Arguments
 from lipstick.systems.scripts.reading.classes import class_member
 from lipstick.systems.scripts.reading.context import Context
 from lipstick.systems.scripts.reading.invoke import black_box, invoke
+from lipstick.systems.scripts.reading.opaque import advance, is_used_up, run_over
 from lipstick.systems.scripts.reading.special_names import (
     BUILT_IN,
     COMPARISONS,
@@ -45,8 +46,11 @@ def compared(context: Context, op: ast.cmpop, left: PyValue, right: PyValue) -> 
     sides = [(right, left)] if containment else [(left, right), (right, left)]
     for receiver, other in sides:
         for name in COMPARISONS.get(type(op), ()):
-            given = [] if name == "__iter__" else [other]
-            result = call_method(context, receiver, name, given)
+            if name in ("__iter__", "__getitem__"):
+                found = gone_over(context, receiver, "in")
+                result = None if found is receiver else found
+            else:
+                result = call_method(context, receiver, name, [other])
             if result is not None:
                 return [result]
     # Containers compare their elements.
@@ -106,15 +110,12 @@ def _call_any(
     return black_box(context, functions, PyValue(), Arguments(list(given)), receiver, why)
 
 
-def called_by(
-    context: Context, function: str, values: Iterable[PyValue], owner: PyValue | None
-) -> list[PyFunction]:
+def called_by(context: Context, function: str, values: Iterable[PyValue]) -> list[PyFunction]:
     """Return the special methods of its arguments that a function of Python or a library may call.
 
-    Methods of other objects call the ones in `BUILT_IN`, or compare and hash what they are given;
-    other functions may call all `OTHERS`.
+    Functions that are not in `BUILT_IN` may call all `OTHERS`.
     """
-    names = BUILT_IN.get(function, OTHERS if owner is None else HASHING)
+    names = BUILT_IN.get(function, OTHERS)
     return _methods(context, values, tuple(name for name in names if name in context.methods))
 
 
@@ -142,7 +143,33 @@ def iterated(context: Context, over: PyValue) -> PyValue:
 
 def next_of(context: Context, items: PyValue) -> PyValue | None:
     """The next of some items, where a class of the project makes it."""
-    return call_method(context, items, "__next__")
+    for name, given in (("__next__", []), ("__getitem__", [PyValue()])):
+        following = call_method(context, items, name, given)
+        if following is not None:
+            # What it raises ends the iteration, and so the whole of it matters.
+            whole = converted(context, items, [name], "next")
+            return following.at(tuple(dict.fromkeys((*following.refs, *whole.refs))))
+    return None
+
+
+def converted(context: Context, value: PyValue, names: Sequence[str], by: str) -> PyValue:
+    """Return a value with what special methods give, of it and what it holds, to an operation."""
+    functions = _methods(context, [value], [name for name in names if name in context.methods])
+    return run_over(context, value, functions, by)
+
+
+def gone_over(context: Context, value: PyValue, name: str) -> PyValue:
+    """Return a value with what its class gives to who takes all of it: ``*`` and assignments."""
+    items = iterated(context, value)
+    taken = advance(context, items, name) if is_used_up(context, items) else items
+    following = next_of(context, items)
+    if following is not None:
+        held = context.region(name)
+        context.divide(held)
+        context.keep([held], following.regions)
+        refs = tuple(dict.fromkeys((*taken.refs, *following.refs)))
+        taken = PyValue(refs, taken.regions | {held})
+    return taken
 
 
 def text_of(context: Context, value: PyValue) -> PyValue:
@@ -151,7 +178,7 @@ def text_of(context: Context, value: PyValue) -> PyValue:
         result = call_method(context, value, name)
         if result is not None:
             return result
-    return value
+    return converted(context, value, TEXTS, "text")
 
 
 def truth_of(context: Context, value: PyValue) -> PyValue:
