@@ -29,7 +29,7 @@ class LoopFrame:
     began
         The last region before the loop.
     later
-        By object before the loop, whose parts the body has read: the region of those that the body
+        By object before the loop, whose parts the body has read: the region of the ones that the body
         may put there after that, and the parts that it had.
     ends, breaks
         Per end of an iteration, and per `break`: its conditions and what was changed until then.

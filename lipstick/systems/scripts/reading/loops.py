@@ -205,7 +205,7 @@ def _feed_head(context: Context, loop: LoopFrame, name: str) -> None:
 
 
 def _join_kept(context: Context, loop: LoopFrame, ends: list[Changes]) -> None:
-    """Let the objects of the head be those that variables have at the ends of iterations."""
+    """Let the objects of the head be the ones that variables have at the ends of iterations."""
     for key, head in list(loop.heads.items()):
         for end in (changes[key] for changes in ends if key in changes):
             if head.regions and end.regions and end is not head and end.refs != head.refs:

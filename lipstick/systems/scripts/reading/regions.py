@@ -134,7 +134,7 @@ class Regions:
                 self._forget_reached([region])
 
     def put(self, region: int, part: int) -> None:
-        """Let an object perhaps have a part, besides those that are known or not."""
+        """Let an object perhaps have a part, besides its others, known or not."""
         self.contents.setdefault(self.group(region), set()).add(part)
         self._forget_reached([region])
 
