@@ -173,8 +173,8 @@ def define_class(context: Context, node: ast.ClassDef) -> None:
 _FOLLOWED = frozenset(
     {"init", "post_init", "call", "enter", "exit", "iter", "next", "getitem", "setitem", "delitem",
      "contains", "len", "bool", "str", "repr", "format", "hash", "eq", "ne", "lt", "le", "gt", "ge",
-     "int", "index", "float", "complex", "divmod", "rdivmod", "abs", "round", "reversed", "neg", "pos", "invert", "all", "doc",
-     "slots", "name", "version", "author", "match_args"}
+     "int", "index", "float", "complex", "divmod", "rdivmod", "abs", "round", "reversed", "neg",
+     "pos", "invert", "all", "doc", "slots", "name", "version", "author", "match_args"}
     | {f"{prefix}{name}" for name in OPERATORS.values() for prefix in ("", "r", "i")}
 )  # fmt: skip
 """Special methods whose calls are found in the text."""

@@ -29,8 +29,8 @@ class LoopFrame:
     began
         The last region before the loop.
     later
-        By object before the loop, whose parts the body has read: the region of the ones that the body
-        may put there after that, and the parts that it had.
+        By object before the loop whose parts the body has read: the region of the parts that it may
+        put there after that, and the parts that were there.
     ends, breaks
         Per end of an iteration, and per `break`: its conditions and what was changed until then.
     """

@@ -31,8 +31,9 @@ ARITHMETIC = tuple(f"__{side}{name}__" for name in OPERATORS.values() for side i
 OTHERS = (
     *ITERATION, *TEXTS, *ORDER, *TRUTH, *NUMBER, *ARITHMETIC, *UNARY.values(), "__hash__",
     "__contains__", "__call__", "__abs__", "__round__", "__floor__", "__ceil__", "__reversed__",
-    "__divmod__", "__rdivmod__", "__copy__", "__deepcopy__", "__reduce__", "__getstate__", "__fspath__", "__bytes__",
-    "__enter__", "__exit__", "__setitem__", "__delitem__", "keys", "items",
+    "__divmod__", "__rdivmod__", "__copy__", "__deepcopy__", "__reduce__", "__getstate__",
+    "__fspath__", "__bytes__", "__enter__", "__exit__", "__setitem__", "__delitem__", "keys",
+    "items",
 )  # fmt: skip
 """The special methods that a function of a library may call."""
 
