@@ -77,6 +77,8 @@ class MicroBatch:
     restarted
         Whether a run of the query began with the batch; Spark then knew the watermark of the
         query, but no longer the watermarks of its streams. None: unknown.
+    planned
+        Whether the run before had planned the batch: it followed the one before at once.
     """
 
     number: int
@@ -86,6 +88,7 @@ class MicroBatch:
     policy: str = "min"
     spans: tuple[OffsetSpan | None, ...] = ()
     restarted: bool | None = None
+    planned: bool = False
 
     @property
     def has_data(self) -> bool:
@@ -146,7 +149,9 @@ def read_checkpoint(checkpoint: str | os.PathLike[str]) -> list[MicroBatch]:
             spans = tuple(span for _, span in read)
             policy = str(metadata.get("conf", {}).get(_POLICY, "min"))
             restarted = _restarted(number, starts, kept.runs)
-            result.append(MicroBatch(number, files, watermark, late, policy, spans, restarted))
+            planned = number in starts and starts[number].planned
+            known = (watermark, late, policy, spans, restarted, planned)
+            result.append(MicroBatch(number, files, *known))
         late = watermark
     return result
 

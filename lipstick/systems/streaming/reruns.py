@@ -370,6 +370,8 @@ def _settles(batches: Sequence[MicroBatch], restarts: Set[int]) -> bool:
     """Return True if a batch without data followed each move of the watermark in its run."""
     pairs = pairwise(batches)
     return not any(
-        after.watermark != before.watermark and after.has_data and after.number not in restarts
+        after.watermark != before.watermark
+        and after.has_data
+        and (after.planned or after.number not in restarts)
         for before, after in pairs
     )

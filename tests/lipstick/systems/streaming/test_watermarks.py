@@ -1,5 +1,7 @@
 """Watermarks that follow from event times, and from fewer of them."""
 
+from dataclasses import replace
+
 import pytest
 
 from lipstick.systems.streaming.checkpoint import FileRead, MicroBatch
@@ -62,3 +64,13 @@ def test_several_watermarks_give_the_least_or_the_greatest() -> None:
     assert marks(repeated(least, [first, second])) == [(0, 0), (0, 0), (25, 0)]
     greatest = batches((0, 0, True), (50, 0, True), (50, 50, False), policy="max")
     assert marks(repeated(greatest, [first, second])) == [(0, 0), (50, 0), (50, 50)]
+
+
+def test_a_batch_that_failed_was_planned_while_its_data_waited() -> None:
+    """Where each batch failed once, no batch without data would have come before it."""
+    failed = [
+        replace(batch, restarted=batch.has_data, planned=batch.has_data and batch.number > 0)
+        for batch in WAITING
+    ]
+    watermarks = [DelayedWatermark(10, {0: 12, 1: 25, 2: 60})]
+    assert marks(repeated(failed, watermarks)) == marks(repeated(WAITING, watermarks))
