@@ -42,7 +42,9 @@ def assign(context: Context, target: ast.expr, value: PyValue, name: str = "=") 
             for each in parts:
                 assign(context, each, part)
         case ast.Starred(value=inner):
-            assign(context, inner, value)
+            rest = context.region("*")
+            context.divide(rest, value.regions)
+            assign(context, inner, PyValue(value.refs, frozenset([rest]), "list"))
         case ast.Subscript() | ast.Attribute():
             store(context, target, value)
         case _:

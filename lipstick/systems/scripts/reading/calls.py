@@ -179,6 +179,9 @@ _TEXT_WITH_NAMES = frozenset({"query", "eval"})
 
 _TEXT_RUN = frozenset({"exec", "eval", "compile", "globals", "locals", "__import__"})
 
+_OF_CLASSES = frozenset({"fromkeys", "maketrans", "from_bytes", "fromhex", "fromtimestamp"})
+"""Methods that are called of a class, and not of an object of it."""
+
 _ANYTHING = frozenset(
     {"exec", "eval", "globals", "locals", "__import__", "sys._getframe", "inspect.currentframe",
      "inspect.stack", "gc.get_objects", "gc.get_referrers", "sys.settrace", "sys.setprofile",
@@ -255,7 +258,8 @@ def _library(
         fact = unknown_fact(name, f"{what} is not followed")
     if name in _TEXT_RUN and name != "__import__":
         return _text_run(context, node, callee, arguments, name)
-    method = name.rpartition(".")[0] in context.facts.classes.values()
+    owner_class, _, short = name.rpartition(".")
+    method = owner_class in context.facts.classes.values() and short not in _OF_CLASSES
     if fact is not None and method and arguments.positional:
         # A method that is called by its class: `list.append(x, 1)`.
         owner = arguments.positional.pop(0)

@@ -112,8 +112,8 @@ class Context(Regions):
         The region of all that the text leaves open about files, the process and libraries.
     anything
         Places whose effects may be any: on every variable and every object.
-    inserting
-        The regions of mappings that reading a key may change.
+    inserting, used_up
+        The regions of mappings that reading a key may change, and of iterators.
     own_regions, class_regions
         By definition the region of the attributes of a function or class, and by region the class.
     generators
@@ -143,6 +143,7 @@ class Context(Regions):
     modules: dict[Path, tuple[int, int]] = field(default_factory=dict)
     classes: dict[int, Class] = field(default_factory=dict)
     inserting: set[int] = field(default_factory=set)
+    used_up: set[int] = field(default_factory=set)
     own_regions: dict[int, int] = field(default_factory=dict)
     class_regions: dict[int, Class] = field(default_factory=dict)
     closed_scopes: set[int] = field(default_factory=set)
@@ -204,6 +205,13 @@ class Context(Regions):
         if self.loops:
             self._expect(holders)
         return Regions.inside(self, holders)
+
+    def changed_by_reading(self, regions: Iterable[int]) -> set[int]:
+        """Return what reading changes of all that some objects refer to."""
+        if not (self.used_up or self.inserting or self.generators):
+            return set()
+        reached = set(self.reach(regions))
+        return reached & (self.used_up | self.inserting | self.generators.keys())
 
     def _expect(self, regions: Iterable[int]) -> None:
         """Let the body of a loop put parts into objects after it has read their parts."""

@@ -404,7 +404,7 @@ def element(context: Context, base: PyValue, index: PyValue, text: ast.expr) -> 
     called = call_method(context, base, "__getitem__", [index])
     if called is not None:
         return called
-    inserting = base.regions & context.inserting
+    inserting = context.alike(base.regions) & context.inserting
     if inserting:
         # A key that a `defaultdict` does not have is added.
         context.change(inserting, context.operate("[ ]", "insert", [base, index, *context.guards]))
@@ -418,8 +418,9 @@ def element(context: Context, base: PyValue, index: PyValue, text: ast.expr) -> 
     if isinstance(text, ast.Slice):
         kind = base.kind
     regions = base.regions if base.kind in COPIED or kind == base.kind else NO_REGIONS
-    if not regions and kind not in IMMUTABLE:
-        regions = context.inside(base.regions)
+    if not (regions and kind) and kind not in IMMUTABLE:
+        # What an index of an unknown object gives may also be a view of it.
+        regions |= context.inside(base.regions)
     kind = kind or kind_inside(context, base, regions)
     item = context.operate("[ ]", "subscript", [base, index], kind, regions, ratio="1:1")
     return PyValue(item.refs, regions, kind, cls=context.class_of(regions))

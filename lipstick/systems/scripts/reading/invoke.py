@@ -265,7 +265,8 @@ def black_box(
     view = context.view(process, functions[0].name, intermediate=True)
     shared = regions_of([*given, *ran.inputs])
     reached = context.reach(r for value in given for r in value.regions)
-    changed = set(reached if ran.changes_arguments else ()) | ran.changed
+    read = context.changed_by_reading(reached)
+    changed = set(reached if ran.changes_arguments else read) | ran.changed
     if changed:
         version = context.view(process, functions[0].name, intermediate=True)
         context.change(changed, version)

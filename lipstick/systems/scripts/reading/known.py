@@ -167,6 +167,8 @@ class KnownCall:
             regions = self._regions(process)
         if kind == "defaultdict":
             context.inserting |= regions
+        if kind in ITERATORS:
+            context.used_up |= regions
         if fact.shares and not kind and self._is_plain():
             kind = PLAIN
         if kind == PLAIN or (kind in PLAIN_KINDS and not fact.shares and fact.unknown is None):
@@ -198,13 +200,15 @@ class KnownCall:
     def _change_reached(self, process: ScriptNode, ran: Effects) -> None:
         """Change what functions reach from the arguments, and iterators that are used up."""
         context, fact = self.context, self.fact
+        given = regions_of(self.held)
+        reached = list(context.changed_by_reading(given)) if ran.lines else []
         if ran.changes_arguments or fact.unknown is not None:
-            reached = context.reach(r for value in self.held for r in value.regions)
-            if reached:
-                version = context.view(process, root(self.node.func) or process.name)
-                context.change(reached, version)
-                if fact.unknown is not None:
-                    context.connect(reached)
+            reached = context.reach(given)
+        if reached:
+            version = context.view(process, root(self.node.func) or process.name)
+            context.change(reached, version)
+            if fact.unknown is not None:
+                context.connect(reached)
         used_up = [value for value in self.arguments.all() if is_used_up(context, value)]
         if used_up and fact.returns not in ITERATORS:
             version = context.view(process, process.name, intermediate=True)

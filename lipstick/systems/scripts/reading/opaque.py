@@ -141,7 +141,8 @@ def is_used_up(context: Context, value: PyValue) -> bool:
     if not value.regions:
         return False
     known = value.kind in ITERATORS or isinstance(value.target, Lazy)
-    return known or not context.generators.keys().isdisjoint(context.alike(value.regions))
+    iterators = context.used_up | context.generators.keys()
+    return known or not iterators.isdisjoint(context.alike(value.regions))
 
 
 def advance(context: Context, value: PyValue, name: str) -> PyValue:
@@ -164,7 +165,8 @@ def run_over(
     inputs = [context.filled(value), *ran.inputs, *context.guards]
     process = context.process(name, "advance", inputs, lines=ran.lines)
     version = context.view(process, name, intermediate=True)
-    context.change(context.reach(value.regions) if ran.changes_arguments else changed, version)
+    read = context.changed_by_reading(value.regions) | changed
+    context.change(context.reach(value.regions) if ran.changes_arguments else read, version)
     leave_effects(context, ran, process)
     refs = tuple(dict.fromkeys((*value.refs, *version.refs)))
     return replace(value, refs=refs)
@@ -271,8 +273,8 @@ def _variables(
                 continue
             case _:
                 pass
-        if changing:
-            ran.changed.update(context.reach(value.regions))
+        read = context.changed_by_reading(value.regions)
+        ran.changed.update(context.reach(value.regions) if changing else read)
         if name in body.stored:
             ran.assigned[key] = None
 

@@ -161,7 +161,11 @@ def converted(context: Context, value: PyValue, names: Sequence[str], by: str) -
 def gone_over(context: Context, value: PyValue, name: str) -> PyValue:
     """Return a value with what its class gives to who takes all of it: ``*`` and assignments."""
     items = iterated(context, value)
-    taken = advance(context, items, name) if is_used_up(context, items) else items
+    taken = items
+    if is_used_up(context, items):
+        taken = advance(context, items, name)
+        taken = taken.at(context.operate(name, "advance", [context.filled(taken)]).refs)
+        context.change(items.regions, taken)
     following = next_of(context, items)
     if following is not None:
         held = context.region(name)
