@@ -125,6 +125,8 @@ def store(context: Context, target: ast.Subscript | ast.Attribute, value: PyValu
     if isinstance(base.target, Class) and isinstance(target, ast.Attribute):
         process = context.process(name, "store", [*inputs, *context.guards])
         version = context.view(process, target.attr)
+        if isinstance(value.target, PyFunction):
+            context.methods.setdefault(target.attr, []).append(value.target)
         key = (base.target.scope, target.attr)
         context.graph.names.setdefault(key, target.attr)
         context.write(

@@ -9,7 +9,8 @@ from dataclasses import replace
 from lipstick.systems.scripts.facts import Fact, Parameter, unknown_fact
 from lipstick.systems.scripts.model import Place
 from lipstick.systems.scripts.reading.arguments import Arguments
-from lipstick.systems.scripts.reading.classes import class_member
+from lipstick.systems.scripts.reading.assign import store
+from lipstick.systems.scripts.reading.classes import class_member, order_of, own_member
 from lipstick.systems.scripts.reading.context import Context
 from lipstick.systems.scripts.reading.invoke import instantiate, invoke
 from lipstick.systems.scripts.reading.known import KnownCall, apply
@@ -21,6 +22,7 @@ from lipstick.systems.scripts.reading.special_names import MAPPING
 from lipstick.systems.scripts.reading.values import (
     IMMUTABLE,
     NO_REGIONS,
+    NOTHING,
     BoundMethod,
     Class,
     Lazy,
@@ -28,6 +30,7 @@ from lipstick.systems.scripts.reading.values import (
     ModuleFile,
     PyFunction,
     PyValue,
+    Super,
 )
 
 
@@ -56,6 +59,12 @@ def attribute_of(context: Context, base: PyValue, name: str) -> PyValue:
                 if isinstance(target, PyFunction) and target.binding == "classmethod":
                     return PyValue(refs, target=BoundMethod(name, base, target))
                 return PyValue(refs, member.regions, member.kind, target, member.cls)
+        case Super(owner=owner, classes=classes):
+            members = (own_member(context, each, name) for each in classes)
+            found = next((member for member in members if member is not None), None)
+            if found is not None and isinstance(found.target, PyFunction):
+                return _of_object(context, found, found.target, owner, name)
+            base = replace(base, target=None)
         case _:
             pass
     if name == "__class__":
@@ -112,7 +121,7 @@ def _of_object(
         return invoke(context, function, member, Arguments(), context.filled(base))
     owner = base
     if function.binding == "classmethod":
-        owner = PyValue(base.refs, target=base.cls)
+        owner = base if isinstance(base.target, Class) else PyValue(base.refs, target=base.cls)
     refs = (*base.refs, *member.refs)
     return PyValue(refs, base.regions, target=BoundMethod(name, owner, function))
 
@@ -244,6 +253,13 @@ def _library(
         context.leave_all_open("a magic or command is not followed")
     elif name in _ANYTHING and not (name in ("vars", "dir") and arguments.all()):
         context.leave_all_open(f"{name} may read and change any variable")
+    classes = [each.target for each in arguments.positional[:1]]
+    if name == "setattr" and len(arguments.positional) == 3 and isinstance(classes[0], Class):
+        first, attribute = node.args[0], arguments.positional[1].const
+        if isinstance(first, ast.Name) and isinstance(attribute, str):
+            store(context, ast.Attribute(first, attribute, ast.Store()), arguments.positional[2])
+            return NOTHING
+        context.leave_all_open("which attribute of a class is stored is not plain")
     if name == "type" and len(arguments.positional) == 1 and not arguments.spread:
         return type_of(context, arguments.positional[0], callee)
     fact = context.facts.facts.get(name)
@@ -335,10 +351,15 @@ def _super(context: Context, callee: PyValue) -> PyValue:
     if frame.function is None or frame.function.owner is None or frame.locals is None:
         return callee
     first = next(iter(frame.function.node.args.args), None)
-    owner = next((c for c in context.classes.values() if c.name == frame.function.owner), None)
+    node = frame.function.node
+    owner = next((c for c in context.classes.values() if node in c.node.body), None)
     held = None if first is None else context.lookup((frame.scopes[0], first.arg))
     if owner is None or held is None:
         return callee
     filled = context.filled(held)
-    base = next((base for base in owner.bases if isinstance(base, Class)), None)
-    return PyValue((*callee.refs, *filled.refs), filled.regions, filled.kind, cls=base)
+    filled = filled.at((*callee.refs, *filled.refs))
+    cls = held.target if isinstance(held.target, Class) else held.cls
+    order = order_of(owner if cls is None else cls)
+    nodes = [each.node for each in order]
+    behind = order[nodes.index(owner.node) + 1 :] if owner.node in nodes else []
+    return replace(filled, target=Super(filled, tuple(behind)), cls=None)

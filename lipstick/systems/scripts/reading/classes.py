@@ -9,22 +9,39 @@ from lipstick.systems.scripts.reading.context import Context
 from lipstick.systems.scripts.reading.values import Class, Library, PyFunction, PyValue
 
 
+def order_of(cls: Class) -> list[Class]:
+    """Return a class and its bases in the project, in the order in which Python looks at them."""
+    made: dict[int, tuple[type, Class]] = {}
+
+    def build(each: Class) -> type:
+        if id(each.node) not in made:
+            bases = tuple(build(base) for base in each.bases if isinstance(base, Class))
+            made[id(each.node)] = type(each.name, bases, {}), each
+        return made[id(each.node)][0]
+
+    try:
+        order = build(cls).__mro__
+    except TypeError:  # it has none, and the script stops there
+        return [cls]
+    classes = dict(made.values())
+    return [classes[each] for each in order if each in classes]
+
+
 def class_member(context: Context, cls: Class, name: str) -> PyValue | None:
     """Return the member of a name in a class of the project or in its bases, or None."""
+    members = (own_member(context, each, name) for each in order_of(cls))
+    return next((member for member in members if member is not None), None)
+
+
+def own_member(context: Context, cls: Class, name: str) -> PyValue | None:
+    """Return the member of a name in a class of the project itself, or None."""
     held = context.lookup((cls.scope, name)) if context.state.get((cls.scope, name)) else None
     region = context.own_regions.get(id(cls.node))
-    if held is not None:
-        if region is None:
-            return held
-        # What was stored into the class by another name.
-        stored = context.filled(PyValue(regions=frozenset([region]))).refs
-        return replace(held, refs=tuple(dict.fromkeys((*held.refs, *stored))))
-    for base in cls.bases:
-        if isinstance(base, Class):
-            member = class_member(context, base, name)
-            if member is not None:
-                return member
-    return None
+    if held is None or region is None:
+        return held
+    # What was stored into the class by another name.
+    stored = context.filled(PyValue(regions=frozenset([region]))).refs
+    return replace(held, refs=tuple(dict.fromkeys((*held.refs, *stored))))
 
 
 _PLAIN_BASES = frozenset(

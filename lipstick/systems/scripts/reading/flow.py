@@ -272,9 +272,17 @@ def _finally(
     context.dead = dead or context.dead
     # What leaves the body by a jump passes here, too.
     for _, _, changes in context.frame.exits[exits:]:
-        changes.update(after)
+        _pass(changes, after)
     for loop in context.loops[context.frame.loop_base :]:
         if loop.mark > mark:
             continue
         for _, changes in (*loop.breaks, *loop.ends):
-            changes.update(after)
+            _pass(changes, after)
+
+
+def _pass(changes: Changes, after: Changes) -> None:
+    """Let what a jump leaves be what it has changed, and what a `finally` changes after that."""
+    for key, value in after.items():
+        own = changes.get(key, value)
+        refs = tuple(dict.fromkeys((*value.refs, *own.refs)))
+        changes[key] = replace(value, refs=refs, regions=value.regions | own.regions)

@@ -73,6 +73,7 @@ def invoke(
     )
     context.frames.append(frame)
     guards, context.guards = context.guards, []
+    mark = context.state.mark()
     _bind(context, function, caller, arguments, receiver)
     frame.mark = context.state.mark()
     context.walk(context, list(statements))
@@ -80,6 +81,14 @@ def invoke(
     context.frames.pop()
     context.guards = guards
     context.place, context.instance, context.dead = place, before, dead
+    if guards and (changes := context.state.changes(mark)):
+        # What it changes is only changed if it is called.
+        context.state.undo(mark)
+        branches = [
+            (context.branch(name, guards), each)
+            for name, each in ((function.name, changes), ("none", {}))
+        ]
+        join(context, context.node(NodeKind.COMPUTING, function.name, "block"), branches)
     if function.remembers:
         value = _remember(context, function, value)
     return _returned(context, function, callee, value, frame.yields)

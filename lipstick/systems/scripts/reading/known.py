@@ -112,9 +112,10 @@ class KnownCall:
         """Return the effects of the functions that the call may run."""
         context, held = self.context, self.held
         functions = [f for v in self.arguments.all() if (f := _called(context, v)) is not None]
-        special = called_by(context, self.fact.name, held)
+        members, special = called_by(context, self.fact.name, held)
         called = [*functions, *candidates, *special, *advanced(context, held)]
         ran = effects(context, called)
+        ran.inputs += [members] if special else []
         if self.fact.unknown is not None:
             add_owners(context, ran)
         return ran
@@ -220,10 +221,12 @@ class KnownCall:
         held = [v for v in (self.owner, *self.arguments.all()) if v is not None]
         shared = regions_of(held)
         region = context.region(process.name)
+        functions = [f for value in held if (f := _called(context, value)) is not None]
         if fact.unknown is not None:
-            functions = [f for value in held if (f := _called(context, value)) is not None]
             context.holds[region] = functions
             return frozenset([region]) | shared
+        if fact.returns in ITERATORS and functions:  # which run when something goes over it
+            context.generators[region] = functions[0]
         if fact.shares:
             context.keep([region], shared | context.inside(shared))
             # What wraps its arguments, such as a writer of a file, changes them when it is changed.

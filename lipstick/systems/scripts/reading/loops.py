@@ -27,7 +27,10 @@ def for_loop(context: Context, node: ast.For | ast.AsyncFor) -> None:
         parts = range_of(node.iter)
         count = None if parts is None else len(range(*parts))
         following = next_of(context, items)
-        inputs = [over] if items is over else [over, items]
+        # The body may change what it goes over.
+        groups = {context.group(region): region for region in over.regions}
+        states = [context.lookup(region) or PyValue() for region in groups.values()]
+        inputs = [over, *states] if items is over else [over, items, *states]
         inputs.append(advance(context, items, "for"))
         inputs += [] if following is None else [following]
         process = context.process(
@@ -164,7 +167,7 @@ def _leave(
     branches = []
     if not endless:
         branches.append((context.branch("none", conditions if tested else []), tested))
-    for path, changes in loop.ends if not endless else []:
+    for path, changes in loop.ends if not (endless and loop.breaks) else []:
         branches.append((context.branch(name, path), changes))
     if branches and any(changes for _, changes in branches):
         block = context.node(NodeKind.COMPUTING, name, "block")

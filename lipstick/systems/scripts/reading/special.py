@@ -58,11 +58,11 @@ def compared(context: Context, op: ast.cmpop, left: PyValue, right: PyValue) -> 
     if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
         names = (*names, *ORDER)  # of elements, and by what a decorator adds
     names = tuple(name for name in names if name in context.methods)
-    functions = _methods(context, (left, right), names)
+    callee, functions = _methods(context, (left, right), names)
     if not functions:
         return []
     why = f"{names[0]} of what is compared may be called"
-    return [black_box(context, functions, PyValue(), Arguments([right]), left, why)]
+    return [black_box(context, functions, callee, Arguments([right]), left, why)]
 
 
 def unary_method(op: ast.unaryop) -> str:
@@ -110,22 +110,28 @@ def _call_any(
     return black_box(context, functions, PyValue(), Arguments(list(given)), receiver, why)
 
 
-def called_by(context: Context, function: str, values: Iterable[PyValue]) -> list[PyFunction]:
+def called_by(
+    context: Context, function: str, values: Iterable[PyValue]
+) -> tuple[PyValue, list[PyFunction]]:
     """Return the special methods of its arguments that a function of Python or a library may call.
 
-    Functions that are not in `BUILT_IN` may call all `OTHERS`.
+    Functions that are not in `BUILT_IN` may call all `OTHERS`. First comes what makes them methods.
     """
     names = BUILT_IN.get(function, OTHERS)
     return _methods(context, values, tuple(name for name in names if name in context.methods))
 
 
-def _methods(context: Context, values: Iterable[PyValue], names: Sequence[str]) -> list[PyFunction]:
+def _methods(
+    context: Context, values: Iterable[PyValue], names: Sequence[str]
+) -> tuple[PyValue, list[PyFunction]]:
     """Return the methods of some names of values and of all that they hold."""
     if not names:
-        return []
+        return PyValue(), []
     classes = {id(cls): cls for value in values for cls in _classes(context, value)}
-    members = [class_member(context, cls, name) for cls in classes.values() for name in names]
-    return [m.target for m in members if m is not None and isinstance(m.target, PyFunction)]
+    found = [class_member(context, cls, name) for cls in classes.values() for name in names]
+    members = [m for m in found if m is not None and isinstance(m.target, PyFunction)]
+    refs = dict.fromkeys(ref for member in members for ref in member.refs)
+    return PyValue(tuple(refs)), [m.target for m in members if isinstance(m.target, PyFunction)]
 
 
 def _classes(context: Context, value: PyValue) -> list[Class]:
@@ -154,8 +160,10 @@ def next_of(context: Context, items: PyValue) -> PyValue | None:
 
 def converted(context: Context, value: PyValue, names: Sequence[str], by: str) -> PyValue:
     """Return a value with what special methods give, of it and what it holds, to an operation."""
-    functions = _methods(context, [value], [name for name in names if name in context.methods])
-    return run_over(context, value, functions, by)
+    names = [name for name in names if name in context.methods]
+    members, functions = _methods(context, [value], names)
+    refs = tuple(dict.fromkeys((*value.refs, *members.refs)))
+    return run_over(context, value.at(refs), functions, by) if functions else value
 
 
 def gone_over(context: Context, value: PyValue, name: str) -> PyValue:

@@ -96,6 +96,14 @@ class ModuleFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Super:
+    """What `super()` gives: an object, and the classes in which its attributes are looked up."""
+
+    owner: PyValue
+    classes: tuple[Class, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Library:
     """A module, class or function of a library, by its full name."""
 
@@ -118,7 +126,7 @@ class Lazy:
     function: PyFunction
 
 
-Target: TypeAlias = Lazy | PyFunction | Class | ModuleFile | Library | BoundMethod | None
+Target: TypeAlias = Lazy | PyFunction | Class | ModuleFile | Library | Super | BoundMethod | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
