@@ -97,7 +97,7 @@ class ModuleFile:
 
 @dataclass(frozen=True, slots=True)
 class Super:
-    """What `super()` gives: an object, and the classes in which its attributes are looked up."""
+    """The result of `super()`: an object, and the classes in which its attributes are looked up."""
 
     owner: PyValue
     classes: tuple[Class, ...]
