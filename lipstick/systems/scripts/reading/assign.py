@@ -86,7 +86,7 @@ def element_of(context: Context, value: PyValue) -> PyValue:
 
 def kind_inside(context: Context, value: PyValue, regions: frozenset[int]) -> str:
     """The kind of the parts of a container of Python's: plain if all objects in it are."""
-    plain = value.kind in PLAIN_KINDS and value.regions and regions <= context.plain
+    plain = value.kind in (*PLAIN_KINDS, "iterator") and value.regions and regions <= context.plain
     return PLAIN if plain and context.alike(value.regions) <= context.plain else ""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from lipstick.systems.scripts.facts import PLAIN
 from lipstick.systems.scripts.model import NodeKind
 from lipstick.systems.scripts.reading.assign import assign, element_of, kind_inside
 from lipstick.systems.scripts.reading.calls import attribute, call
@@ -82,6 +83,7 @@ def binary(context: Context, op: ast.operator, left: PyValue, right: PyValue, ho
                 context.keep([region], context.inside(both))
             if {left.kind, right.kind} <= PLAIN_KINDS and both <= context.plain:
                 context.plain.add(region)
+                kind = kind or PLAIN
             regions = frozenset([region])
     elif kind in COPIED:
         regions = frozenset([context.region(sign(op))])

@@ -92,6 +92,13 @@ def apply(
     return result
 
 
+_OF_PLAIN = frozenset(
+    {"max", "min", "sum", "list", "tuple", "set", "dict", "sorted", "frozenset", "enumerate", "zip",
+     "reversed", "iter", "next", "collections.deque", "heapq.heappop"}
+)  # fmt: skip
+"""Functions of Python whose results are plain if what they are given is."""
+
+
 @dataclass(frozen=True, slots=True)
 class KnownCall:
     """A call, and the fact that describes it; the owner is what a method is called on."""
@@ -170,16 +177,21 @@ class KnownCall:
             context.inserting |= regions
         if kind in ITERATORS:
             context.used_up |= regions
-        if fact.shares and not kind and self._is_plain():
-            kind = PLAIN
-        if kind == PLAIN or (kind in PLAIN_KINDS and not fact.shares and fact.unknown is None):
+        plain = fact.shares and kind in ("", "iterator", *PLAIN_KINDS) and self._is_plain()
+        kind = PLAIN if plain and not kind else kind
+        if (
+            plain
+            or kind == PLAIN
+            or (kind in PLAIN_KINDS and not fact.shares and fact.unknown is None)
+        ):
             context.plain |= regions
         regions |= _stored_regions(fact, self.arguments, self.owner)
         return PyValue(view.refs, regions, kind, const=_const(fact, self.arguments))
 
     def _is_plain(self) -> bool:
-        """Return True for a method of a container of Python's that is given only plain values."""
-        held = [self.owner, *self.arguments.all()]
+        """Return True for a method or copy of Python's containers with nothing but plain values."""
+        owner = [] if self.fact.name in _OF_PLAIN else [self.owner]
+        held = [*owner, *self.arguments.all()]
         regions = regions_of(value for value in held if value is not None)
         plain = all(value is not None and value.kind in PLAIN_KINDS for value in held)
         return plain and Regions.inside(self.context, regions) | regions <= self.context.plain

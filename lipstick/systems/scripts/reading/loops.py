@@ -124,17 +124,21 @@ def _enter(context: Context, name: str, assigned: frozenset[str]) -> LoopFrame:
 
 def _join_later(context: Context, loop: LoopFrame) -> None:
     """Let the parts that iterations find in objects be what the ones before have put there."""
+    put: list[tuple[int, frozenset[int]]] = []
     for each in context.loops:
         for group, (later, before) in each.later.items():
-            put = context.contents[context.group(group)] - before - context.same(later)
-            if put:
-                one_class = not before or context.class_of(before) is context.class_of(put)
-                plain = later not in context.plain or put <= context.plain
-                if later in context.relied and not (one_class and plain):
-                    context.leave_open("iterations put objects of several classes there", put)
-                context.alias(put | {later})
+            parts = context.contents[context.group(group)] - before - context.same(later)
+            if parts:
+                context.alias(parts | {later})
+                put.append((later, before))
             elif each is loop and later not in context.aliases:
                 context.drop(group, later)
+    for later, before in put:
+        parts = context.same(later) - context.expected
+        one_class = not before or not parts or context.class_of(before) is context.class_of(parts)
+        plain = later not in context.plain or parts <= context.plain
+        if later in context.relied and not (one_class and plain):
+            context.leave_open("iterations put objects of several classes there", parts)
 
 
 def _carry(context: Context, loop: LoopFrame, jumps: list[Changes]) -> None:

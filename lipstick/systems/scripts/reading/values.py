@@ -29,7 +29,20 @@ IMMUTABLE = frozenset({"number", "text", "none", "bytes", "range"})
 """Kinds of values that nothing changes in place."""
 
 PLAIN_KINDS = frozenset(
-    {"number", "text", "none", "bytes", "range", "list", "dict", "tuple", "set", "data"}
+    {
+        "number",
+        "text",
+        "none",
+        "bytes",
+        "range",
+        "list",
+        "dict",
+        "tuple",
+        "set",
+        "data",
+        "deque",
+        "counter",
+    }
 )
 """Kinds of values whose methods belong to Python's own types."""
 
