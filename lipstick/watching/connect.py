@@ -152,7 +152,7 @@ class ConnectWatch(ShownResults):
             session.close()
             with suppress(PySparkException):  # its stop() would stop a server of this process
                 copy.client.release_session()
-                copy.client.close()
+            copy.client.close()  # an open one asks a server that has stopped, for minutes, at exit
 
     def __repr__(self) -> str:
         shown = "closed" if self._closed else f"{len(self.shown)} results so far"

@@ -238,12 +238,13 @@ def diff(
     document: dict[str, Any] = {
         "changed": difference.changed,
         "unchanged": difference.unchanged,
+        "left_open": difference.left_open,
         "gone": difference.gone,
         "new": difference.new,
         "removed": [line_row(line) for line in difference.removed],
         "added": [line_row(line) for line in difference.added],
     }
-    for name in ("changed", "unchanged", "gone", "new"):
+    for name in ("changed", "unchanged", "left_open", "gone", "new"):
         if document[name]:
             answer.say(f"{name}: {', '.join(document[name])}")
     for name in ("removed", "added"):

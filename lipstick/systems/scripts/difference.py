@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import TypeAlias
 
 from lipstick.systems.scripts.answers import Line
+from lipstick.systems.scripts.errors import ScriptError
 from lipstick.systems.scripts.model import ScriptNode
 from lipstick.systems.scripts.provenance import ScriptProvenance
 
@@ -23,7 +27,9 @@ class ScriptDifference:
     changed
         Variables and files of both versions that are computed in another way.
     unchanged
-        Variables and files of both versions that are computed in the same way.
+        Variables and files of both versions that are computed in the same way, for certain.
+    left_open
+        The ones whose steps are the same, where a text leaves open whether other lines matter.
     gone, new
         Variables and files that only the old, only the new version has.
     """
@@ -32,6 +38,7 @@ class ScriptDifference:
     added: tuple[Line, ...]
     changed: tuple[str, ...]
     unchanged: tuple[str, ...]
+    left_open: tuple[str, ...]
     gone: tuple[str, ...]
     new: tuple[str, ...]
 
@@ -46,14 +53,33 @@ def script_difference(old: ScriptProvenance, new: ScriptProvenance) -> ScriptDif
     before, after = _results(old, left), _results(new, right)
     both = before.keys() & after.keys()
     same = {name for name in both if before[name] == after[name]}
+    removed, added = _only(old, new), _only(new, old)
+    differs = [[file.text for file in each.script.files] for each in (old, new)]
+    left_open = set[str]()
+    if differs[0] != differs[1]:
+        left_open = {
+            name for name in same if not (_is_certain(old, name) and _is_certain(new, name))
+        }
     return ScriptDifference(
-        _only(old, new),
-        _only(new, old),
+        removed,
+        added,
         tuple(sorted(both - same)),
-        tuple(sorted(same)),
+        tuple(sorted(same - left_open)),
+        tuple(sorted(left_open)),
         tuple(sorted(before.keys() - after.keys())),
         tuple(sorted(after.keys() - before.keys())),
     )
+
+
+_WITHOUT_TEXT = frozenset({"union", "selection", "earlier iterations", "block", "head", "branch"})
+"""Operations that no statement has by itself."""
+
+_BODIES = frozenset({"body", "orelse", "finalbody", "handlers", "cases", "lineno"})
+"""Fields of compound statements that are no part of their heads."""
+
+
+_Texts: TypeAlias = dict[tuple[int, int], list[str]]
+"""By file and line the parts of the text of a statement; names of the script begin with a `#`."""
 
 
 def _what_it_does(node: ScriptNode) -> str:
@@ -62,18 +88,75 @@ def _what_it_does(node: ScriptNode) -> str:
     return repr((*facts, node.window, node.trigger, node.unknown))
 
 
+def _texts(script: ScriptProvenance) -> _Texts:
+    """Return the statements of a script: nodes have neither places of operands nor their names."""
+    texts = {}
+    for number, file in enumerate(script.script.files):
+        nodes = list(ast.walk(file.tree))
+        own = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        own |= {n.arg for n in nodes if isinstance(n, ast.arg)}
+        own |= {n.name for n in nodes if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+        for node in nodes:
+            if isinstance(node, ast.stmt | ast.ExceptHandler):
+                texts[number, node.lineno] = list(_parts(node, own))
+            elif isinstance(node, ast.match_case):
+                texts[number, node.pattern.lineno] = list(_parts(node, own))
+    return texts
+
+
+def _parts(node: object, own: set[str]) -> Iterator[str]:
+    match node:
+        case ast.Name(id=name) if name in own:
+            yield f"#{name}"
+        case ast.AST():
+            yield f" ({type(node).__name__}"
+            for field, value in ast.iter_fields(node):
+                if field not in _BODIES or isinstance(node, ast.expr):
+                    yield from _parts(value, own)
+            yield ")"
+        case list():
+            for each in node:
+                yield from _parts(each, own)
+            yield ","
+        case _:
+            yield f" {node!r}"
+
+
+def _written(parts: list[str], names: dict[str, str]) -> str:
+    """Return the text of a statement with what its names mean, and with numbers for the others."""
+    known = dict(names)
+    for part in parts:
+        if part.startswith("#"):
+            known.setdefault(part, f"#{len(known)}")
+    return "".join(known.get(part, part) for part in parts)
+
+
 def _signatures(script: ScriptProvenance) -> dict[int, str]:
-    graph = script.final
+    graph, texts = script.final, _texts(script)
     waiting = {number: len(edges) for number, edges in graph.incoming.items()}
     order = [number for number, count in waiting.items() if count == 0]
     signatures: dict[int, str] = {}
     for number in order:
-        node = graph.nodes[number]
-        behind = sorted(signatures[source] for source in graph.predecessors(number))
-        text = _what_it_does(node)
-        if node.lines:
-            text += repr([script.line(place_of_line).text for place_of_line in node.lines])
-        signatures[number] = blake2b("|".join([text, *behind]).encode(), digest_size=12).hexdigest()
+        node, names = graph.nodes[number], dict[str, str]()
+        for edge in graph.incoming[number]:
+            read = [edge.variable[1]] if isinstance(edge.variable, tuple) else []
+            for name in (*read, *graph.nodes[edge.source].views):
+                names.setdefault(f"#{name}", signatures[edge.source])
+        edges = list(graph.incoming[number])
+        behind = [f"{edge.role} {signatures[edge.source]}" for edge in edges]
+        if node.operation == "raised":  # it matters what came first
+            lines = [
+                (graph.nodes[e.source].place.file, graph.nodes[e.source].place.line) for e in edges
+            ]
+            behind = [each for _, each in sorted(zip(lines, behind, strict=True))]
+        else:
+            behind.sort()
+        places = [(place.file, n) for place in node.lines for n in range(place.line, place.end + 1)]
+        if node.operation not in _WITHOUT_TEXT:
+            places.insert(0, (node.place.file, node.place.line))
+        written = [_written(texts[place], names) for place in places if place in texts]
+        text = "|".join([_what_it_does(node), *written, *behind])
+        signatures[number] = blake2b(text.encode(), digest_size=12).hexdigest()
         for target in graph.successors(number):
             waiting[target] -= 1
             if waiting[target] == 0:
@@ -92,16 +175,25 @@ def _results(script: ScriptProvenance, signatures: dict[int, str]) -> dict[str, 
 
 
 def _steps(script: ScriptProvenance) -> dict[tuple[str, tuple[str, ...]], list[ScriptNode]]:
-    graph = script.final
+    graph, texts = script.final, _texts(script)
     steps: dict[tuple[str, tuple[str, ...]], list[ScriptNode]] = {}
     for node in graph.nodes.values():
         behind = sorted(_called(graph.nodes[n]) for n in graph.predecessors(node.id))
-        steps.setdefault((_what_it_does(node), tuple(behind)), []).append(node)
+        place = (node.place.file, node.place.line)
+        shown = "" if node.operation in _WITHOUT_TEXT else "".join(texts.get(place, ()))
+        steps.setdefault((_what_it_does(node) + shown, tuple(behind)), []).append(node)
     return steps
 
 
 def _called(node: ScriptNode) -> str:
     return node.views[0] if node.views else node.name
+
+
+def _is_certain(script: ScriptProvenance, name: str) -> bool:
+    try:
+        return script.depends(name).certain
+    except ScriptError:  # a file whose name is computed
+        return False
 
 
 def _only(script: ScriptProvenance, other: ScriptProvenance) -> tuple[Line, ...]:

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 import lipstick
 from lipstick.errors import NotUnderstoodError, UnsupportedError
 from lipstick.stages.settings import naming_settings
+from lipstick.workflow.execution.benches import leave
 
 CHANGED = {
     "spark.sql.orderByOrdinal": "false",
@@ -91,9 +92,13 @@ def test_sketches_over_no_rows(spark: SparkSession) -> None:
 
 
 @pytest.mark.spark
-def test_variables_in_a_text_have_their_values(spark: SparkSession) -> None:
+def test_variables_in_a_text_have_their_values(
+    spark: SparkSession, request: pytest.FixtureRequest
+) -> None:
     """Whoever computes the answer; what is no variable is what Spark makes of it."""
     session = spark.newSession() if hasattr(spark, "newSession") else spark
+    if session is not spark:
+        request.addfinalizer(lambda: leave(session))
     with lipstick.session(session) as ls, setting(session, "wanted.day", "it's"):
         rows = [(1, "a"), (2, "b"), (3, "c")]
         ls.track("r", session.createDataFrame(rows, "id int, x string"), key="id")
