@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -12,7 +11,7 @@ from typing import TypeAlias
 from lipstick.systems.scripts.answers import Line
 from lipstick.systems.scripts.errors import ScriptError
 from lipstick.systems.scripts.model import ScriptNode
-from lipstick.systems.scripts.provenance import ScriptProvenance
+from lipstick.systems.scripts.provenance import WITHOUT_TEXT, ScriptProvenance
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +48,20 @@ def script_difference(old: ScriptProvenance, new: ScriptProvenance) -> ScriptDif
     A node's signature is its own operation and the signatures of the nodes it depends on, so that
     two results are the same if the steps that lead to them are. O(nodes + edges).
     """
-    left, right = _signatures(old), _signatures(new)
+    texts, other_texts = _texts(old), _texts(new)
+    left, right = _signatures(old, texts), _signatures(new, other_texts)
     before, after = _results(old, left), _results(new, right)
     both = before.keys() & after.keys()
     same = {name for name in both if before[name] == after[name]}
-    removed, added = _only(old, new), _only(new, old)
-    differs = [[file.text for file in each.script.files] for each in (old, new)]
+    steps, other_steps = _steps(old, texts), _steps(new, other_texts)
     left_open = set[str]()
-    if differs[0] != differs[1]:
+    if [file.text for file in old.script.files] != [file.text for file in new.script.files]:
         left_open = {
             name for name in same if not (_is_certain(old, name) and _is_certain(new, name))
         }
     return ScriptDifference(
-        removed,
-        added,
+        _only(old, steps, other_steps),
+        _only(new, other_steps, steps),
         tuple(sorted(both - same)),
         tuple(sorted(same - left_open)),
         tuple(sorted(left_open)),
@@ -71,15 +70,19 @@ def script_difference(old: ScriptProvenance, new: ScriptProvenance) -> ScriptDif
     )
 
 
-_WITHOUT_TEXT = frozenset({"union", "selection", "earlier iterations", "block", "head", "branch"})
+_WITHOUT_STATEMENT = WITHOUT_TEXT | {"block", "head", "branch"}
 """Operations that no statement has by itself."""
 
-_BODIES = frozenset({"body", "orelse", "finalbody", "handlers", "cases", "lineno"})
+_BODIES = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
 """Fields of compound statements that are no part of their heads."""
 
 
 _Texts: TypeAlias = dict[tuple[int, int], list[str]]
 """By file and line the parts of the text of a statement; names of the script begin with a `#`."""
+
+
+_Steps: TypeAlias = dict[tuple[str, tuple[str, ...]], list[ScriptNode]]
+"""The nodes of a script by what they do to what."""
 
 
 def _what_it_does(node: ScriptNode) -> str:
@@ -131,28 +134,26 @@ def _written(parts: list[str], names: dict[str, str]) -> str:
     return "".join(known.get(part, part) for part in parts)
 
 
-def _signatures(script: ScriptProvenance) -> dict[int, str]:
-    graph, texts = script.final, _texts(script)
+def _signatures(script: ScriptProvenance, texts: _Texts) -> dict[int, str]:
+    graph = script.final
     waiting = {number: len(edges) for number, edges in graph.incoming.items()}
     order = [number for number, count in waiting.items() if count == 0]
     signatures: dict[int, str] = {}
     for number in order:
-        node, names = graph.nodes[number], dict[str, str]()
-        for edge in graph.incoming[number]:
+        node, names, edges = graph.nodes[number], dict[str, str](), graph.incoming[number]
+        for edge in edges:
             read = [edge.variable[1]] if isinstance(edge.variable, tuple) else []
             for name in (*read, *graph.nodes[edge.source].views):
                 names.setdefault(f"#{name}", signatures[edge.source])
-        edges = list(graph.incoming[number])
         behind = [f"{edge.role} {signatures[edge.source]}" for edge in edges]
         if node.operation == "raised":  # it matters what came first
-            lines = [
-                (graph.nodes[e.source].place.file, graph.nodes[e.source].place.line) for e in edges
-            ]
+            written_at = [graph.nodes[edge.source].place for edge in edges]
+            lines = [(place.file, place.line) for place in written_at]
             behind = [each for _, each in sorted(zip(lines, behind, strict=True))]
         else:
             behind.sort()
         places = [(place.file, n) for place in node.lines for n in range(place.line, place.end + 1)]
-        if node.operation not in _WITHOUT_TEXT:
+        if node.operation not in _WITHOUT_STATEMENT:
             places.insert(0, (node.place.file, node.place.line))
         written = [_written(texts[place], names) for place in places if place in texts]
         text = "|".join([_what_it_does(node), *written, *behind])
@@ -174,13 +175,13 @@ def _results(script: ScriptProvenance, signatures: dict[int, str]) -> dict[str, 
     return results
 
 
-def _steps(script: ScriptProvenance) -> dict[tuple[str, tuple[str, ...]], list[ScriptNode]]:
-    graph, texts = script.final, _texts(script)
-    steps: dict[tuple[str, tuple[str, ...]], list[ScriptNode]] = {}
+def _steps(script: ScriptProvenance, texts: _Texts) -> _Steps:
+    graph = script.final
+    steps: _Steps = {}
     for node in graph.nodes.values():
         behind = sorted(_called(graph.nodes[n]) for n in graph.predecessors(node.id))
         place = (node.place.file, node.place.line)
-        shown = "" if node.operation in _WITHOUT_TEXT else "".join(texts.get(place, ()))
+        shown = "" if node.operation in _WITHOUT_STATEMENT else "".join(texts.get(place, ()))
         steps.setdefault((_what_it_does(node) + shown, tuple(behind)), []).append(node)
     return steps
 
@@ -196,13 +197,11 @@ def _is_certain(script: ScriptProvenance, name: str) -> bool:
         return False
 
 
-def _only(script: ScriptProvenance, other: ScriptProvenance) -> tuple[Line, ...]:
+def _only(script: ScriptProvenance, own_steps: _Steps, other_steps: _Steps) -> tuple[Line, ...]:
     """The lines of steps that one script has more often than another."""
-    own_steps = _steps(script)
-    other_counts = Counter({step: len(nodes) for step, nodes in _steps(other).items()})
     lines: dict[Line, None] = {}
     for step, nodes in own_steps.items():
-        for node in nodes[other_counts[step] :]:
-            if node.operation not in ("union", "selection", "earlier iterations"):
+        for node in nodes[len(other_steps.get(step, ())) :]:
+            if node.operation not in WITHOUT_TEXT:
                 lines[script.line(node.place)] = None
     return tuple(sorted(lines))

@@ -142,7 +142,7 @@ def _line(
 Order: TypeAlias = Literal["position", "executed"]
 
 
-_WITHOUT_TEXT = frozenset({"union", "selection", "earlier iterations"})
+WITHOUT_TEXT = frozenset({"union", "selection", "earlier iterations"})
 """Operations of PEs that rules have made, which no line has."""
 
 
@@ -280,7 +280,7 @@ class ScriptProvenance:
                 for node in self.final.nodes.values()
                 if self._written_in(node) in instances
                 and (node.place.file, node.place.line) in lines
-                and node.operation not in _WITHOUT_TEXT
+                and node.operation not in WITHOUT_TEXT
             }
         main = self.script.main
         kept = {line for file, line in lines if file == 0}

@@ -265,9 +265,11 @@ def _binary(context: Context, node: ast.BinOp) -> PyValue:
 
 def _unary(context: Context, node: ast.UnaryOp) -> PyValue:
     value = evaluate(context, node.operand)
+    called = None
     if isinstance(node.op, ast.Not):
         value = truth_of(context, value)
-    called = call_method(context, value, unary_method(node.op))
+    else:
+        called = call_method(context, value, unary_method(node.op))
     if called is not None:
         return called
     regions = frozenset([context.region(sign(node.op))]) if value.regions else NO_REGIONS

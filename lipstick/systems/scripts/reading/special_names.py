@@ -17,7 +17,7 @@ COMPARISONS: dict[type[ast.AST], tuple[str, ...]] = {
     ast.NotIn: ("__contains__", "__iter__", "__getitem__"),
 }  # fmt: skip
 
-UNARY = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__", ast.Not: "__bool__"}
+UNARY = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}
 
 ITERATION = ("__iter__", "__next__", "__getitem__")
 TEXTS = ("__str__", "__repr__", "__format__")
@@ -59,7 +59,9 @@ _METHODS = {name.partition(".")[2]: names for name, names in BUILT_IN.items() if
 
 def called_names(function: str) -> tuple[str, ...]:
     """Return the special methods that a function may call, or a method by its name alone."""
-    return BUILT_IN.get(function) or _METHODS.get(function.rpartition(".")[2], OTHERS)
+    if function in BUILT_IN:
+        return BUILT_IN[function]
+    return _METHODS.get(function.rpartition(".")[2], OTHERS)
 
 
 _OF_NODES: dict[type[ast.AST], tuple[str, ...]] = {

@@ -29,21 +29,9 @@ IMMUTABLE = frozenset({"number", "text", "none", "bytes", "range"})
 """Kinds of values that nothing changes in place."""
 
 PLAIN_KINDS = frozenset(
-    {
-        "number",
-        "text",
-        "none",
-        "bytes",
-        "range",
-        "list",
-        "dict",
-        "tuple",
-        "set",
-        "data",
-        "deque",
-        "counter",
-    }
-)
+    {"number", "text", "none", "bytes", "range", "list", "dict", "tuple", "set", "data", "deque",
+     "counter"}
+)  # fmt: skip
 """Kinds of values whose methods belong to Python's own types."""
 
 COPIED = frozenset({"frame", "column", "array", "sparkframe"})
