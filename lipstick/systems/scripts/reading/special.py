@@ -11,14 +11,13 @@ from lipstick.systems.scripts.reading.context import Context
 from lipstick.systems.scripts.reading.invoke import black_box, invoke
 from lipstick.systems.scripts.reading.opaque import advance, is_used_up, run_over
 from lipstick.systems.scripts.reading.special_names import (
-    BUILT_IN,
     COMPARISONS,
     HASHING,
     OPERATORS,
     ORDER,
-    OTHERS,
     TEXTS,
     UNARY,
+    called_names,
 )
 from lipstick.systems.scripts.reading.values import Class, PyFunction, PyValue
 
@@ -115,10 +114,10 @@ def called_by(
 ) -> tuple[PyValue, list[PyFunction]]:
     """Return the special methods of its arguments that a function of Python or a library may call.
 
-    Functions that are not in `BUILT_IN` may call all `OTHERS`. First comes what makes them methods.
+    First comes what makes them methods.
     """
-    names = BUILT_IN.get(function, OTHERS)
-    return _methods(context, values, tuple(name for name in names if name in context.methods))
+    names = tuple(name for name in called_names(function) if name in context.methods)
+    return _methods(context, values, names)
 
 
 def _methods(

@@ -54,14 +54,9 @@ BUILT_IN: dict[str, tuple[str, ...]] = {
 """The special methods that built-in functions and methods call, by name of the caller."""
 
 
-_METHODS = {name.partition(".")[2]: names for name, names in BUILT_IN.items() if "." in name}
-
-
 def called_names(function: str) -> tuple[str, ...]:
-    """Return the special methods that a function may call, or a method by its name alone."""
-    if function in BUILT_IN:
-        return BUILT_IN[function]
-    return _METHODS.get(function.rpartition(".")[2], OTHERS)
+    """Return the special methods that a function of Python or a library may call."""
+    return BUILT_IN.get(function, OTHERS)
 
 
 _OF_NODES: dict[type[ast.AST], tuple[str, ...]] = {
