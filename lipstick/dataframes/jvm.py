@@ -19,6 +19,8 @@ Json: TypeAlias = list[dict[str, Any]]
 """The nodes of a plan, as ``TreeNode.toJSON`` describes them."""
 
 _SUBQUERIES = ("Exists", "LateralSubquery", "ListQuery", "ScalarSubquery")
+_MARKS = ("__dataset_id", "__col_position")
+"""The marks of columns ``frame.column``, by which Spark finds ambiguous self-joins."""
 
 
 class PlanListener:
@@ -318,11 +320,11 @@ def frame_of(spark: SparkSession, plan: Plan) -> DataFrame:
 
 
 def alias(spark: SparkSession, value: Plan, name: str, expression_id: Any) -> Plan:
-    """Return the naming of a value, with an id."""
+    """Return the naming of a value, with an id, without the marks that ``frame.column`` leaves."""
     jvm = jvm_of(spark)
-    empty = sequence(spark, [])
+    empty, marks = sequence(spark, []), sequence(spark, _MARKS)
     alias_class = jvm.org.apache.spark.sql.catalyst.expressions.Alias
-    return alias_class(value, name, expression_id, empty, jvm.scala.Option.empty(), empty)
+    return alias_class(value, name, expression_id, empty, jvm.scala.Option.empty(), marks)
 
 
 def elements(values: Any) -> list[Any]:

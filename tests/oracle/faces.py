@@ -36,6 +36,7 @@ from click.testing import CliRunner
 from lipstick import Session
 from lipstick.capture.capture import Capture, open_capture
 from lipstick.engines.memory import aggregates, window_rows, window_value
+from lipstick.errors import CaptureError
 from lipstick.explorer import Explorer
 from lipstick.explorer.captures.source import CaptureSource
 from lipstick.explorer.cells import cell, parsed
@@ -551,8 +552,16 @@ class Holder:
         import pyarrow.csv
 
         axis = value["axes"][value["by"]["axis"]]
-        with as_large(self.large):
-            found = self._asked.contributions(column, row)
+        # The rows of a live frame may be in another order than those of its capture.
+        asked = row if self._asked is self.capture else self._values_of(row)
+        try:
+            with as_large(self.large):
+                found = self._asked.contributions(column, asked)
+        except CaptureError as error:
+            if "rows of the answer are meant" not in str(error):
+                raise
+            self.compared.unknown[f"contributions: {self.case.root}"] += 1
+            return
         path = self.folder / "values.csv"
         keys = list(self.case.database.relations[axis["relation"]].key)
         pyarrow.csv.write_csv(found.select([*keys, "_after", "_effect", "_gone"]), path)
@@ -582,6 +591,11 @@ class Holder:
                     difference = cell(truth.value - now)
                     self._same("contributions", cell(each["_effect"]), difference, each)
         self._top(row, place, column, axis["relation"], now)
+
+    def _values_of(self, row: int) -> dict[str, Any]:
+        table = self.capture.memory.answer()
+        values = {n: table.column(n)[row].as_py() for n in dict.fromkeys(table.column_names)}
+        return {name: value for name, value in values.items() if not isinstance(value, float)}
 
     def _top(self, row: int, place: int, column: str, relation: str, now: Any) -> None:
         table = self.capture.memory.answer()

@@ -208,6 +208,10 @@ CASES: dict[str, tuple[Build, str]] = {
         lambda left, right: right.cube("k").agg(F.sum("w").alias("s"), F.grouping_id().alias("g")),
         "SELECT k, sum(w) AS s, grouping_id() AS g FROM r GROUP BY CUBE (k)",
     ),
+    "cube of a frame's columns": (
+        lambda left, right: right.cube("k", right.w).count(),
+        "SELECT k, w, count(1) AS count FROM r GROUP BY CUBE (k, w)",
+    ),
     "fields of a struct": (
         lambda left, right: left.select(F.struct("id", "k").alias("p")).select("p.*"),
         "SELECT id, k FROM l",
