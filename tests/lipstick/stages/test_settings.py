@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import lipstick
+from lipstick.engines.spark.private_session import bindings_kept
 from lipstick.errors import NotUnderstoodError, UnsupportedError
 from lipstick.stages.settings import naming_settings
 from lipstick.workflow.execution.benches import leave
@@ -96,7 +97,8 @@ def test_variables_in_a_text_have_their_values(
     spark: SparkSession, request: pytest.FixtureRequest
 ) -> None:
     """Whoever computes the answer; what is no variable is what Spark makes of it."""
-    session = spark.newSession() if hasattr(spark, "newSession") else spark
+    with bindings_kept():  # Tests that follow make frames of RDDs in the session of all.
+        session = spark.newSession() if hasattr(spark, "newSession") else spark
     if session is not spark:
         request.addfinalizer(lambda: leave(session))
     with lipstick.session(session) as ls, setting(session, "wanted.day", "it's"):
