@@ -553,7 +553,10 @@ class Holder:
 
         axis = value["axes"][value["by"]["axis"]]
         # The rows of a live frame may be in another order than those of its capture.
-        asked = row if self._asked is self.capture else self._values_of(row)
+        asked: int | dict[str, Any] = row
+        if self._asked is not self.capture:  # sums of doubles depend on the order, too
+            values = self._values_of(row)
+            asked = {name: each for name, each in values.items() if not isinstance(each, float)}
         try:
             with as_large(self.large):
                 found = self._asked.contributions(column, asked)
@@ -594,12 +597,10 @@ class Holder:
 
     def _values_of(self, row: int) -> dict[str, Any]:
         table = self.capture.memory.answer()
-        values = {n: table.column(n)[row].as_py() for n in dict.fromkeys(table.column_names)}
-        return {name: value for name, value in values.items() if not isinstance(value, float)}
+        return {n: table.column(n)[row].as_py() for n in dict.fromkeys(table.column_names)}
 
     def _top(self, row: int, place: int, column: str, relation: str, now: Any) -> None:
-        table = self.capture.memory.answer()
-        where = {n: table.column(n)[row].as_py() for n in dict.fromkeys(table.column_names)}
+        where = self._values_of(row)
         if now is None or any(isinstance(each, float) for each in where.values()):
             return
         try:

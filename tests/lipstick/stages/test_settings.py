@@ -11,10 +11,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 import lipstick
-from lipstick.engines.spark.private_session import bindings_kept
 from lipstick.errors import NotUnderstoodError, UnsupportedError
 from lipstick.stages.settings import naming_settings
-from lipstick.workflow.execution.benches import leave
+from lipstick.workflow.execution.benches import leave, new_session
 
 CHANGED = {
     "spark.sql.orderByOrdinal": "false",
@@ -97,10 +96,8 @@ def test_variables_in_a_text_have_their_values(
     spark: SparkSession, request: pytest.FixtureRequest
 ) -> None:
     """Whoever computes the answer; what is no variable is what Spark makes of it."""
-    with bindings_kept():  # Tests that follow make frames of RDDs in the session of all.
-        session = spark.newSession() if hasattr(spark, "newSession") else spark
-    if session is not spark:
-        request.addfinalizer(lambda: leave(session))
+    session = new_session(spark)
+    request.addfinalizer(lambda: leave(session))
     with lipstick.session(session) as ls, setting(session, "wanted.day", "it's"):
         rows = [(1, "a"), (2, "b"), (3, "c")]
         ls.track("r", session.createDataFrame(rows, "id int, x string"), key="id")
