@@ -9,7 +9,7 @@ import io
 import os
 import random
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -52,7 +52,7 @@ def run(tree: ast.Module, folder: Path | None = None) -> dict[str, Any]:
         os.chdir(folder)
     try:
         sys.settrace(count)
-        with contextlib.redirect_stdout(printed):
+        with contextlib.redirect_stdout(printed), _modules_kept(tree):
             exec(code, variables)
     except NotEndedError:
         raise
@@ -63,6 +63,20 @@ def run(tree: ast.Module, folder: Path | None = None) -> dict[str, Any]:
         os.chdir(before)
     variables["<stdout>"] = printed.getvalue()
     return variables
+
+
+@contextlib.contextmanager
+def _modules_kept(tree: ast.Module) -> Iterator[None]:
+    """Undo what a program replaces in modules: the line that does may be the one taken away."""
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
+    names = {alias.name for node in imports for alias in node.names}
+    modules = [vars(sys.modules[name]) for name in names if name in sys.modules]
+    before = [dict(module) for module in modules]
+    try:
+        yield
+    finally:
+        for module, values in zip(modules, before, strict=True):
+            module.update(values)
 
 
 def shown(value: Any, deep: int = 0) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -90,3 +91,9 @@ def _values(value: object) -> list[object]:
 
 def _lines(node: ast.stmt | ast.expr) -> range:
     return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+
+def test_a_program_leaves_modules_as_they_were() -> None:
+    whole = math.sqrt
+    assert run(ast.parse("import math\nmath.sqrt = len\nx = math.sqrt('ab')"))["x"] == 2
+    assert math.sqrt is whole
