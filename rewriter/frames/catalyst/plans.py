@@ -360,7 +360,7 @@ class CatalystPlans:
 
     def _distinct(self, node: PlanNode) -> FromRows:
         rows = self.input_of(node, LastClause.WHERE)
-        return rows.having("distinct", exp.Distinct(), LastClause.ITEMS)
+        return rows.with_clause("distinct", exp.Distinct(), LastClause.ITEMS)
 
     def _deduplicate(self, node: PlanNode) -> FromRows:
         keys = {attribute_id(key) for key in node.many("keys")}

@@ -51,7 +51,7 @@ def sorted_in_tasks(
     """
     if not rows.single:
         rows = close(rows)
-    return close(rows.having("sort", exp.Sort(expressions=[*keys(rows)]), LastClause.ITEMS))
+    return close(rows.with_clause("sort", exp.Sort(expressions=[*keys(rows)]), LastClause.ITEMS))
 
 
 def restricted(rows: FromRows, clause: str, condition: exp.Expr, stage: LastClause) -> FromRows:
@@ -60,24 +60,24 @@ def restricted(rows: FromRows, clause: str, condition: exp.Expr, stage: LastClau
     if before is not None:
         condition = exp.and_(before.this.copy(), condition, copy=False)
     added = exp.Where(this=condition) if clause == "where" else exp.Having(this=condition)
-    return rows.having(clause, added, stage)
+    return rows.with_clause(clause, added, stage)
 
 
 def grouped(rows: FromRows, group: exp.Group | None, columns: Sequence[Column]) -> FromRows:
     """Return groups of rows; None: all of them are one."""
-    return replace(rows.having("group", group, LastClause.ITEMS), columns=tuple(columns))
+    return replace(rows.with_clause("group", group, LastClause.ITEMS), columns=tuple(columns))
 
 
 def ordered(rows: FromRows, order: exp.Order) -> FromRows:
     """Return the rows in an order."""
-    return rows.having("order", order, LastClause.ORDER)
+    return rows.with_clause("order", order, LastClause.ORDER)
 
 
 def offset(rows: FromRows, count: exp.Expr) -> FromRows:
     """Return the rows without the first."""
-    return rows.having("offset", exp.Offset(expression=count), LastClause.OFFSET)
+    return rows.with_clause("offset", exp.Offset(expression=count), LastClause.OFFSET)
 
 
 def limited(rows: FromRows, count: exp.Expr) -> FromRows:
     """Return the first rows."""
-    return rows.having("limit", exp.Limit(expression=count), LastClause.LIMIT)
+    return rows.with_clause("limit", exp.Limit(expression=count), LastClause.LIMIT)

@@ -60,7 +60,7 @@ def joined(
     join = exp.Join(this=right.select.args["from_"].this, side=side, kind=kind, on=condition)
     joins = [*left.select.args.get("joins", ()), join]
     columns = left.columns if kind in ("SEMI", "ANTI") else left.columns + right.columns
-    return replace(left.having("joins", joins, LastClause.FROM), columns=columns)
+    return replace(left.with_clause("joins", joins, LastClause.FROM), columns=columns)
 
 
 def operand(close: Close, rows: FromRows) -> FromRows:
@@ -92,7 +92,7 @@ def lateral_join(
     join.set("this", lateral)
     joins = [*left.select.args.get("joins", ()), join]
     added = tuple(replace(output, scalar=column(alias, output.scalar.name)) for output in columns)
-    return replace(left.having("joins", joins, LastClause.FROM), columns=left.columns + added)
+    return replace(left.with_clause("joins", joins, LastClause.FROM), columns=left.columns + added)
 
 
 def subquery_lateral(inner: FromRows) -> tuple[exp.Lateral, tuple[Column, ...]]:

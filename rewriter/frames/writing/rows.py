@@ -32,7 +32,7 @@ def deduplicated(close: Close, rows: FromRows, keys: AbstractSet[int]) -> FromRo
     By other columns than all it is planned as GROUP BY with ``first`` of every other column.
     """
     if keys >= {output.id for output in rows.columns}:
-        return rows.having("distinct", exp.Distinct(), LastClause.ITEMS)
+        return rows.with_clause("distinct", exp.Distinct(), LastClause.ITEMS)
     if not rows.is_plain():
         rows = close(rows)
     columns = tuple(
@@ -42,7 +42,7 @@ def deduplicated(close: Close, rows: FromRows, keys: AbstractSet[int]) -> FromRo
     group = exp.Group(
         expressions=[output.scalar.copy() for output in rows.columns if output.id in keys]
     )
-    return replace(rows.having("group", group, LastClause.ITEMS), columns=columns)
+    return replace(rows.with_clause("group", group, LastClause.ITEMS), columns=columns)
 
 
 def sampled(

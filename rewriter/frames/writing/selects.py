@@ -163,7 +163,7 @@ class FromRows:
         """Return True if these columns, or all, are columns of FROM."""
         return all(output.plain for output in self.columns if ids is None or output.id in ids)
 
-    def having(
+    def with_clause(
         self, clause: str, value: exp.Expr | list[exp.Expr] | None, stage: LastClause
     ) -> FromRows:
         """Return the rows with one more clause."""
@@ -282,7 +282,7 @@ def lateral_view(
         alias=exp.TableAlias(this=identifier(alias), columns=[*map(identifier, view_columns)]),
     )
     laterals = [*rows.select.args.get("laterals", ()), lateral]
-    return rows.having("laterals", laterals, rows.stage), [
+    return rows.with_clause("laterals", laterals, rows.stage), [
         column(alias, name) for name in view_columns
     ]
 
