@@ -3,37 +3,38 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
 from lipstick.errors import first_line
 from lipstick.explorer.budget import Budget
-from lipstick.explorer.captures.portable import portable
+from lipstick.explorer.captures.portable import member_count, portable
 from lipstick.explorer.captures.source import CaptureSource
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.explorer import Explorer, ExplorerSource
 from lipstick.explorer.page import assembled
 from lipstick.explorer.params import Params
 from rewriter.interpret import in_time_zone
-from semiring.errors import ExactnessError, LipstickError
-from semiring.support.budget import call_within
+from semiring.errors import LipstickError
 
 LARGEST = 2_000_000
 """Bytes of a saved page at most."""
 
-SECONDS = 2.0
-"""Processor seconds for the answers that a page may be without."""
+WORK = 20_000_000
+"""Work for the answers that a page may be without: members of the captures that are asked.
 
-_LEAST = 0.5
-"""Seconds that an answer may take if it was begun in time."""
+It is no time, so that pages have the same answers on a busy machine.
+"""
 
-CIRCUIT_SECONDS = 5.0
-"""Seconds that the circuits of all captures may take; beyond them a page is saved without them."""
+QUESTION = 100_000
+"""The work of a question, whatever it is about."""
+
+MEMBERS = 400_000
+"""Members of the captures with circuits in a page at most, but for the one that is saved."""
 
 _BOXES = 60
 
@@ -55,44 +56,45 @@ class Holding:
         self.explorer = explorer
         self.answers: dict[str, Any] = {}
         self.circuits: dict[int, dict[str, str]] = {}
-        self._room = room
-        self._end = self._until = time.thread_time() + SECONDS
-        self._circuit_seconds = CIRCUIT_SECONDS
+        self._room = self._space = room
+        self._left = self._share = WORK
+        self._members = MEMBERS
+        self._room_of_circuits = room // 2
 
     def share(self, parts: int) -> None:
-        """Leave a part of the time for what is asked next."""
-        now = time.thread_time()
-        self._until = now + max(0.0, self._end - now) / parts
+        """Leave a part of the work, and of the room, for what is asked next."""
+        self._share, self._space = self._left // parts, self._room // parts
 
     def again(self) -> None:
-        """Begin the time anew."""
-        self._end = self._until = time.thread_time() + SECONDS
+        """Begin the work anew."""
+        self._left = WORK
 
     def hold(
         self, source: int | None, view: str, params: dict[str, Any], *, asked: bool = False
     ) -> Any:
         """Hold the answer to a question, and return it.
 
-        None where there is no room for it, and no time, unless the page must have it: ``asked``.
+        None where there is no room for it, or too much work, unless the page must have it:
+        ``asked``.
         """
         asked_of = {"everywhere": True} if source is None else {"source": source}
         question = {**asked_of, "view": view, "params": params}
         key = canonical(question)
         if key in self.answers:
             return self.answers[key].get("answer")
-        left = self._until - time.thread_time()
-        try:
-            if not asked and left <= 0:
+        if not asked:
+            if self._share <= 0:
                 return None
-            ask = partial(self.explorer.ask, question)
-            reply = call_within(None if asked else max(left, _LEAST), ask)
-        except ExactnessError:
+            work = QUESTION + _weight(self.explorer, source)
+            self._share, self._left = self._share - work, self._left - work
+        reply = self.explorer.ask(question)
+        if not asked and reply.get("error", {}).get("kind") == "slow":
             return None
-        text = json.dumps(reply, ensure_ascii=True)
-        size = len(text) + len(text) // 20 + 200
-        if size > self._room:
+        text = json.dumps({key: reply}, ensure_ascii=True)
+        size = len(text) + 5 * text.count("<")
+        if size > (self._room if asked else self._space):
             return None
-        self._room -= size
+        self._room, self._space = self._room - size, self._space - size
         self.answers[key] = reply
         return reply.get("answer")
 
@@ -102,25 +104,23 @@ class Holding:
         Parameters
         ----------
         viewed
-            Its view is what is saved: it has all the time that it takes.
+            Its view is what is saved: it is there whatever the others have.
         """
         if not isinstance(source, CaptureSource):
             return
-        begun = time.thread_time()
         try:
-            if not viewed and self._circuit_seconds <= 0:
-                raise ExploreError("the other captures of this page took the time that there is")
-            seconds = None if viewed else self._circuit_seconds
+            members, room = member_count(source.capture), min(self._room, self._room_of_circuits)
+            if not viewed and members > self._members:
+                raise ExploreError("the other captures of this page took the room that there is")
             with in_time_zone(source.capture.manifest.time_zone):
-                text = call_within(seconds, partial(portable, source.capture, self._room))
-            if len(text) > self._room:
+                text = portable(source.capture, room)
+            if len(text) > room:
                 raise ExploreError(f"its annotations take {len(text):,} bytes")
         except LipstickError as error:
             self.circuits[number] = {"refused": first_line(error)}
             return
-        finally:
-            if not viewed:
-                self._circuit_seconds -= time.thread_time() - begun
+        self._members -= 0 if viewed else members
+        self._room_of_circuits -= len(text)
         self._room -= len(text)
         self.circuits[number] = {"data": text}
 
@@ -133,6 +133,14 @@ class Holding:
         explained = f"why {own.count('why'):,} of {source.windows.table.num_rows:,} rows are there"
         compared = own.count("comparison")
         explained += f" and {compared or 'no'} comparison{'' if compared == 1 else 's'} of numbers"
+        for each in asked:
+            if (
+                each["view"] == "difference"
+                and each["source"] == number
+                and len(each["params"]) == 1
+            ):
+                before = self.explorer.sources[each["params"]["before"]]
+                explained += f", how it differs from {before.name}"
         if "data" in self.circuits[number]:
             return (
                 f"{source.name}: all its rows, sorted and filtered, without any input rows and "
@@ -170,9 +178,9 @@ def saved_page(
 ) -> SavedPage:
     """Return the page with the answers that are clicked first.
 
-    What was looked at comes first, with the circuit of the source of the view, whatever time these
-    take. Of the others, answers that take more than two seconds in all are left out, but the rows
-    and the query. Of a capture it holds the first rows of the answer, and why the first of these
+    What was looked at comes first, with the circuit of the source of the view, whatever these take.
+    Of the others, answers that take more than `WORK` in all are left out, but the rows and the
+    query. Of a capture it holds the first rows of the answer, and why the first of these
     are there; where its annotations have no more than `portable.EDGES` edges, and there is room for
     them, also these, so that the page removes any input rows and sorts and filters the answer. Of a
     graph the modules, and what is one click away from them; of a script what its variables and
@@ -194,7 +202,7 @@ def saved_page(
         Where the answers that a page cannot be without are larger than `LARGEST`.
     """
     room = LARGEST - len(assembled({"mode": "saved", "answers": {}}).encode()) - 10_000
-    held = Holding(explorer, room // 2)
+    held = Holding(explorer, room)
     if held.hold(0, "sources", {}, asked=True) is None:
         raise ExploreError("There are too many things to hold in one page.")
     for number, source in enumerate(explorer.sources):
@@ -210,6 +218,8 @@ def saved_page(
     order = list(dict.fromkeys(each for each in places if each is not None))
     for number in order:
         held.hold_circuit(number, explorer.sources[number], viewed=number == viewed)
+    held.share(2)
+    _runs(held, explorer)
     for number in order:
         held.share(1 if number == viewed else len(order) - order.index(number))
         _hold(held, number, explorer.sources[number], rows)
@@ -222,6 +232,16 @@ def saved_page(
     if len(data) > LARGEST:
         raise ExploreError(f"The page would have {len(data):,} bytes, more than {LARGEST:,}.")
     return SavedPage(data, says)
+
+
+def _weight(explorer: Explorer, number: int | None) -> int:
+    """Return the work of a question about a source beyond `QUESTION`; None: about all."""
+    if number is None:
+        return 0
+    source = explorer.sources[number]
+    if isinstance(source, CaptureSource):
+        return member_count(source.capture)
+    return int(explorer.listing()["sources"][number].get("bytes") or 0) // 2
 
 
 def _viewed(explorer: Explorer, place: str) -> int | None:
@@ -265,6 +285,24 @@ def _capture(held: Holding, number: int, source: CaptureSource, rows: int) -> No
         if answer["members"] <= 40:
             for view in ("shares", "circuit"):
                 held.hold(number, view, {"row": row})
+
+
+def _runs(held: Holding, explorer: Explorer) -> None:
+    """Hold how each run of a query differs from the one before, and the parts of its numbers."""
+    runs: dict[str, list[int]] = {}
+    listed = explorer.listing()["sources"]
+    captures = [n for n, each in enumerate(explorer.sources) if isinstance(each, CaptureSource)]
+    for number in sorted(captures, key=lambda n: listed[n].get("changed") or 0):
+        glance = held.hold(number, "glance", {}) if len(captures) > 1 else None
+        if glance is not None:
+            runs.setdefault(glance["query"], []).append(number)
+    for before, after in chain.from_iterable(map(pairwise, runs.values())):
+        found = held.hold(after, "difference", {"before": before})
+        for row in [] if found is None else found["rows"]:
+            for column, value in zip(found["values"], row["values"], strict=True):
+                if value["difference"] and row["row"] is not None:
+                    place = {"before": before, "row": row["row"], "column": column["name"]}
+                    held.hold(after, "difference", place)
 
 
 def _graph(held: Holding, number: int) -> None:

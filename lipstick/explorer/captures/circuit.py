@@ -15,8 +15,14 @@ from semiring.boolean.events import Annotation
 MOST = 200
 """Gates of a picture at most: what is deeper is opened part by part."""
 
-TERMS = 40
-"""Operands of a gate at most; the others are one box."""
+TERMS, OTHERS = 40, 150
+"""Operands that a gate of a large circuit has beside the part with its others; those of a part."""
+
+OPERANDS = 10_000
+"""Operands of a gate that are read; of the others the number is known."""
+
+_OTHERS = "others"
+"""The operation of a part that is no gate: its operands are those of the gate above."""
 
 _SIGNS = {"sum": "+", "product": "×", "delta": "δ", "monus": "⊖"}
 
@@ -42,7 +48,9 @@ def circuit(annotation: Annotation, part: Sequence[int]) -> dict[str, Any]:
     ExploreError
         Where the annotation has no such part.
     """
-    node = tree(annotation, TERMS)
+    node = tree(annotation, OPERANDS)
+    if _count(node) > MOST:
+        node = _in_parts(node, TERMS)
     crumbs = [{"label": "row", "focus": {"part": []}}]
     for at, place in enumerate(part):
         operands = node.get("parts", [])
@@ -51,7 +59,18 @@ def circuit(annotation: Annotation, part: Sequence[int]) -> dict[str, Any]:
         node = operands[place]
         crumbs.append({"label": _label(node), "focus": {"part": list(part[: at + 1])}})
     gates = _Gates(node, tuple(part))
-    return gates.drawing.answer(len(gates.drawn), gates.count, crumbs, "gates")
+    return gates.drawing.answer(gates.shown, gates.count, crumbs, "gates")
+
+
+def _in_parts(node: Node, most: int) -> Node:
+    """Return a node of which the operands beyond the first are those of one more part."""
+    parts = [_in_parts(each, TERMS) for each in node.get("parts", [])]
+    if len(parts) <= most:
+        return {**node, "parts": parts} if parts else node
+    unread = node.get("more", 0)
+    text = f"{len(parts) - most + unread:,} more"
+    others = {"op": _OTHERS, "text": text, "parts": parts[most:], "more": unread}
+    return {**node, "parts": [*parts[:most], _in_parts(others, OTHERS)], "more": 0}
 
 
 class _Gates:
@@ -61,14 +80,17 @@ class _Gates:
     ----------
     count
         The number of gates; equal ones are one.
+    shown
+        The number of gates that have a box.
     drawn
-        The box of each gate, by its name.
+        The box of each gate or part, by its name.
     """
 
     def __init__(self, root: Node, way: tuple[int, ...]) -> None:
         self.drawing = Drawing()
         self.drawn: dict[str, int] = {}
-        self.count = len(set(_names(root)))
+        self.count = _count(root)
+        self.shown = 0
         waiting = [(root, way)]
         self._box(root, way)
         for node, above in waiting:
@@ -83,25 +105,29 @@ class _Gates:
                 times = operand.get("times", 1) * operand.get("power", 1)
                 self.drawing.link(self.drawn[name], own, times)
             if node.get("more"):
-                rest = self.drawing.add("bundle", f"{node['more']:,} more")
-                self.drawing.link(rest, own)
+                unread = self.drawing.add("bundle", f"{node['more']:,} more")
+                self.drawing.link(unread, own)
 
     def _is_folded(self, node: Node) -> bool:
         """Return True if the operands of a gate are too many to be drawn as well."""
+        if node["op"] == _OTHERS and len(self.drawn) > 1:
+            return True
         fresh = {_name(each) for each in node.get("parts", [])} - self.drawn.keys()
         folded = self.count > MOST and len(self.drawn) + len(fresh) > MOST
         if folded:
             own = self.drawn[_name(node)]
             self.drawing.boxes[own]["kind"] = "bundle"
-            self.drawing.boxes[own]["label"] += f" {len(set(_names(node))):,} gates"
+            self.drawing.boxes[own]["label"] += f" {_count(node):,} gates"
             self.drawing.shapes[own] = Box(_FOLDED, _SIDE)
         return folded
 
     def _box(self, node: Node, way: tuple[int, ...]) -> None:
         is_token = node["op"] == "token"
         focus = {"part": list(way)} if node.get("parts") else None
-        box = self.drawing.add("node" if is_token else "segment", _label(node), focus=focus)
+        kind = "bundle" if node["op"] == _OTHERS else "node" if is_token else "segment"
+        box = self.drawing.add(kind, _label(node), focus=focus)
         self.drawn[_name(node)] = box
+        self.shown += node["op"] != _OTHERS
         if is_token:
             self.drawing.boxes[box] |= {name: node[name] for name in ("relation", "text")}
         elif node["op"] in _SIGNS:
@@ -119,8 +145,20 @@ def _name(node: Node) -> str:
     return json.dumps({k: v for k, v in node.items() if k not in ("times", "power")})
 
 
+def _count(node: Node) -> int:
+    """Return the number of gates of a tree, and of operands that are not read."""
+    return len({*_names(node)}) + sum(_unread(node))
+
+
+def _unread(node: Node) -> Iterator[int]:
+    yield node.get("more", 0)
+    for operand in node.get("parts", []):
+        yield from _unread(operand)
+
+
 def _names(node: Node) -> Iterator[str]:
     """Yield the name of each gate of a tree."""
-    yield _name(node)
+    if node["op"] != _OTHERS:
+        yield _name(node)
     for operand in node.get("parts", []):
         yield from _names(operand)

@@ -78,12 +78,10 @@ def portable(capture: Capture, room: int) -> str:
     LipstickError
         Where only Spark knows an annotation.
     """
-    memory = capture.memory
-    blocks = (members_of(memory.engine.rows(name)) for name in memory.engine.blocks)
-    count = sum(members.count for members in blocks if members is not None)
+    count = member_count(capture)
     if count > EDGES:
         raise ExploreError(f"its query has {count:,} members, more than {EDGES:,}")
-    exported = memory.formally(partial(_exported, capture))
+    exported = capture.memory.formally(partial(_exported, capture))
     text = _compressed(exported)
     if len(text) > room:
         exported["changes"] = {
@@ -91,6 +89,13 @@ def portable(capture: Capture, room: int) -> str:
         }
         text = _compressed(exported)
     return text
+
+
+def member_count(capture: Capture) -> int:
+    """Return the number of members of all blocks of a query."""
+    engine = capture.memory.engine
+    blocks = (members_of(engine.rows(name)) for name in engine.blocks)
+    return sum(members.count for members in blocks if members is not None)
 
 
 def _compressed(exported: dict[str, Any]) -> str:

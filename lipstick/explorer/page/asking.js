@@ -32,6 +32,11 @@ export class Asker {
     return this.answer({ source, view, params }, signal, fresh);
   }
 
+  // Whether there is an answer, as far as that is known before it is asked for.
+  holds() {
+    return true;
+  }
+
   // Asks all sources at once; `first` is answered before the others.
   askEverywhere(view, params, signal) {
     return this.answer({ everywhere: true, view, params }, signal);
@@ -85,6 +90,7 @@ export function serverAsker(token) {
 export function savedAsker(answers) {
   const asker = new Asker(answers);
   asker.still = true;
+  asker.holds = (source, view, params = {}) => answers.holds(canonical({ source, view, params }));
   return asker;
 }
 

@@ -23,6 +23,10 @@ export class Comparison extends Value {
     return { numbers, only: this.only, by: this.app.place.mapping("by") };
   }
 
+  get view() {
+    return "comparison";
+  }
+
   close() {
     this.app.place.go({ also: undefined, by: undefined, only: undefined });
   }
@@ -35,7 +39,7 @@ export class Comparison extends Value {
   // It may take long: it is asked within seconds, and can be withdrawn.
   show() {
     if (!this.question) {
-      const ask = (seconds, signal) => this.app.asker.ask(this.source, "comparison", { ...this.params, seconds }, signal);
+      const ask = (seconds, signal) => this.app.asker.ask(this.source, this.view, { ...this.params, seconds }, signal);
       this.question = budgeted(ask, (answer) => this.draw(answer), { onfailed: () => this.say(""), usual: 20 });
       replace(this.place, this.question.controls, this.question.place);
     }
@@ -56,7 +60,7 @@ export class Comparison extends Value {
     this.table = h("div", { class: "plain-scroll parts", tabindex: "0", role: "region", "aria-label": "What moves the numbers" });
     this.say(answer.sentence);
     this.offer(answer);
-    const question = () => ({ source: this.source, view: "comparison", params: this.params });
+    const question = () => ({ source: this.source, view: this.view, params: this.params });
     const missed = answer.known < answer.groups;
     if (!answer.refused) queueMicrotask(() => this.fill());
     return [

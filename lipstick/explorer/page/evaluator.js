@@ -332,7 +332,7 @@ async function inflated(text) {
 // Answers what a saved page holds, and what its circuits say; `refused`: why it has none.
 export function heldAnswers(answers, circuits = {}) {
   const evaluators = {};
-  return async ({ source, view, params }, key) => {
+  const answered = async ({ source, view, params }, key) => {
     if (Object.hasOwn(answers, key)) return answers[key];
     const circuit = circuits[source];
     let why = circuit?.refused ?? "";
@@ -349,4 +349,6 @@ export function heldAnswers(answers, circuits = {}) {
     }
     return { error: { kind: "unsaved", message: `This saved page does not hold that answer${why && `: ${why}`}. Open the capture or store itself to ask: lipstick explore PATH` } };
   };
+  answered.holds = (key) => answers[key]?.answer !== undefined;
+  return answered;
 }

@@ -42,7 +42,7 @@ export class StartPage {
     this.count = h("span", { class: "note", role: "status" });
     this.element = h("div", { class: "start scrolled" }, h("div", { class: "controls" }, h("h2", null, "Sources"), this.count, h("span", { class: "spacer" }), this.filter, this.order), this.unseen, this.list, this.histories, this.pairs);
     this.draw();
-    this.waiting = app.asker.still ? [] : app.sources.map((source, number) => ({ ...source, number })).filter(({ kind }) => kind === "capture").sort(ORDERS.newest);
+    this.waiting = app.sources.map((source, number) => ({ ...source, number })).filter(({ kind }) => kind === "capture").sort(ORDERS.newest);
     this.look(0);
     this.watching = new Live({ ask: (signal) => this.watch(signal), ontold: () => {}, over: () => !app.asker.exported, onlost: () => {} });
     this.watching.start({});
@@ -61,7 +61,7 @@ export class StartPage {
     const until = performance.now() + LOOK.milliseconds;
     let [left, looked] = [LOOK.bytes, 0];
     for (const source of [...this.waiting]) {
-      if (looked >= least && (performance.now() > until || (source.bytes ?? 0) > left)) continue;
+      if (looked >= least && !this.app.asker.still && (performance.now() > until || (source.bytes ?? 0) > left)) continue;
       looked += 1;
       left -= source.bytes ?? 0;
       this.waiting.splice(this.waiting.indexOf(source), 1);
@@ -133,23 +133,33 @@ export class StartPage {
         if (!now) return h("span", { class: "note" }, rows.length < total ? `not among the first ${rows.length}` : "no row");
         const change = before && delta(before[place], now[place]);
         const asked = { before: captures[at - 1], row: rows.indexOf(now), column: columns[place].name };
-        const why = change && button(change, () => this.explain(reason, captures[at], asked), { class: "plain small delta", title: "The rows that make this difference" });
-        return h("span", null, displayed(now[place], columns[place], true) ?? "NULL", why && [" ", why]);
+        return h("span", null, displayed(now[place], columns[place], true) ?? "NULL", change && [" ", this.leading(change, reason, captures[at], asked)]);
       };
       // Rows whose numbers differ come first.
       const differs = (key) => found.some((byKey, at) => at > 0 && measured.some((place) => byKey.get(key)?.[place] !== found[at - 1].get(key)?.[place]));
       const [different, same] = [[...named].filter(([key]) => differs(key)), [...named].filter(([key]) => !differs(key))];
       const rows = [...different, ...same].slice(0, 12).flatMap(([key, row]) => measured.map((place) => [...keys.map((at) => row[at]), columns[place].name, ...captures.map((_, at) => cell(key, place, at))]));
       const head = [...keys.map((place) => columns[place]), { name: "number", kind: "text" }, ...captures.map((number) => ({ name: this.app.sources[number].name, kind: "number" }))];
-      return rows.length > 0 && section("Over captures", many(captures.length, "capture"), h("p", { class: "note" }, h("code", { title: query }, oneLine(query))), plainTable(head, rows, { label: `Numbers over ${captures.map((number) => this.app.sources[number].name).join(", ")}` }), named.size > 12 && h("p", { class: "note" }, `12 of ${many(named.size, "row")}; ${different.length ? `${different.length.toLocaleString("en")} of them ${different.length === 1 ? "differs" : "differ"}` : "none of them differs"}.`), all.some(({ rows: first, total }) => total > first.length) && !this.app.asker.still && button("All rows that differ", () => this.differing(reason, ...captures.slice(-2)), { class: "plain small" }), reason);
+      return rows.length > 0 && section("Over captures", many(captures.length, "capture"), h("p", { class: "note" }, h("code", { title: query }, oneLine(query))), plainTable(head, rows, { label: `Numbers over ${captures.map((number) => this.app.sources[number].name).join(", ")}` }), named.size > 12 && h("p", { class: "note" }, `12 of ${many(named.size, "row")}; ${different.length ? `${different.length.toLocaleString("en")} of them ${different.length === 1 ? "differs" : "differ"}` : "none of them differs"}.`), all.some(({ rows: first, total }) => total > first.length) && this.compares(captures.slice(-2)) && button("All rows that differ", () => this.differing(reason, ...captures.slice(-2)), { class: "plain small" }), reason);
     });
+  }
+
+  // Whether a difference of two captures can be asked for: a saved page has some.
+  compares([before, after], number = {}) {
+    return this.app.asker.holds(after, "difference", { before, ...number });
+  }
+
+  // The difference of a number, which leads to what makes it.
+  leading(text, element, after, { before, ...number }) {
+    if (!this.compares([before, after], number)) return h("span", { class: "delta" }, text);
+    return button(text, () => this.explain(element, after, { before, ...number }), { class: "plain small delta", title: "The rows that make this difference" });
   }
 
   // Ask for a difference, of which the last one that was asked for is waited for.
   compare(element, after, asked, render) {
     this.comparison?.stop();
     this.comparison = budgeted((seconds, signal) => this.app.asker.ask(after, "difference", { ...asked, seconds }, signal), render, { usual: 20 });
-    replace(element, this.comparison.place, this.comparison.controls);
+    replace(element, this.comparison.place, !this.app.asker.still && this.comparison.controls);
     this.comparison.run();
     element.scrollIntoView({ block: "nearest" });
   }
@@ -168,7 +178,7 @@ export class StartPage {
     const found = h("div");
     replace(element, found, reason);
     this.compare(found, after, { before }, ({ sentence, columns, values, rows, total, inputs }) => {
-      const why = (row, column, text) => button(text, () => this.explain(reason, after, { before, row, column }), { class: "plain small delta", title: "What makes this difference" });
+      const why = (row, column, text) => this.leading(text, reason, after, { before, row, column });
       const value = (row, { before: old, after: now, difference }, column) => {
         const [was, is] = [old, now].map((text) => displayed(text, column, true) ?? "NULL");
         return h("span", null, row.change === "added" ? "" : was, row.change === "changed" && was !== is && " → ", row.change !== "removed" && was !== is && is, difference && row.row !== null && [" ", why(row.row, column.name, difference)]);
@@ -187,10 +197,15 @@ export class StartPage {
   // Any two captures, of edited texts too.
   pairing() {
     const captures = this.app.sources.map((source, number) => ({ ...source, number })).filter(({ kind }) => kind === "capture");
-    if (captures.length < 2 || this.app.asker.still) return null;
+    if (captures.length < 2) return null;
+    const place = h("div", { class: "panel-section" });
+    if (this.app.asker.still) {
+      const pairs = captures.flatMap((after) => captures.map((before) => [before, after])).filter((pair) => this.compares(pair.map(({ number }) => number)));
+      const offered = pairs.map((pair) => button(`What differs from ${pair[0].name} to ${pair[1].name}`, () => this.differing(place, ...pair.map(({ number }) => number)), { class: "plain small" }));
+      return [h("div", { class: "controls" }, offered), place];
+    }
     const choice = (label, chosen) => h("select", { "aria-label": label }, captures.map(({ name, number }) => h("option", { value: String(number), selected: number === chosen.number }, name)));
     const [before, after] = [choice("Capture before", captures.at(-2)), choice("Capture after", captures.at(-1))];
-    const place = h("div", { class: "panel-section" });
     const ask = (event) => {
       event.preventDefault();
       this.differing(place, Number(before.value), Number(after.value));

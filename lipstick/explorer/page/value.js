@@ -29,7 +29,7 @@ export class Value {
     this.unit = h("select", { "aria-label": "in", onchange: () => this.group({ by: { ...JSON.parse(this.by.value), unit: this.unit.value } }) });
     this.kept = h("div", { class: "chips" });
     this.splits = h("div", { class: "chips", role: "group", "aria-label": "Columns by which its inputs stand out" });
-    this.controls = h("div", { class: "controls", hidden: true }, h("label", null, "group by ", this.by), this.unit, this.kept, button("Compare with another number", onadd, { class: "plain small" }));
+    this.controls = h("div", { class: "controls", hidden: true }, h("label", null, "group by ", this.by), this.unit, this.kept, !app.asker.still && button("Compare with another number", onadd, { class: "plain small" }));
     this.element = h(
       "section",
       { class: "panel-section value" },
@@ -68,6 +68,10 @@ export class Value {
     return by ? { ...params, by } : params;
   }
 
+  get view() {
+    return "value";
+  }
+
   ask(view, signal) {
     return this.app.asker.ask(this.source, view, this.params, signal);
   }
@@ -75,7 +79,7 @@ export class Value {
   show() {
     const ask = async (signal) => {
       try {
-        return await this.ask("value", signal);
+        return await this.ask(this.view, signal);
       } catch (error) {
         if (!signal.aborted) this.say("");
         throw error;
@@ -121,7 +125,7 @@ export class Value {
         answer.known < answer.groups && answer.reason && ` · unknown: ${answer.reason}`,
       ),
       [...new Set(answer.axes.map((axis) => axis.note).filter(Boolean))].map((note) => h("p", { class: "note" }, note)),
-      !answer.refused && answer.axes[answer.by.axis].relation && this.least(answer),
+      !answer.refused && !this.app.asker.still && answer.axes[answer.by.axis].relation && this.least(answer),
       !answer.refused && tableButtons(this.app.asker, question, `${answer.column}-inputs`),
       pythonButton(answer.python),
     ];
@@ -166,23 +170,23 @@ export class Value {
   // What to group by, and what is kept.
   offer({ axes, by, only }) {
     const chosen = by ?? this.app.place.mapping("by", {});
-    const option = (axis, column, label) => h("option", { value: JSON.stringify({ axis, column }) }, label);
     this.axes = axes;
+    // A saved page has the groups that were looked at.
+    const held = (by) => this.app.asker.holds(this.source, this.view, { ...this.params, by });
+    const option = (axis, column, label) => held(this.grouping({ axis, column })) && h("option", { value: JSON.stringify({ axis, column }) }, label);
     choose(
       this.by,
       [
         h("option", { value: "", disabled: true, hidden: true }, "choose"),
-        axes.map((axis, place) =>
-          h(
-            "optgroup",
-            { label: axis.name },
-            option(place, "", axis.relation ? `rows of ${axis.name}` : axis.name),
-            axis.columns.filter((column) => column.kind !== "other").map((column) => option(place, column.name, column.name)),
-          ),
-        ),
+        axes.map((axis, place) => {
+          const columns = axis.columns.filter((column) => column.kind !== "other").map((column) => option(place, column.name, column.name));
+          const options = [option(place, "", axis.relation ? `rows of ${axis.name}` : axis.name), ...columns].filter(Boolean);
+          return options.length > 0 && h("optgroup", { label: axis.name }, options);
+        }),
       ],
       chosen.axis === undefined ? "" : JSON.stringify({ axis: chosen.axis, column: chosen.column ?? "" }),
     );
+    this.by.parentElement.hidden = this.by.options.length < 2;
     const kind = this.kind(chosen);
     const units = UNITS[kind] ?? [];
     const words = (name) => (name === "range" ? "in ranges" : `by ${name}`);

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from lipstick.explorer.captures.circuit import MOST, TERMS, circuit
+from lipstick.explorer.captures import circuit as circuits
+from lipstick.explorer.captures.circuit import MOST, circuit
 from lipstick.explorer.errors import ExploreError
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
@@ -63,6 +64,28 @@ def test_large_circuits_are_opened_by_part() -> None:
         circuit(whole, [99])
 
 
-def test_operands_beyond_the_first_are_one_box() -> None:
-    picture = circuit(Polynomial.sum([token("r", n) for n in range(TERMS + 7)]), [])
-    assert [box["label"] for box in picture["boxes"] if box["kind"] == "bundle"] == ["7 more"]
+def test_up_to_so_many_gates_are_one_picture() -> None:
+    picture = circuit(Polynomial.sum([token("r", n) for n in range(MOST - 1)]), [])
+    assert len(picture["boxes"]) == picture["shown"] == picture["total"] == MOST
+
+
+@pytest.mark.parametrize("count", [MOST, 1_000, 1_005])
+def test_every_operand_of_a_wide_gate_is_in_some_part(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(circuits, "OPERANDS", 1_000)
+    whole = Polynomial.sum([token("r", n) for n in range(count)])
+    found: set[str] = set()
+    part: list[int] | None = []
+    while part is not None:
+        picture = circuit(whole, part)
+        boxes = picture["boxes"]
+        assert picture["shown"] <= MOST
+        assert not part or picture["total"] == count - len(found)
+        found |= {box["text"] for box in boxes if box["kind"] == "node"}
+        others = [box for box in boxes[1:] if box["kind"] == "bundle"]
+        left = count - len(found)
+        assert [box["label"] for box in others] == ([f"{left:,} more"] if left else [])
+        part = next((box["focus"]["part"] for box in others if box["focus"]), None)
+    assert len(found) == min(count, 1_000)
+    assert circuit(whole, [])["total"] == count + 1

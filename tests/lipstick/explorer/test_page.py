@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lipstick.demo.example import example
 from lipstick.explorer import Explorer, saved
 from lipstick.explorer.captures.source import CaptureSource
 from lipstick.explorer.explorer import open_source
@@ -82,7 +84,30 @@ def test_a_saved_page_holds_what_is_clicked_first(stores: Path, tmp_path: Path) 
         assert answers[canonical(question)]["answer"]["boxes"]
 
 
-def test_the_view_that_is_saved_is_whole_whatever_time_there_is(
+def test_a_saved_page_has_the_same_answers_on_a_busy_machine() -> None:
+    """They are counted in work, and in bytes: no clock has a say."""
+
+    def given(seconds: float) -> dict[str, Any]:
+        days = (example() / day for day in ("monday", "tuesday"))
+        explorer = Explorer([open_source(day) for day in days])
+        ask = explorer.ask
+
+        def busy(question: Any) -> dict[str, Any]:
+            until = time.thread_time() + seconds
+            while time.thread_time() < until:
+                pass
+            return {**ask(question), "milliseconds": 0}
+
+        explorer.ask = busy  # type: ignore[method-assign, assignment]
+        document = re.search(r'id="given">(.*?)</script>', saved_page(explorer).data.decode(), re.S)
+        assert document is not None
+        found: dict[str, Any] = json.loads(document[1])
+        return found
+
+    assert given(0.0) == given(0.02)
+
+
+def test_the_view_that_is_saved_is_whole_whatever_work_there_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its circuit and what was looked at; of the other captures a page says what it lacks."""
@@ -91,8 +116,8 @@ def test_the_view_that_is_saved_is_whole_whatever_time_there_is(
         capture = write_capture(SQL, cars([10, 20, 30, 40]), tmp_path / name)
         sources.append(CaptureSource(name, capture))
     explorer = Explorer(sources)
-    monkeypatch.setattr(saved, "SECONDS", -1.0)
-    monkeypatch.setattr(saved, "CIRCUIT_SECONDS", -1.0)
+    monkeypatch.setattr(saved, "WORK", -1)
+    monkeypatch.setattr(saved, "MEMBERS", -1)
     value = {"row": 0, "column": "total", "only": []}
     looked = [{"source": 2, "view": "value", "params": value}]
     for place, whole in (("#s=2&row=0", [2]), ("#row=0", [0]), ("", [])):

@@ -17,6 +17,7 @@ from lipstick.explorer import Explorer, Served
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.explorer import SourceEntry, View, open_source, open_sources
 from lipstick.explorer.params import Params
+from lipstick.explorer.saved import save
 from tests.lipstick.explorer.conftest import accessible, ask, opened, shows
 
 pytestmark = [pytest.mark.classic, pytest.mark.engines("memory")]
@@ -112,6 +113,28 @@ def test_a_difference_leads_to_the_rows_that_make_it(browser: Any) -> None:
             expect(parts).to_contain_text("o_orderkey = 3718: o_totalprice from 83,545.86 to")
             accessible(page, always=True)
             page.check()
+
+
+def test_a_saved_page_says_how_the_runs_that_it_holds_differ(browser: Any, tmp_path: Path) -> None:
+    page_saved = save(Explorer(open_sources(example())), tmp_path / "page.html")
+    assert page_saved.says[-1].endswith("how it differs from monday.")
+    for page in opened(browser, (tmp_path / "page.html").as_uri()):
+        screen = page.open()
+        screen.get_by_role("button", name="What differs from monday to tuesday").press("Enter")
+        found = screen.get_by_label("Rows that differ")
+        expect(found.locator("tbody tr")).to_have_count(5)
+        for place in (".plain-table", "[aria-label='Rows that differ']"):
+            told = screen.locator(f"{place} button", has_text="+9,947,824")
+            told.first.press("Enter")
+            parts = screen.locator(".panel-section ul:not(.note) li").first
+            expect(parts).to_contain_text("o_orderkey = 3718: o_totalprice from 83,545.86 to")
+        # What it does not hold is not offered.
+        assert screen.get_by_label("Seconds that the answer may take").count() == 0
+        screen.goto(f"{page.page.url}#s=4&row=0&col=1")
+        screen.wait_for_selector(".parts tbody tr")
+        assert screen.get_by_label("Group by").is_hidden()
+        assert screen.get_by_role("button", name="Compare with another number").count() == 0
+        page.check()
 
 
 def test_rows_that_limit_cuts_stay_with_their_new_place(browser: Any) -> None:
