@@ -129,9 +129,15 @@ class Answer:
         self._print(Console(file=text, width=_UNBOUNDED, highlight=False))
         self.send(text.getvalue())
 
+    def flush(self) -> None:
+        """Show the lines and tables so far, unless the answer is a document or goes to a file."""
+        if self.format == TABLE and self.file is None:
+            self.send_table()
+
     def _print(self, console: Console) -> None:
         for part in self._parts:
             console.print(part, markup=False)
+        self._parts.clear()
 
     def finish(self, document: Any, rows: pa.Table | None = None) -> None:
         """Send the answer in the form that is asked for.

@@ -106,7 +106,7 @@ def value(
     explanation = opened.why(
         column, named_values(where), than=other, too=too, budget=options["budget"]
     )
-    _show(explanation, **options)
+    options["answer"].finish(_explained(explanation, aside=[], **options))
 
 
 @why.command()
@@ -165,7 +165,8 @@ def check(
     it all checks about rows are run. Exits with 1 if one fails, but not if one only warns; and with
     2 if one cannot be run, after the others.
     """
-    failed = broken = False
+    answer: Answer = options["answer"]
+    options["aside"] = []  # rows of all checks
     documents = {
         "dbt": dbt,
         "great_expectations": gx,
@@ -185,18 +186,20 @@ def check(
             "--table NAME=PATH[:KEY]."
         )
     with _session(tables) as session:
-        if chosen is not None:
-            for each in chosen:
-                try:
-                    failed |= _run(each, session, **options)
-                except LipstickError as error:
-                    broken = True
-                    click.echo(f"{each.name} cannot be run: {error}", err=True)
-        else:
+        if chosen is None:
             assert query is not None
-            failed = _run_query(query, session, **options)
-    if failed or broken:
-        raise SystemExit(2 if broken else 1)
+            document = _run_query(query, session, **options)
+            verdicts = {"passes" if document["passes"] else "fails"}
+        else:
+            checks = []
+            for each in chosen:
+                checks.append(_run(each, session, **options))
+                answer.flush()
+            document = {"checks": checks}
+            verdicts = {each["verdict"] for each in checks}
+        answer.finish(document)
+    if verdicts & {"fails", "broken"}:
+        raise SystemExit(2 if "broken" in verdicts else 1)
 
 
 def _chosen(
@@ -227,31 +230,36 @@ def _chosen(
     return chosen
 
 
-def _run(check: DataCheck, session: Session, **options: Any) -> bool:
-    """Run a check, and explain it if it fails or warns; return True if it fails."""
+def _run(check: DataCheck, session: Session, answer: Answer, **options: Any) -> dict[str, Any]:
+    """Run a check, and explain it if it fails or warns; return its part of the document."""
     from lipstick.display.number_text import spelled
 
-    result = check.run(session)
-    click.echo(result.sentence)
-    if check.recorded is not None and check.recorded != result.number:
-        click.echo(f"The tool found {spelled(check.recorded)}: its data was another.")
-    if not result.passed:
-        _explain(result.why, **options)
-    return result.verdict == "fails"
+    try:
+        result = check.run(session)
+        lines = [result.sentence]
+        if check.recorded is not None and check.recorded != result.number:
+            lines.append(f"The tool found {spelled(check.recorded)}: its data was another.")
+        for line in lines:
+            answer.say(line)
+        why = {} if result.passed else _reasons(result.why, answer=answer, **options)
+    except LipstickError as error:
+        click.echo(f"{check.name} cannot be run: {error}", err=True)
+        return {"check": check.name, "verdict": "broken", "sentence": str(error)}
+    return {"check": check.name, "verdict": result.verdict, "sentence": " ".join(lines), **why}
 
 
-def _explain(why: Callable[..., Explanation], **options: Any) -> None:
-    """Show why a check fails; where that is not known, the check fails all the same."""
+def _reasons(why: Callable[..., Explanation], **options: Any) -> dict[str, Any]:
+    """Return why a check fails; where that is not known, the check fails all the same."""
     try:
         explanation = why(budget=options["budget"])
     except LipstickError as error:
         click.echo(str(error), err=True)
-    else:
-        _show(explanation, **options)
+        return {"refused": str(error)}
+    return _explained(explanation, **options)
 
 
-def _run_query(query: str, session: Session, **options: Any) -> bool:
-    """Run a query as a check; return True if it fails."""
+def _run_query(query: str, session: Session, answer: Answer, **options: Any) -> dict[str, Any]:
+    """Run a query as a check; return the document of its answer."""
     import pyarrow as pa
 
     frame = session.sql(_query(query))
@@ -263,13 +271,12 @@ def _run_query(query: str, session: Session, **options: Any) -> bool:
         if pa.types.is_boolean(kind):
             passes = value is True
         elif pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-            click.echo(f"{column} is a number, and taken for that of failures: {value}.")
+            answer.say(f"{column} is a number, and taken for that of failures: {value}.")
             passes, why = value == 0, partial(frame.why, column, than=0)
     if passes:
-        click.echo("The check passes.")
-    else:
-        _explain(why, **options)
-    return not passes
+        answer.say("The check passes.")
+        return {"passes": True}
+    return {"passes": False, **_reasons(why, answer=answer, **options)}
 
 
 @why.command("not")
@@ -414,7 +421,7 @@ def table_option(text: str) -> tuple[str, str, list[str] | None]:
     return name, location, columns_of(key)
 
 
-def _show(
+def _explained(
     explanation: Explanation,
     top: int,
     relation: str | None,
@@ -422,15 +429,19 @@ def _show(
     corrections: bool,
     quarantine: Path | None,
     answer: Answer,
+    aside: list[Any],
     **_: Any,
-) -> None:
+) -> dict[str, Any]:
+    """Put an explanation, and what else is asked for, in an answer; return the document of it."""
     most = explanation.top(top, relation).to_pylist() if top else []
     sets = explanation.repairs(repairs, relation) if repairs else None
     corrected = explanation.corrections() if corrections else []
     if quarantine is not None:
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        pq.write_table(explanation.quarantine(relation), quarantine)
+        aside.append(explanation.quarantine(relation))
+        pq.write_table(pa.concat_tables(aside, promote_options="permissive"), quarantine)
     document: dict[str, Any] = {
         "question": explanation.question,
         "complete": explanation.complete,
@@ -453,4 +464,4 @@ def _show(
         ]
         for each in corrected:
             answer.say(each.sentence)
-    answer.finish(document)
+    return document

@@ -105,18 +105,37 @@ def test_a_check_over_files(
     assert "`readings.v < 22` is false: readings.v is 300." in text
     text = _said("not", missing, "id=4", "--table", table + ":id", "--format", "json")
     assert [reason["operator"] for reason in json.loads(text)["reasons"]] == ["WHERE"]
-    assert "passes" in _said("check", "SELECT id FROM readings WHERE v < 0", "--table", table)
+    good = ("check", "SELECT id FROM readings WHERE v < 0", "--table", table)
+    assert "passes" in _said(*good)
+    assert json.loads(_said(*good, "--json")) == {"passes": True}
+    _said(*good, "--output", str(report))
+    assert json.loads(report.read_text()) == {"passes": True}
     limit = {"type": "expect_column_max_to_be_between", "kwargs": {"column": "v", "max_value": 100}}
     exists = {"type": "expect_column_to_exist", "kwargs": {"column": "v"}}
+    positive = {
+        "type": "expect_column_min_to_be_between",
+        "kwargs": {"column": "v", "min_value": 1},
+    }
+    known = {"column": "v", "value_set": [20, 21, 300]}
+    usual = {"type": "expect_column_values_to_be_in_set", "kwargs": known}
     suite = tmp_path / "readings.json"
-    suite.write_text(json.dumps({"name": "readings", "expectations": [limit, exists]}), "utf-8")
+    suite.write_text(
+        json.dumps({"name": "readings", "expectations": [limit, positive, usual, exists]}), "utf-8"
+    )
     aside = tmp_path / "aside.parquet"
     documents = ("--gx", str(suite), "--quarantine", str(aside))
     text = _said("check", *documents, "--table", table + ":id", code=1)
     assert "expect_column_to_exist(v) is left out: it is about the columns of a table" in text
     assert "expect_column_max_to_be_between(v) fails: its value is 300, at most 100." in text
     assert "1. Without the 10 rows of readings where unit = 'K'" in text
-    assert {"unit = 'K'"} <= {*pq.read_table(aside).column("_reasons").to_pylist()}
+    assert text.count("1. Without the 10 rows of readings where unit = 'K'") == 1
+    # The rows of each check that fails, and one document of all.
+    assert {*pq.read_table(aside).column("v").to_pylist()} == {300, 22}
+    _said("check", *documents, "--table", table + ":id", "--output", str(report), code=1)
+    checks = json.loads(report.read_text())["checks"]
+    assert [each["verdict"] for each in checks] == ["fails", "passes", "fails"]
+    assert checks[0]["causes"][0]["predicate"] == "unit = 'K'"
+    assert "causes" not in checks[1]
 
 
 def test_checks_that_are_not_there(tmp_path: Path) -> None:
