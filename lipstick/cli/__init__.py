@@ -77,8 +77,7 @@ class _Group(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         named = {name: f"lipstick.cli.{reference}" for name, reference in _OWN.items()}
         named |= {command.name: command.reference for command in commands()}
-        found: click.Command | None = resolve(named[cmd_name]) if cmd_name in named else None
-        return found
+        return _with_progress(resolve(named[cmd_name])) if cmd_name in named else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by what they are for, without importing the systems."""
@@ -93,6 +92,33 @@ class _Group(click.Group):
                     formatter.write_dl(listed)
 
 
+def _with_progress(command: click.Command) -> click.Command:
+    """Return a command that takes ``-q`` and ``-v`` behind its name, too.
+
+    Commands that pass options on to a program leave them to it.
+    """
+    if isinstance(command, click.Group):
+        for each in command.commands.values():
+            _with_progress(each)
+    elif not command.context_settings.get("ignore_unknown_options"):
+        names = {option for each in command.params for option in each.opts}
+        new = (each for each in main.params if each.name in ("quiet", "verbose"))
+        command.params += [
+            click.Option(each.opts, is_flag=True, hidden=True, expose_value=False, callback=_of_all)
+            for each in new
+            if not names & {*each.opts}
+        ]
+    return command
+
+
+def _of_all(context: click.Context, option: click.Parameter, given: bool) -> None:
+    """Set an option of all commands."""
+    if given:
+        params = context.find_root().params
+        params[option.name or ""] = True
+        _show_errors(params["verbose"])
+
+
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(_version(), "--version", prog_name="lipstick")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
@@ -104,5 +130,9 @@ def main(quiet: bool, verbose: bool) -> None:
     Java, 3 an answer that depends on what is missing.
     """
     del quiet  # read where progress is shown
+    _show_errors(verbose)
+
+
+def _show_errors(verbose: bool) -> None:
     if verbose:
         os.environ["LIPSTICK_TRACEBACK"] = "1"

@@ -77,6 +77,15 @@ def test_two_days_differ_by_new_orders_and_one_price(captures: Path) -> None:
     assert f"{wrong} (+8,271,040.14)\n" in told.output
 
 
+@pytest.mark.parametrize("pair", [("monday", "tuesday"), ("monday", "top-orders")])
+def test_advice_is_of_the_command(captures: Path, pair: tuple[str, str]) -> None:
+    days = [str(captures / day) for day in pair]
+    told = CliRunner().invoke(main, ["diff", *days, "revenue"], "", None, False)
+    assert told.exit_code == 2
+    advice = "--where COLUMN=VALUE" if pair[1] == "tuesday" else "Compare runs of one text"
+    assert advice in told.output
+
+
 def test_the_changed_row_of_two_days_is_named(captures: Path) -> None:
     """Among the rows of the answer, on the command line and as JSON."""
     days = [str(captures / day) for day in ("monday", "tuesday")]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures.source import CaptureSource
 from lipstick.explorer.cells import cell
 from lipstick.explorer.conditions import read_condition
-from lipstick.explorer.explorer import View
+from lipstick.explorer.explorer import SPARK_SECONDS, View
 from lipstick.explorer.params import Params
 from lipstick.questions.asking import forget_connection
 from semiring.errors import ExactnessError
@@ -68,7 +68,7 @@ class QuerySource(CaptureSource):
     def missing(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Return why the answer has no row that meets ``where``, a condition on its columns."""
         condition = self._condition(params)
-        row = _asked(budget, lambda: self._missing(condition))
+        row = _asked(params, budget, lambda _: self._missing(condition))
         return {
             "question": f"Why is there no row with {cell(params.text('where').strip())}?",
             "present": row.present,
@@ -105,12 +105,12 @@ class QuerySource(CaptureSource):
         """Return changes of the data that bring the row; each of them was run."""
         condition = self._condition(params)
 
-        def tried() -> list[str | None]:
+        def tried(seconds: float) -> list[str | None]:
             # What was found when most of the time is over is shown, rather than nothing.
-            found = self._missing(condition).changes(seconds=budget.left * 0.7)
+            found = self._missing(condition).changes(seconds=seconds * 0.7)
             return [cell(change.sentence, 2_000) for change in found]
 
-        return {"changes": _asked(budget, tried)}
+        return {"changes": _asked(params, budget, tried)}
 
     @cached_property
     def _dropped(self) -> DroppedRows:
@@ -118,15 +118,15 @@ class QuerySource(CaptureSource):
 
     def dropped(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Return how many rows each operator loses, of each of its inputs."""
-        del params
-        rows = _asked(budget, lambda: self._dropped).table.to_pylist()
+        rows = _asked(params, budget, lambda _: self._dropped).table.to_pylist()
         return {"operators": [{**row, "condition": cell(row["condition"])} for row in rows]}
 
 
-def _asked(budget: Budget, ask: Callable[[], T]) -> T:
-    """Return an answer of Spark's, while there is time."""
+def _asked(params: Params, budget: Budget, ask: Callable[[float], T]) -> T:
+    """Return an answer of Spark's: in ``seconds``, and while somebody waits for it."""
+    seconds = min(params.integer("seconds", int(SPARK_SECONDS), 1, 180), budget.left)
     try:
-        return call_within(budget.left, ask)
+        return call_within(seconds, partial(ask, seconds), budget.is_cancelled)
     except ExactnessError:
         forget_connection()
         budget.check()

@@ -16,9 +16,9 @@ const EXAMPLES = { truth: "false", level: "SECRET", interval: "3..7" };
 
 const MEASURES = { shapley: "Shapley value", responsibility: "responsibility" };
 
-// A question that takes as long as somebody allows, and can be withdrawn. `ask(seconds, signal)`;
-// no seconds are the usual ones.
-export function budgeted(ask, render, { onfailed, usual = USUAL } = {}) {
+// A question that takes as long as somebody allows, of some choices, and can be withdrawn.
+// `ask(seconds, signal)`; no seconds are the usual ones.
+export function budgeted(ask, render, { onfailed, usual = USUAL, choices = SECONDS } = {}) {
   const latest = new Latest();
   const place = h("div", { class: "lazy" });
   const spent = h("span", { class: "note", role: "status" });
@@ -59,7 +59,7 @@ export function budgeted(ask, render, { onfailed, usual = USUAL } = {}) {
     replace(place);
     ended("cancelled");
   }, { class: "plain small", hidden: true });
-  const seconds = h("select", { "aria-label": "Seconds that the answer may take", onchange: run }, SECONDS.map((each) => h("option", { value: String(each), selected: each === usual }, `${each} s`)));
+  const seconds = h("select", { "aria-label": "Seconds that the answer may take", onchange: run }, choices.map((each) => h("option", { value: String(each), selected: each === usual }, `${each} s`)));
   const controls = h("div", { class: "controls" }, h("label", null, "in at most ", seconds), spent, cancel);
   return { run, stop, place, controls };
 }

@@ -1,9 +1,12 @@
 // Rows that are not in the answer: the operators that lose them, and what would bring one.
 
 import { h, replace, button, many } from "./dom.js";
-import { Latest } from "./state.js";
 import { pythonButton } from "./exporting.js";
-import { load, section } from "./loading.js";
+import { section } from "./loading.js";
+import { budgeted } from "./measures.js";
+
+// Seconds that Spark may take.
+const PATIENCE = { choices: [20, 60, 180], usual: 180 };
 
 // The filters below the columns of the answer as one condition.
 export function conditionOf(filters, columns) {
@@ -21,8 +24,6 @@ function comparisonTyped(text) {
 export class Missing {
   constructor(app, source, about) {
     Object.assign(this, { app, source, about });
-    this.latest = new Latest();
-    this.counting = new Latest();
     this.list = h("datalist", { id: "lx-missing-columns" }, about.columns.map((column) => h("option", { value: `${column.name} = ` })));
     this.input = h("input", { type: "text", class: "where", list: this.list.id, autocomplete: "off", placeholder: `${about.columns[0]?.name ?? "column"} = …`, "aria-label": "A condition that the missing row meets" });
     const form = h(
@@ -38,18 +39,21 @@ export class Missing {
       h("button", { type: "submit", class: "plain" }, "Find out"),
       h("span", { class: "note" }, "asks Spark"),
     );
-    this.result = h("div", { class: "lazy" });
-    this.losses = h("div", { class: "lazy" });
+    this.result = h("div");
+    this.losses = h("div");
     this.element = h("div", { class: "missing" }, h("h2", { class: "out-of-sight" }, "Missing rows"), form, this.result, section("Where rows are lost", "of each operator's inputs", this.losses));
   }
 
   stop() {
-    this.latest.stop();
-    this.counting.stop();
+    for (const question of [this.question, this.counting, this.bringing]) question?.stop();
   }
 
-  ask(view, params, signal) {
-    return this.app.asker.ask(this.source, view, params, signal);
+  // A question of Spark, in its place, and at once.
+  asked(place, view, params, render) {
+    const question = budgeted((seconds, signal) => this.app.asker.ask(this.source, view, { ...params, seconds }, signal), render, PATIENCE);
+    replace(place, question.controls, question.place);
+    question.run();
+    return question;
   }
 
   show() {
@@ -57,19 +61,20 @@ export class Missing {
     if (where !== this.where) {
       this.where = where;
       this.input.value = where ?? "";
-      this.latest.stop();
+      this.stop();
       replace(this.result);
-      if (where) load(this.result, this.latest, (signal) => this.ask("missing", { where }, signal), (answer) => this.draw(answer, where));
+      if (where) this.question = this.asked(this.result, "missing", { where }, (answer) => this.draw(answer, where));
     }
     // One question after the other: what was asked for is not made to wait for the counts.
-    if (!where && !this.losses.childElementCount) load(this.losses, this.counting, (signal) => this.ask("dropped", {}, signal), (answer) => this.counts(answer));
+    if (!where && !this.losses.childElementCount) this.counting = this.asked(this.losses, "dropped", {}, (answer) => this.counts(answer));
     this.losses.parentElement.hidden = Boolean(where);
   }
 
   draw(answer, where) {
-    const changes = h("div", { class: "lazy", role: "status" });
-    const latest = new Latest();
-    const bring = button("What would bring it?", () => load(changes, latest, (signal) => this.ask("changes", { where }, signal), (found) => this.changes(found)), { class: "plain" });
+    const changes = h("div", { role: "status" });
+    const bring = button("What would bring it?", () => {
+      this.bringing = this.asked(changes, "changes", { where }, (found) => this.changes(found));
+    }, { class: "plain" });
     return [
       h("h2", { class: "sentence" }, answer.question),
       answer.present && h("p", { class: "sentence" }, h("strong", null, "It is there.")),

@@ -135,8 +135,8 @@ def _bridge(
     session = getattr(after, "_session", None)
     if session is None:
         raise ArgumentError(
-            "diff: the texts differ, and so may the data; other is a capture.\n"
-            "It should be: a frame, in whose session the text of the earlier run is run, too."
+            "The texts differ, and so may the data; a saved capture cannot run the other's text.\n"
+            "Compare runs of one text, or in Python the frames: q.diff(earlier)."
         )
     return _version(session.sql(before.query), sources)
 

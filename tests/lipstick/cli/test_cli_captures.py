@@ -224,10 +224,19 @@ def test_answers_with_rows_have_forms_that_programs_read(tmp_path: Path, command
         assert listed == [{name: str(value) for name, value in row.items()} for row in rows]
 
 
-def test_verbose_says_how_long_steps_take_and_quiet_nothing(capture: Path) -> None:
-    told = CliRunner().invoke(main, ["-v", "rows", str(capture)])
-    assert re.match(r"opening .*: \d+\.\d s\n", told.stderr)
-    assert CliRunner().invoke(main, ["-q", "rows", str(capture)]).stderr == ""
+@pytest.mark.parametrize("is_behind", [False, True])
+def test_verbose_says_how_long_steps_take_and_quiet_nothing(
+    capture: Path, is_behind: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The options are those of all commands, before the name of one or behind it."""
+    monkeypatch.setenv("LIPSTICK_TRACEBACK", "")
+
+    def told(option: str) -> str:
+        words = ["rows", str(capture)]
+        return CliRunner().invoke(main, [*words, option] if is_behind else [option, *words]).stderr
+
+    assert re.match(r"opening .*: \d+\.\d s\n", told("-v"))
+    assert told("-q") == ""
 
 
 def test_help_lists_every_command_once_and_whole() -> None:

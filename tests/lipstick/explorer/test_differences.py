@@ -166,7 +166,7 @@ def test_texts_and_rows_that_both_differ_are_divided_by_the_session(
         # Saved, they have no session that runs the text before.
         saved = Explorer([CaptureSource(each.name, each.capture) for each in sources])
         question = {"source": 1, "view": "difference", "params": {"before": 0}}
-        assert "the texts differ" in saved.ask(question)["error"]["message"]
+        assert "The texts differ" in saved.ask(question)["error"]["message"]
 
 
 @pytest.mark.parametrize("withdraw", [False, True], ids=["spent", "withdrawn"])

@@ -142,7 +142,7 @@ def test_runs_of_two_sessions_and_of_two_texts(spark: SparkSession, tmp_path: Pa
         assert new.diff(twice).parts("v", area="s").data == 0
         parts = old.diff(twice).parts("v", {"area": None})
         assert (parts.code, parts.data, parts.exact_rows()) == (9, 2, {"t": {(4,): 2}})
-        with pytest.raises(ArgumentError, match="the texts differ, and so may the data"):
+        with pytest.raises(ArgumentError, match="The texts differ, and so may the data"):
             old.diff(twice.capture)
 
 
