@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ _COMPARED: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     ">": (pc.greater, ">"),
     ">=": (pc.greater_equal, ">="),
 }
+_NAN = "float('nan')"
 _KEYWORDS = ("and", "or", "not", "in", "between", "like", "is", "null")
 
 
@@ -93,7 +95,18 @@ class TypedCondition:
                 )
             found = pc.is_in(values, literals.drop_null())
             return pc.if_else(pc.is_valid(values), found, pa.scalar(None, pa.bool_()))
+        if pa.types.is_floating(type_):
+            return self._of_doubles(values, literals[0])
         return _COMPARED[self.op][0](values, literals[0])
+
+    def _of_doubles(self, values: pa.Array, literal: pa.Scalar) -> pa.Array:
+        """Compare doubles as Spark does: NaN is equal to itself, and larger than all others."""
+        if math.isnan(literal.as_py()):
+            equal = pc.is_nan(values)
+            less = pc.invert(equal)
+        else:
+            equal, less = pc.equal(values, literal), pc.less(values, literal)
+        return _by_order(self.op, equal, less, pc.or_, pc.invert)
 
     def python(self, schema: pa.Schema) -> str:
         """Return the condition as a filter of PyArrow."""
@@ -105,14 +118,21 @@ class TypedCondition:
         field = f"pc.field({self.column!r})"
         if self.op == "null":
             return f"{field}.is_null()"
-        literals = [repr(value) for value in self._literals(schema)]
+        nan, literals = f"{field}.is_nan()", [_written(each) for each in self._literals(schema)]
         if self.op == "like":
             return f"pc.match_like({field}, {literals[0]})"
         if self.op == "in":
             # Values of a set are cast to the column, which must not round them.
-            parts = [f"({field} == pc.scalar({literal}))" for literal in literals]
+            parts = [
+                nan if literal == _NAN else f"({field} == pc.scalar({literal}))"
+                for literal in literals
+            ]
             return f"({' | '.join(parts)})"
-        return f"({field} {_COMPARED[self.op][1]} pc.scalar({literals[0]}))"
+        if literals[0] == _NAN:
+            return _by_order(self.op, nan, f"~{nan}", "({} | {})".format, "~({})".format)
+        found = f"({field} {_COMPARED[self.op][1]} pc.scalar({literals[0]}))"
+        is_open = pa.types.is_floating(schema.field(self.column).type) and self.op in (">", ">=")
+        return f"({found} | {nan})" if is_open else found
 
     def sql(self, schema: pa.Schema) -> str:
         """Return the condition as Spark SQL."""
@@ -129,6 +149,14 @@ class TypedCondition:
         own = schema.field(self.column).type
         type_ = compared_type(self.column, own, self.op, self.values)
         return [_value(literal) for literal in literals_of(self.column, own, type_, self.values)]
+
+
+def _by_order(
+    op: str, equal: Any, less: Any, either: Callable[[Any, Any], Any], no: Callable[[Any], Any]
+) -> Any:
+    """Return a comparison by whether values are equal to a literal, and whether they are less."""
+    found = equal if op in ("=", "<>") else less if op in ("<", ">=") else either(less, equal)
+    return no(found) if op in ("<>", ">=", ">") else found
 
 
 def compared_type(name: str, own: pa.DataType, op: str, values: tuple[str, ...]) -> pa.DataType:
@@ -160,6 +188,12 @@ def literals_of(
     except ExploreError as error:
         shown = ", ".join(repr(value) for value in values[:3])
         raise ExploreError(f"{name} is {sql_type(own)}: {shown} is no such value.") from error
+
+
+def _written(value: Any) -> str:
+    """Return a value as Python writes it."""
+    is_named = isinstance(value, float) and not math.isfinite(value)
+    return f"float('{value}')" if is_named else repr(value)
 
 
 def _value(literal: pa.Scalar) -> Any:

@@ -16,13 +16,13 @@ MOST = 200
 """Gates of a picture at most: what is deeper is opened part by part."""
 
 TERMS, OTHERS = 40, 150
-"""Operands that a gate of a large circuit has beside the part with its others; those of a part."""
+"""Operands of a gate in a large circuit beside the part with its others, and of such a part."""
 
 OPERANDS = 10_000
 """Operands of a gate that are read; of the others the number is known."""
 
 _OTHERS = "others"
-"""The operation of a part that is no gate: its operands are those of the gate above."""
+"""The operation of a part that is no gate, with more operands of the gate above."""
 
 _SIGNS = {"sum": "+", "product": "×", "delta": "δ", "monus": "⊖"}
 
@@ -63,7 +63,7 @@ def circuit(annotation: Annotation, part: Sequence[int]) -> dict[str, Any]:
 
 
 def _in_parts(node: Node, most: int) -> Node:
-    """Return a node of which the operands beyond the first are those of one more part."""
+    """Return a node with some operands, the others in one more part."""
     parts = [_in_parts(each, TERMS) for each in node.get("parts", [])]
     if len(parts) <= most:
         return {**node, "parts": parts} if parts else node

@@ -28,6 +28,9 @@ export function orderOfTexts(left, right) {
 
 export const order = (a, b) => (a < b ? -1 : Number(a > b));
 
+// Doubles as Spark orders them: NaN is equal to itself, and larger than all others.
+export const orderOfDoubles = (a, b) => order(Number.isNaN(a), Number.isNaN(b)) || (Number.isNaN(a) ? 0 : order(a, b));
+
 // A number in digits as an integer, and how many of its digits stand after the point.
 export function exact(text) {
   const [, sign, whole, part = ""] = /^([+-]?)(\d*)(?:\.(\d*))?$/.exec(text);
@@ -41,6 +44,7 @@ export function orderOfExact(a, b) {
 
 export const EXACT = /^[+-]?(\d+\.?\d*|\.\d+)$/;
 const DOUBLE = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+const NO_DIGITS = /^([+-]?)(nan|inf(?:inity)?)$/i;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const TIME = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?)?$/;
 
@@ -50,15 +54,19 @@ function instant(text) {
   return `${parts[1]} ${parts[2] ?? "00:00"}:${parts[3] ?? "00"}.${(parts[4] ?? "").padEnd(6, "0")}`;
 }
 
-const rounding = (single) => (text) => (DOUBLE.test(text) ? (single ? Math.fround(Number(text)) : Number(text)) : null);
-const number = (text) => ({ nan: Number.NaN, inf: Infinity, "-inf": -Infinity })[text] ?? Number(text);
+const number = (text) => {
+  const [, sign, name] = NO_DIGITS.exec(text) ?? [];
+  if (!name) return Number(text);
+  return name.toLowerCase() === "nan" ? Number.NaN : sign === "-" ? -Infinity : Infinity;
+};
+const rounding = (single) => (text) => (DOUBLE.test(text) || NO_DIGITS.test(text) ? (single ? Math.fround(number(text)) : number(text)) : null);
 
 // By sort of column: how its cells are read, how literals are (null: they are none), their order.
 export const READ = {
   int: { cell: exact, literal: (text) => (EXACT.test(text) ? exact(text) : null), order: orderOfExact },
   decimal: { cell: exact, literal: (text) => (EXACT.test(text) ? exact(text) : null), order: orderOfExact },
-  double: { cell: number, literal: rounding(false), order },
-  float: { cell: number, literal: rounding(true), order },
+  double: { cell: number, literal: rounding(false), order: orderOfDoubles },
+  float: { cell: number, literal: rounding(true), order: orderOfDoubles },
   text: { cell: (text) => text, literal: (text) => text, order: orderOfTexts },
   date: { cell: (text) => text, literal: (text) => (DATE.test(text) && !Number.isNaN(Date.parse(text)) ? text : null), order },
   time: { cell: instant, literal: instant, order },
@@ -88,7 +96,6 @@ function decided({ op, column, values }, { sort, cells }) {
   return cells.map((cell) => {
     if (cell === null) return null;
     const value = own(cell);
-    if (Number.isNaN(value)) return op === "<>";
     return literals.some((each) => holds(compared(value, each)));
   });
 }

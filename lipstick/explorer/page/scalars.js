@@ -1,6 +1,6 @@
 // Values of a saved page, and scalars of them: steps that rewriter/interpret/steps.py writes, evaluated as Spark does.
 
-import { COMPARED, exact, order, orderOfExact, orderOfTexts } from "./conditions.js";
+import { COMPARED, exact, order, orderOfDoubles, orderOfExact, orderOfTexts } from "./conditions.js";
 
 export const LARGEST = 10n ** 38n;
 
@@ -178,7 +178,7 @@ function numeric(operation, kind, values) {
 
 // The order of two values of one kind, NaN the largest; undefined where they have none.
 export function orderOfValues(a, b) {
-  if (typeof a === "number" && typeof b === "number") return order(Number.isNaN(a), Number.isNaN(b)) || (Number.isNaN(a) ? 0 : order(a, b));
+  if (typeof a === "number" && typeof b === "number") return orderOfDoubles(a, b);
   if (a.n !== undefined && b.n !== undefined) return orderOfExact(a, b);
   if (typeof a === "boolean" && typeof b === "boolean") return order(a, b);
   const [left, right] = [a, b].map((value) => (value.k === "other" ? undefined : (value.v ?? value)));

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import math
 import threading
 import time
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+import pyarrow.compute as pc
 import pytest
 from playwright.sync_api import expect
 from pyspark.sql import SparkSession
@@ -117,6 +119,7 @@ def test_a_capture_alone_offers_no_missing_rows(frame: lipstick.AnnotatedFrame) 
     assert "missing" not in entry.source.views
 
 
+OPERATORS = ("=", "<>", "<", "<=", ">", ">=")
 CONDITIONS = [
     "t = 'it''s \\ here'",
     "t like 'it%'",
@@ -128,6 +131,11 @@ CONDITIONS = [
     "moment < '2024-01-02 03:04:06'",
     "ok = true",
     "x <> 0.1",
+    *(f"{name} {op} {value}" for name in "xf" for op in OPERATORS for value in ("0.1", "NaN")),
+    *(f"not {name} {op} 0.1" for name in "xf" for op in OPERATORS),
+    "x in (NaN, 0.1)",
+    "x = -inf",
+    "f < Infinity",
 ]
 
 
@@ -135,18 +143,26 @@ def test_conditions_mean_the_same_as_spark_sql(spark: SparkSession) -> None:
     """Typed conditions keep the rows that their SQL keeps in Spark."""
     time = datetime.datetime(2024, 1, 2, 3, 4, 5)
     rows: list[tuple[Any, ...]] = [
-        (1, "it's \\ here", Decimal("0.10"), time.date(), time, True, 0.1),
-        (2, "plain", None, datetime.date(2024, 2, 1), None, None, 0.2),
-        (3, None, Decimal("2.00"), None, datetime.datetime(2024, 5, 1), False, None),
+        (1, "it's \\ here", Decimal("0.10"), time.date(), time, True, 0.1, 0.1),
+        (2, "plain", None, datetime.date(2024, 2, 1), None, None, float("nan"), float("nan")),
+        (3, None, Decimal("2.00"), None, datetime.datetime(2024, 5, 1), False, None, None),
+        (4, "", Decimal("3.00"), datetime.date(2023, 1, 1), None, None, -math.inf, math.inf),
+        (5, "", Decimal("3.00"), datetime.date(2023, 1, 1), None, None, 0.2, 0.05),
     ]
-    schema = "n int, t string, d decimal(9,2), day date, moment timestamp_ntz, ok boolean, x double"
+    schema = "n int, t string, d decimal(9,2), day date, moment timestamp_ntz, ok boolean"
+    schema += ", x double, f float"
     table = spark.createDataFrame(rows, schema)
     arrow = table.toArrow()
     typed = [read_condition(text, "the answer", arrow.schema.names) for text in CONDITIONS]
     kept = [condition.mask(arrow.column).to_pylist() for condition in typed]
     found = table.selectExpr(*[condition.sql(arrow.schema) for condition in typed]).toArrow()
     assert [column.to_pylist() for column in found.columns] == kept
-    assert all({True} < {keep is True for keep in each} for each in kept)
+    names = {"pc": pc, "datetime": datetime, "Decimal": Decimal}
+    for condition, each in zip(typed, kept, strict=True):
+        filtered = arrow.filter(eval(condition.python(arrow.schema), names))
+        assert filtered.column("n").to_pylist() == [n for n, keep in enumerate(each, 1) if keep]
+    for text, each in zip(CONDITIONS, kept, strict=True):
+        assert {True} < {keep is True for keep in each} or "NaN" in text, text
 
 
 def test_a_filter_that_leaves_nothing_asks_why(

@@ -311,7 +311,7 @@ VALUES: dict[str, tuple[str, pa.DataType, list[Any]]] = {
     "n": ("int", pa.int64(), [None, -3, 0, 7, 1000, 2**53 + 1]),
     "m": ("decimal", pa.decimal128(20, 2), [None, Decimal("-2.50"), Decimal("7.00")]),
     "d": ("double", pa.float64(), [None, float("nan"), -0.0, 0.1, 7.0, 1e300]),
-    "f": ("float", pa.float32(), [None, 0.1, 0.5, 7.0]),
+    "f": ("float", pa.float32(), [None, float("nan"), 0.1, 0.5, 7.0, float("-inf")]),
     "s": ("text", pa.string(), [None, "", "a", "a%b", "B", "ﬀ", "é", "🙂", "7", "a_b", "x\ny"]),
     "t": ("date", pa.date32(), [None, date(1970, 1, 1), date(2024, 2, 29)]),
     "z": (
@@ -324,7 +324,16 @@ VALUES: dict[str, tuple[str, pa.DataType, list[Any]]] = {
 REFUSED = ("LIKE does not compare it here", "is filtered by comparisons", "is no such value")
 """What the page says of doubles, times and numbers as truth values, whose texts it has not."""
 LITERALS = ["7", "0", "-2.5", "1,000", "9007199254740993", "0.1", "a", "'a%b'", "B", "é", "'🙂'"]
-LITERALS += ["2024-02-29", "'2024-02-29 01:02:03.000004'", "true", "x", "''", "1e300"]
+LITERALS += [
+    "2024-02-29",
+    "'2024-02-29 01:02:03.000004'",
+    "true",
+    "x",
+    "''",
+    "1e300",
+    "NaN",
+    "-inf",
+]
 
 
 def typed(chance: random.Random, depth: int, implied: bool) -> str:
