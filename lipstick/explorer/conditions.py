@@ -129,7 +129,7 @@ class TypedCondition:
             ]
             return f"({' | '.join(parts)})"
         if literals[0] == _NAN:
-            return _by_order(self.op, nan, f"~{nan}", "({} | {})".format, "~({})".format)
+            return str(_by_order(self.op, nan, f"~{nan}", "({} | {})".format, "~({})".format))
         found = f"({field} {_COMPARED[self.op][1]} pc.scalar({literals[0]}))"
         is_open = pa.types.is_floating(schema.field(self.column).type) and self.op in (">", ">=")
         return f"({found} | {nan})" if is_open else found

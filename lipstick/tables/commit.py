@@ -51,6 +51,7 @@ from lipstick.tables.derived_rows import (
     write_part,
 )
 from lipstick.tables.target import FILLED, Key, Target, check_provider, filling, named_key
+from lipstick.tracking.catalog import relation_of_table
 from lipstick.tracking.source import Source, check_unchanged
 from lipstick.tracking.tracker import Naming, Tracked, verify_key
 from lipstick.tracking.views import column_of
@@ -153,6 +154,8 @@ def write_answer(session: Session, frame: AnnotatedFrame, target: Target, emit: 
 def _planned(session: Session, frame: AnnotatedFrame, target: Target) -> _Plan:
     spark = session.spark
     existing = target.existing(spark)
+    if existing is not None and not target.is_path and target.directory is None:
+        target = _named_as_before(session, target, existing)
     known = next((t for n, t in session.tracked.items() if n.lower() == target.name.lower()), None)
     check_target(spark, frame.plan.ancestry, target, existing, known)
     if session.exports is not None:
@@ -173,6 +176,22 @@ def _planned(session: Session, frame: AnnotatedFrame, target: Target) -> _Plan:
     if plan.adds:
         _check_current(spark, plan)
     return plan
+
+
+def _named_as_before(session: Session, target: Target, table: Source) -> Target:
+    """Return a target under the name that its table was first written by, however it is spelt.
+
+    Names mean what Spark's catalog finds. What an earlier session wrote is known by its files.
+    """
+    known = relation_of_table(table.identity, session.tracked)
+    if known is not None:
+        return target if known.derived is None else replace(target, name=known.name)
+    if table.fingerprint and not target.kept_in(session.store).is_dir():
+        for directory in sorted((session.store / "derived").glob("*/")):
+            with suppress(CaptureError, CaptureDamagedError):  # it is of another table, or damaged
+                if shared_files(read_latest(directory).fingerprint, table.fingerprint):
+                    return replace(target, name=directory.name)
+    return target
 
 
 def _earlier(

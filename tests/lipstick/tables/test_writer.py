@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -236,6 +237,33 @@ def test_rows_are_added_and_replaced(dealer: lipstick.Session) -> None:
     dealer.sql(COUNTS).write.mode("overwrite").insertInto("counts")
     assert dealer.tracked["counts"].naming is Naming.KEY
     assert annotations(dealer.sql("SELECT * FROM counts"))["Civic"] == "counts:Civic"
+
+
+SPELLINGS: dict[str, Callable[[lipstick.Session], Any]] = {
+    "INSERT": lambda ls: ls.sql(f"INSERT INTO default.Counts {COUNTS}"),
+    "insertInto": lambda ls: ls.sql(COUNTS).write.insertInto("spark_catalog.default.counts"),
+    "saveAsTable": lambda ls: ls.sql(COUNTS).write.mode("append").saveAsTable("`default`.counts"),
+}
+
+
+@pytest.mark.parametrize("later", [False, True], ids=["same session", "later session"])
+@pytest.mark.parametrize("spelt", SPELLINGS)
+def test_a_table_is_added_to_by_any_name_that_means_it(
+    dealer: lipstick.Session, spelt: str, later: bool
+) -> None:
+    """What was written before keeps its provenance."""
+    dealer.sql(f"CREATE TABLE counts USING parquet AS {COUNTS}")
+    with ExitStack() as stack:
+        ls = dealer
+        if later:
+            ls = stack.enter_context(lipstick.session(dealer.spark, store=dealer.store))
+            ls.track("Cars", dealer.tracked["Cars"].source.frame, key="CarId")
+        SPELLINGS[spelt](ls)
+        assert [name for name in ls.tracked if name.endswith("counts")] == ["counts"]
+        q = ls.sql("SELECT Model, sum(n) AS n FROM default.counts GROUP BY Model")
+        twice = {"Accord": "δ(2·δ(Cars:C1))", "Civic": "δ(2·δ(Cars:C2 + Cars:C3))"}
+        assert annotations(q, expand=True) == twice
+        assert rows(q.what_if({"Cars": ["C2", "C3"]}).df) == [("Accord", 2)]
 
 
 def test_rows_that_were_there_are_base_rows(dealer: lipstick.Session, spark: SparkSession) -> None:
