@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -31,11 +32,38 @@ from benchmark_workflowgen.experiments import (
 )
 from benchmark_workflowgen.grid import KINDS, PRESETS, SPARK, Case, preset, read_grid
 from benchmark_workflowgen.results import Results
+from lipstick.cli.errors import Failure, reported
+from lipstick.engines.spark.local_session import check_java
 
 _PATH = click.Path(path_type=Path)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+_IN_OTHER_PROCESSES = ("questions", "short-queries", "worker-cost")
+"""The commands whose Spark is started by processes of theirs."""
+
+
+class _Group(click.Group):
+    """Commands whose errors are a line, with the exit code 2 for all but defects."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
+        try:
+            with reported():
+                return super().invoke(ctx)
+        except click.ClickException as error:
+            raise Failure(error.format_message()) from error
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command, once there is a Java for it."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if name in _IN_OTHER_PROCESSES and not {"-h", "--help"} & {*rest}:
+            check_java()
+        return name, command, rest
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
     """WorkflowGen: what tracking provenance costs, and what is asked of it."""
 

@@ -44,7 +44,7 @@ def test_temporary_files_are_where_workers_see_them(tmp_path: Path) -> None:
 def test_results_that_workers_could_not_see_are_refused() -> None:
     output = "/tmp/results-of-a-cluster"
     done = CliRunner().invoke(main, ["cluster", "--hide-tmp", "--output", output])
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "not below /tmp" in done.output
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -104,3 +107,29 @@ def test_a_result_is_stored_whole(tmp_path: Path, grid: Path) -> None:
     [stored] = results.read()
     assert stored.measurements == (row,)
     assert (stored.seconds, stored.environment) == (2.0, {"cores": 2})
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "run --preset smoke --only tpch",
+        "questions",
+        "short-queries",
+        "worker-cost",
+        "explanations --planted",
+    ],
+)
+def test_without_java_a_command_ends_with_a_line(command: str, tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "benchmark_workflowgen", *command.split()]
+    output = ["--output", str(tmp_path / "out")] if command.startswith("run") else []
+    settings = {k: v for k, v in os.environ.items() if k not in ("JAVA_HOME", "SPARK_REMOTE")}
+    done = subprocess.run(
+        [*words, *output],
+        env={**settings, "PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "There is no Java on the PATH." in done.stderr
+    assert len(done.stderr.splitlines()) <= 4

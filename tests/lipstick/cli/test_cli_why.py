@@ -100,6 +100,11 @@ def test_a_check_over_files(
     (tmp_path / "mean.sql").write_text("SELECT avg(v) < 25 AS ok FROM readings;\n")
     text = _said("check", str(tmp_path / "mean.sql"), "--table", table + ":id", code=1)
     assert "where unit = 'K', ok would be true." in text
+    # A number is that of failures: one failure is no truth.
+    for failures, code in (("v > 100", 1), ("id = 0", 1), ("v > 300", 0)):
+        number = f"SELECT count(*) AS failures FROM readings WHERE {failures}"
+        document = json.loads(_said("check", number, "--table", table + ":id", "--json", code=code))
+        assert document["passes"] == (code == 0)
     missing = "SELECT id, v FROM readings WHERE v < 22 ORDER BY id"
     text = _said("not", missing, "id=4", "--table", table + ":id")
     assert "`readings.v < 22` is false: readings.v is 300." in text
