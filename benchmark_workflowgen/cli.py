@@ -50,6 +50,8 @@ class _Group(click.Group):
         try:
             with reported():
                 return super().invoke(ctx)
+        except click.UsageError:
+            raise
         except click.ClickException as error:
             raise Failure(error.format_message()) from error
 

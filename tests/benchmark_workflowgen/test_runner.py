@@ -111,13 +111,7 @@ def test_a_result_is_stored_whole(tmp_path: Path, grid: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [
-        "run --preset smoke --only tpch",
-        "questions",
-        "short-queries",
-        "worker-cost",
-        "explanations --planted",
-    ],
+    ["run --preset smoke --only tpch", "questions", "short-queries", "worker-cost"],
 )
 def test_without_java_a_command_ends_with_a_line(command: str, tmp_path: Path) -> None:
     words = [sys.executable, "-m", "benchmark_workflowgen", *command.split()]
