@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -102,6 +103,19 @@ def test_the_changed_row_of_two_days_is_named(captures: Path) -> None:
         "values": {"o_totalprice": {"before": "83545.86", "after": "8354586.00"}},
         "part": 8271040.14,
     }
+
+
+def test_a_number_that_no_condition_explains_lists_its_rows(captures: Path) -> None:
+    capture = lipstick.open(captures / "monday")
+    first, second, *rows = str(capture.why("orders", {"c_mktsegment": "HOUSEHOLD"})).split("\n")[1:]
+    assert first.endswith("Without single rows it would be:")
+    for line in (second, *rows):
+        told = re.fullmatch(r"- customer with c_custkey = (\d+): (\d+)", line)
+        assert told is not None
+        after = capture.what_if(delete={"customer": [int(told[1])]}).df.to_pylist()
+        (row,) = (row for row in after if row["c_mktsegment"] == "HOUSEHOLD")
+        assert row["orders"] == int(told[2])
+    assert len(rows) == 4
 
 
 def test_the_page_names_the_changed_row(captures: Path) -> None:

@@ -69,11 +69,16 @@ function spelledDouble(text) {
 
 const INEXACT = ["DOUBLE", "FLOAT"];
 
+// A text whose characters that are not seen, or that turn others round, are; emoji keep their joiners.
+function escaped(text) {
+  return text.replace(/(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (each) => (each === "\n" ? "\\n" : `\\u${each.codePointAt(0).toString(16).padStart(4, "0")}`));
+}
+
 // A cell as people read it: numbers with separators, at midnight the day alone.
 export function displayed(text, { kind, type }, measured = false) {
   if (text === null || text === undefined) return text;
   if (kind === "time") return text.replace(/ 00:00:00(\+00:00)?$/, "");
-  if (kind !== "number") return text;
+  if (kind !== "number") return escaped(text);
   return INEXACT.includes(type) ? spelledDouble(text) : grouped(text, measured);
 }
 

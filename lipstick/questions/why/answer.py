@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from lipstick.display.markup import never_raises, page, table_html
 from lipstick.display.number_text import spelled
-from lipstick.errors import CaptureError
+from lipstick.errors import CaptureError, first_line
 from lipstick.questions.asking import evaluating
 from lipstick.questions.why.columns import shown
 from lipstick.questions.why.fan_out import fan_out
@@ -279,12 +279,22 @@ class Explanation:
         """One sentence per predicate."""
         return [cause.sentence for cause in self.causes]
 
-    def _has_top(self) -> bool:
-        from lipstick.questions.why.rows import any_row_moves
-
-        with self._evaluating():
-            read = self._asked.read.values()
-            return any(any_row_moves(self._asked.measure, source) for source in read)
+    def _singles(self) -> list[str]:
+        """Return a line for each of the rows that move the measure most, each alone."""
+        for name, source in self._asked.read.items():
+            try:
+                found = self.top(_SINGLES, name).to_pylist()
+            except CaptureError as error:  # its files are gone
+                return [f"- not known: {first_line(error)}"]
+            key = self._asked.measure.engine.manifest.relations[name].token
+            named = key if {*key} <= {*source.own} else source.own
+            if found:
+                return [
+                    f"- {name} with {described({each: row[each] for each in named})}: "
+                    + ("gone" if row["_after"] is None else shown_number(row["_after"]))
+                    for row in found
+                ]
+        return []
 
     def __str__(self) -> str:
         lines = [self.question]
@@ -297,12 +307,14 @@ class Explanation:
             lines.append(f"Without the rows of {first} together, nothing would be wrong any more.")
         lines += [each.sentence for each in self.lost]
         if not (self.causes or self.lost or self.fan_out):
+            singles = self._singles()
             lines.append(
-                "No rows that have a condition in common explain it by being left out; top() lists "
-                "the single rows that move it most."
-                if self._has_top()
+                "No rows that have a condition in common explain it by being left out. Without "
+                "single rows it would be:"
+                if singles
                 else "No row that is left out alone changes it."
             )
+            lines += singles
             if self._asked.measure.is_low:
                 lines.append(
                     "Rows that the query loses may: plan.dropped() counts them by operator, and "
@@ -317,6 +329,9 @@ class Explanation:
     def _repr_html_(self) -> str:
         return explanation_html(self)
 
+
+_SINGLES = 5
+"""Rows that are listed where no condition explains a number."""
 
 _BAR = 16
 """The longest bar, in letters."""

@@ -69,12 +69,6 @@ def top_rows(measure: Measure, source: SourceRows, limit: int) -> pa.Table:
     return table.append_column("_shapley", of_rows)
 
 
-def any_row_moves(measure: Measure, source: SourceRows) -> bool:
-    """Return True if the measure is another one without some row."""
-    parts = (numbers for _, numbers in _left_out(measure, source))
-    return any(bool((numbers != measure.before).any()) for numbers in parts)
-
-
 def _left_out(measure: Measure, source: SourceRows) -> Iterator[tuple[Array, Array]]:
     """Yield the rows in parts, and the measure without each of them alone."""
     effects = effects_on(measure, source)
