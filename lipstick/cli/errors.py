@@ -78,9 +78,9 @@ def _in_options(error: Exception, message: str) -> str:
     from lipstick.cli.output import printable
 
     calls = [frame.f_locals.get("ctx") for frame, _ in walk_tb(error.__traceback__)]
-    contexts = [click.get_current_context(silent=True), *calls]
-    *_, context = (None, *(call for call in contexts if isinstance(call, click.Context)))
-    options = {} if context is None else {each.name: each for each in context.command.params}
+    calls = [click.get_current_context(silent=True), *calls]
+    contexts = [call for call in calls if isinstance(call, click.Context)]
+    options = {each.name: each for each in contexts[-1].command.params} if contexts else {}
 
     def option(written: re.Match[str]) -> str:
         found = options.get(written[1])

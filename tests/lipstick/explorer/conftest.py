@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +19,7 @@ from benchmark_workflowgen.generated_graphs import generate
 from lipstick.capture.capture import Capture
 from lipstick.demo.scenes import KEYS, Q3
 from lipstick.explorer import Explorer, Served
+from lipstick.explorer.budget import Budget
 from lipstick.explorer.explorer import ExplorerSource, open_source
 from tests.graphquery.dealership import dealership
 from tests.lipstick.explorer.stores import store_generated
@@ -187,6 +190,43 @@ def opened(browser: Any, url: str, **options: Any) -> Iterator[Page]:
     fresh.page.on("request", asked)
     yield fresh
     context.close()
+
+
+def endless(*_: object) -> Any:
+    """Answer never."""
+    while True:
+        time.sleep(0.01)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What ends a question that is `endless`: its seconds, or that nobody waits any more.
+
+    Attributes
+    ----------
+    seconds
+        The seconds that are asked for.
+    told
+        What the error says.
+    """
+
+    seconds: int
+    told: str
+
+    def budget(self) -> Budget:
+        """Return a budget that begins now."""
+        budget = Budget(60)
+        if self.told == "withdrawn":
+            threading.Timer(0.3, budget.cancel).start()
+        return budget
+
+
+@pytest.fixture(params=["spent", "withdrawn"])
+def limit(request: pytest.FixtureRequest) -> Limit:
+    """Both limits."""
+    if request.param == "withdrawn":
+        return Limit(30, "withdrawn")
+    return Limit(1, "within its budget of 1 seconds")
 
 
 def ask(source: ExplorerSource, view: str, **params: Any) -> Any:

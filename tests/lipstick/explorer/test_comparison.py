@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import threading
-import time
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -18,7 +16,6 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.capture.capture import Capture
-from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures import comparison
 from lipstick.explorer.captures.missing import QuerySource
 from lipstick.explorer.captures.source import CaptureSource
@@ -29,7 +26,7 @@ from lipstick.explorer.saved import Holding
 from lipstick.explorer.server import export
 from lipstick.questions.why.sources import SourceRows
 from semiring.errors import ExactnessError
-from tests.lipstick.explorer.conftest import ask
+from tests.lipstick.explorer.conftest import Limit, ask, endless
 from tests.oracle.database import Database, Relation
 from tests.oracle.written import write_capture
 
@@ -310,24 +307,15 @@ def test_what_there_was_no_time_for_is_unknown(
     assert answer["sentence"].endswith("10 of 10 are unknown.")
 
 
-@pytest.mark.parametrize("withdraw", [False, True], ids=["spent", "withdrawn"])
 def test_a_comparison_ends_with_its_seconds_or_when_nobody_waits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, withdraw: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: Limit
 ) -> None:
-    def endless(*_: object) -> None:
-        while True:
-            time.sleep(0.01)
-
     monkeypatch.setattr(comparison, "joint_inputs", endless)
     source = source_of(QUERIES["sums and counts"], tmp_path)
-    budget = Budget(60)
-    if withdraw:
-        threading.Timer(0.3, budget.cancel).start()
     numbers = [{"row": 0, "column": "v"}, {"row": 0, "column": "n"}]
-    told = "withdrawn" if withdraw else "within its budget of 1 seconds"
-    with pytest.raises(ExactnessError, match=told):
+    with pytest.raises(ExactnessError, match=limit.told):
         source.views["comparison"](
-            Params({"numbers": numbers, "seconds": 30 if withdraw else 1}), budget
+            Params({"numbers": numbers, "seconds": limit.seconds}), limit.budget()
         )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +13,6 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.capture.capture import Capture
-from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures import difference
 from lipstick.explorer.captures.missing import QuerySource
 from lipstick.explorer.captures.source import CaptureSource
@@ -23,6 +20,7 @@ from lipstick.explorer.cells import cell
 from lipstick.explorer.explorer import Explorer
 from lipstick.explorer.params import Params
 from semiring.errors import ExactnessError
+from tests.lipstick.explorer.conftest import Limit, endless
 from tests.oracle.database import Database, Relation
 from tests.oracle.written import write_capture
 
@@ -169,19 +167,10 @@ def test_texts_and_rows_that_both_differ_are_divided_by_the_session(
         assert "The texts differ" in saved.ask(question)["error"]["message"]
 
 
-@pytest.mark.parametrize("withdraw", [False, True], ids=["spent", "withdrawn"])
 def test_a_difference_ends_with_its_seconds_or_when_nobody_waits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, withdraw: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: Limit
 ) -> None:
-    def endless(*_: object) -> None:
-        while True:
-            time.sleep(0.01)
-
     monkeypatch.setattr(difference, "paired", endless)
     source = run(TOTALS, MONDAY, tmp_path / "a")
-    budget = Budget(60)
-    if withdraw:
-        threading.Timer(0.3, budget.cancel).start()
-    told = "withdrawn" if withdraw else "within its budget of 1 seconds"
-    with pytest.raises(ExactnessError, match=told):
-        difference.difference(source, source, Params({"seconds": 30 if withdraw else 1}), budget)
+    with pytest.raises(ExactnessError, match=limit.told):
+        difference.difference(source, source, Params({"seconds": limit.seconds}), limit.budget())

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime
 import math
-import threading
-import time
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -17,14 +15,13 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.explorer import Explorer, Served
-from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures.missing import QuerySource
 from lipstick.explorer.conditions import read_condition
 from lipstick.explorer.explorer import ExplorerSource
 from lipstick.explorer.opening import sources_of
 from lipstick.explorer.params import Params
 from semiring.errors import LipstickError
-from tests.lipstick.explorer.conftest import accessible, ask, opened, shot
+from tests.lipstick.explorer.conftest import Limit, accessible, ask, endless, opened, shot
 from tests.selection import takes
 
 pytestmark = [pytest.mark.classic, pytest.mark.engines("memory")]
@@ -87,23 +84,14 @@ def test_losses_are_counted(source: ExplorerSource) -> None:
     assert lost["JOIN", "customers"] == (1, 3)
 
 
-@pytest.mark.parametrize("withdraw", [False, True], ids=["spent", "withdrawn"])
 def test_a_question_ends_with_its_seconds_or_when_nobody_waits(
-    source: QuerySource, monkeypatch: pytest.MonkeyPatch, withdraw: bool
+    source: QuerySource, monkeypatch: pytest.MonkeyPatch, limit: Limit
 ) -> None:
-    def endless(*_: object) -> None:
-        while True:
-            time.sleep(0.01)
-
     monkeypatch.setattr(source, "_missing", endless)
-    budget = Budget(60)
-    if withdraw:
-        threading.Timer(0.3, budget.cancel).start()
-    params = Params({"where": "id = 3", "seconds": 30 if withdraw else 1})
-    told = "withdrawn" if withdraw else "within its budget of 1 seconds"
+    params = Params({"where": "id = 3", "seconds": limit.seconds})
     for view in ("missing", "changes"):
-        with pytest.raises(LipstickError, match=told):
-            source.views[view](params, budget)
+        with pytest.raises(LipstickError, match=limit.told):
+            source.views[view](params, limit.budget())
 
 
 def test_what_cannot_be_read_is_told(source: ExplorerSource) -> None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures import measures
 from lipstick.explorer.captures.source import CaptureSource
 from lipstick.explorer.explorer import Explorer
 from lipstick.explorer.params import Params
 from semiring.errors import ExactnessError
-from semiring.expression import Expression
-from tests.lipstick.explorer.conftest import ask
+from tests.lipstick.explorer.conftest import Limit, ask, endless
 from tests.lipstick.explorer.test_sentences import captured
 
 TOTALS = (
@@ -76,21 +73,12 @@ def test_what_cannot_be_answered_is_said(
     assert message in reply["error"]["message"]
 
 
-@pytest.mark.parametrize("withdraw", [False, True], ids=["spent", "withdrawn"])
 def test_an_answer_ends_with_its_seconds_or_when_nobody_waits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, withdraw: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: Limit
 ) -> None:
-    def endless(*_: object) -> Expression:
-        while True:
-            time.sleep(0.01)
-
     monkeypatch.setattr(measures, "annotation", endless)
     source = CaptureSource("totals", captured(TOTALS, tmp_path))
-    budget = Budget(60)
-    if withdraw:
-        threading.Timer(0.3, budget.cancel).start()
-    told = "withdrawn" if withdraw else "within its budget of 1 seconds"
     begun = time.monotonic()
-    with pytest.raises(ExactnessError, match=told):
-        source.views["shares"](Params({"row": 0, "seconds": 30 if withdraw else 1}), budget)
+    with pytest.raises(ExactnessError, match=limit.told):
+        source.views["shares"](Params({"row": 0, "seconds": limit.seconds}), limit.budget())
     assert time.monotonic() - begun < 20
