@@ -38,6 +38,7 @@ from lipstick.errors import (
 from lipstick.frame import AnnotatedFrame
 from lipstick.pipeline import prepare
 from lipstick.sessions import Session
+from lipstick.stages.reading import own_sql
 from lipstick.stages.settings import (
     naming_settings,
     put_back_settings,
@@ -398,7 +399,7 @@ class WrittenTables(ABC):
             raise _NotFollowedError(f"it is not known which rows it had before {write.title}")
         session, before = self.session, made.text
         name = self._free_name(f"{called}_before")
-        session.add_view(session.spark.sql(before), name)
+        session.add_view(own_sql(session.spark, before), name)
         plan = change.reads(session.spark)
         leaves = []
         if plan is not None:
@@ -412,7 +413,7 @@ class WrittenTables(ABC):
             statement = parse_statement(statement_to_run(text, self._times(write, moments)))
         shape = replace(shape_of(rows.schema), partitions=change.partitions)
         query = source_query(statement, {})
-        source = None if query is None else shape_of(session.spark.sql(query).schema)
+        source = None if query is None else shape_of(own_sql(session.spark, query).schema)
         written = reenact(statement, shape, Relations(name), source, dynamic=change.dynamic)
         if isinstance(statement, MergeInto) and written.ambiguous is not None:
             known = self._current.relations
@@ -614,7 +615,7 @@ def _check_one_row_each(
             fixed |= {each.tracked.name.lower()}
     keys = [key for _, key in written.keys]
     query = duplicate_source_keys(statement, keys, written.aliases[1], fixed)
-    if query is None or (query and spark.sql(query).head(1)):
+    if query is None or (query and own_sql(spark, query).head(1)):
         raise _NotFollowedError(
             f"several rows of the source of {title}, a MERGE, might match one row, had other rows "
             "been there"

@@ -126,8 +126,8 @@ def _of_all(context: click.Context, option: click.Parameter, given: bool) -> Non
 def main(quiet: bool, verbose: bool) -> None:
     """Semiring provenance for Spark SQL: every answer with how it came about.
 
-    Exit codes: 0 done, 1 damage found or a check failed, 2 anything else, as wrong input or no
-    Java, 3 an answer that depends on what is missing.
+    Exit codes: 0 done, 1 damage found or a check failed, 2 anything else, as wrong input, no Java,
+    or an answer that is not whole.
     """
     del quiet  # read where progress is shown
     _show_errors(verbose)

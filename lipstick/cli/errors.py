@@ -24,14 +24,14 @@ _CALLS = {
 }
 """Commands and options in place of methods."""
 
-UNKNOWN = 3
-"""The exit code of a question whose answer depends on what is missing."""
+INCOMPLETE = 2
+"""The exit code of an answer that is not whole: something was refused, or is not known."""
 
 
 class Failure(click.ClickException):
     """A request that cannot be met as it was put."""
 
-    exit_code = 2
+    exit_code = INCOMPLETE
 
 
 class Damaged(Failure):

@@ -16,6 +16,7 @@ from lipstick.erasure.parquet import FORMAT as PARQUET
 from lipstick.erasure.tables import ErasureHost, PlannedTable
 from lipstick.histories.engine import shape_of
 from lipstick.stages.reading import own_sql
+from lipstick.tracking.formats.iceberg import reference_of
 from lipstick.tracking.states import FileState
 from lipstick.tracking.tracker import fixed_length
 from lipstick.tracking.views import column_of, quoted_name
@@ -55,6 +56,11 @@ def effect_of(
         raise LipstickError(
             f"SQL has no name for the Iceberg table {table.table}.\nTrack it by its name in a "
             "catalog."
+        )
+    if branch is not None and reference_of(table.table)[1] is not None:
+        raise LipstickError(
+            f"{table.table} is a branch, which no other branch can be published to.\n"
+            "Erase in place: in_place=True."
         )
     target = table.table if branch is None else f"{table.table}.branch_{branch}"
     action, statement = change_statement(target, table, real.schema, bags, made)

@@ -48,10 +48,13 @@ def captures_of(roots: Iterable[str], versions: Mapping[str, int | None]) -> Ite
         for file in Path(root).rglob(MANIFEST) if Path(root).is_dir() else ():
             relations = (manifest_of(file.parent) or {}).get("relations", {})
             pinned = [p for each in relations.values() for p in each.get("versions", ())]
-            if any(
-                p["identity"] in versions and p["version"] != versions[p["identity"]]
-                for p in pinned
-            ):
+            read = ((p["identity"], p["version"]) for p in pinned)
+            # A version of a branch is none that the table has now.
+            tables = (
+                (name if name in versions else name.rpartition("#")[0], version)
+                for name, version in read
+            )
+            if any(name in versions and version != versions[name] for name, version in tables):
                 yield file.parent
 
 

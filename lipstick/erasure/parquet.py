@@ -143,6 +143,8 @@ class ParquetFolder:
             part.rename(new)
         on_step(f"exchanging {self.folder}")
         self.exchange(made)
+        self.spark.catalog.refreshByPath(str(self.folder))
+        self._now()  # which the session reads from then on
 
     def remove_earlier(self, made: str) -> None:
         """Remove the rows from before the erasure."""

@@ -35,11 +35,13 @@ from lipstick.erasure.tables import (
 from lipstick.erasure.value_search import ErasedValues
 from lipstick.errors import LipstickError, SourceError
 from lipstick.histories.differences import paired_changes
-from lipstick.histories.steps import ExecutedStatement
+from lipstick.histories.names import resolved
+from lipstick.histories.steps import ExecutedStatement, read_statement
+from lipstick.tracking.names import identity_of, plain_name
 from lipstick.tracking.states import FileState, local_path, local_state
 from lipstick.tracking.tracker import Naming, Tracked
-from rewriter.dialect import name_parts
-from rewriter.statements import Bags
+from rewriter.dialect import Query, emit, name_parts, parse
+from rewriter.statements import Bags, Statement, names_read
 from semiring.support.door import checked
 
 if TYPE_CHECKING:
@@ -237,14 +239,8 @@ def make_plan(
     host: ErasureHost, tracked: Mapping[str, Tracked], request: ErasureRequest, on_step: Steps
 ) -> ErasurePlan:
     """Plan an erasure."""
-    delete, derived = request.delete, request.derived
-    tables = in_order(
-        host.spark,
-        [
-            *_sources(host, {n: t for n, t in tracked.items() if n not in derived}, delete),
-            *(_derived(host, request, name) for name in derived),
-        ],
-    )
+    delete = request.delete
+    tables = in_order(host.spark, _planned(host, tracked, request))
     for path in request.drop:
         check_holder(Path(path))
     if not request.in_place:
@@ -287,6 +283,108 @@ def make_plan(
         },
         (erased, differences),
     )
+
+
+def _planned(
+    host: ErasureHost, tracked: Mapping[str, Tracked], request: ErasureRequest
+) -> list[PlannedTable]:
+    """Return the tables of an erasure, each once, whose queries and statements name them.
+
+    Raises
+    ------
+    LipstickError
+        For what is given of tables that are not among them, or are among them twice.
+    """
+    request = _by_derived(host, request)
+    derived = [_derived(host, request, name) for name in request.derived]
+    found = {(table.format, table.identity): table for table in derived}
+    if len(found) < len(derived):
+        raise LipstickError("Two of the derived tables are one.\nGive each once, by one name.")
+    names = {table.name.lower(): table.name for table in derived}
+    sources = sorted(
+        _sources(host, tracked, request.delete), key=lambda each: each.predicate is None
+    )
+    for source in sources:
+        known = found.setdefault((source.format, source.identity), source)
+        if known is source and source.name.lower() in names:
+            raise LipstickError(
+                f"{source.name!r} is tracked, and is a derived table that is another.\n"
+                f"untrack({source.name!r}), or name the derived table in full."
+            )
+        if known is not source and source.predicate is not None:
+            raise LipstickError(
+                f"Rows of {source.name!r} are to be erased, which is {known.name!r} by another "
+                "name.\nName it once."
+            )
+        names[source.name.lower()] = known.name
+    return [_reading(host, table, names, found) for table in found.values()]
+
+
+def _by_derived(host: ErasureHost, request: ErasureRequest) -> ErasureRequest:
+    """Return a request whose keys and paths are by the names of the derived tables as given."""
+    known = {name.lower(): name for name in request.derived}
+    identities = {identity_of(host.spark, name_parts(name)): name for name in request.derived}
+
+    def own(name: str) -> str:
+        identity = identity_of(host.spark, name_parts(name))
+        found = known.get(name.lower()) or (identity and identities.get(identity))
+        if not found:
+            raise LipstickError(
+                f"{name!r} is none of the derived tables: {', '.join(request.derived) or 'none'}."
+            )
+        return found
+
+    key = {own(name): columns for name, columns in request.key.items()}
+    paths = {own(name): path for name, path in request.paths.items()}
+    return replace(request, key=key, paths=paths)
+
+
+def _reading(
+    host: ErasureHost,
+    table: PlannedTable,
+    names: Mapping[str, str],
+    tables: Mapping[tuple[str, str], PlannedTable],
+) -> PlannedTable:
+    """Return a table whose query and statements say which planned tables the names in them mean.
+
+    Parameters
+    ----------
+    names
+        By name in lower case, that of a planned table, which may be another.
+    """
+    catalog = host.catalog()
+
+    def reads(read: Statement | Query) -> dict[str, str]:
+        found = dict[str, str]()
+        for name, parts in names_read(read).items():
+            own = catalog.relation(parts)
+            known = names.get(name if own is None else own.name.lower())
+            if known is None and (opened := _opened(host, parts)) is not None:
+                planned = tables.get((opened.format, opened.identity))
+                known = None if planned is None else planned.name
+            if known is not None and known.lower() != name:
+                found[name] = known.lower()
+        return found
+
+    if table.query is not None:
+        written = parse(table.query)
+        query, _ = resolved(written, catalog, names)
+        text = table.query if query is written else emit(query)
+        return replace(table, query=text, reads=reads(query))
+    executed = (
+        replace(
+            each, reads={**reads(read_statement(host.spark, each.text, each.moments)), **each.reads}
+        )
+        for each in table.statements
+    )
+    return replace(table, statements=tuple(executed))
+
+
+def _opened(host: ErasureHost, parts: Sequence[str]) -> ErasableTable | None:
+    try:
+        return open_table(host.spark, plain_name(parts))
+    except (SourceError, PySparkException):
+        return None
 
 
 def _check_branches(tables: Sequence[PlannedTable]) -> None:

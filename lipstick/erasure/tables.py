@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -24,6 +24,7 @@ from lipstick.histories.steps import (
     steps_of,
     untracked_sources,
 )
+from lipstick.tracking.catalog import SessionCatalog
 from lipstick.tracking.formats.iceberg import VersionedIceberg, iceberg_at_path, reference_of
 from lipstick.tracking.formats.probe import versioned_path, versioned_table
 from lipstick.tracking.formats.versions import VersionedTable
@@ -39,6 +40,9 @@ class ErasureHost(Protocol):
 
     spark: SparkSession
     store: Path
+
+    def catalog(self) -> SessionCatalog:
+        """Return what names mean at this moment."""
 
     def add_view(self, frame: DataFrame, name: str) -> None:
         """Make a temporary view that is dropped in the end."""
@@ -65,6 +69,8 @@ class PlannedTable:
     """The statements that made a derived table, from its first version on."""
     versions: tuple[int, ...] = ()
     """With statements, the versions of the table up to `version`."""
+    reads: Mapping[str, str] = field(default_factory=dict)
+    """With a query, the tables that names in it mean, where these are others."""
 
     @property
     def derived(self) -> bool:
@@ -73,7 +79,7 @@ class PlannedTable:
 
     def to_json(self) -> dict[str, Any]:
         """Return the table as JSON values."""
-        return {k: v for k, v in asdict(self).items() if v not in (None, ())}
+        return {k: v for k, v in asdict(self).items() if v not in (None, (), {})}
 
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> PlannedTable:
@@ -187,7 +193,8 @@ class ErasedTables:
     def _chain(self, table: PlannedTable) -> Chain:
         opened = self.opened[table.name]
         if table.versions:
-            return Chain.of(self.engine, table.versions, opened.read)
+            versioned = None if isinstance(opened, ParquetFolder) else opened
+            return Chain.of(self.engine, table.versions, opened.read, versioned)
         real = opened.read(table.version)
         return Chain.of(self.engine, (0, 1), (real.where(F.lit(False)), real).__getitem__)
 
@@ -235,7 +242,8 @@ def _statements(table: PlannedTable) -> Sequence[ExecutedStatement]:
     if table.query is None:
         return table.statements
     name = quoted_name(table.name.split("."))
-    return [ExecutedStatement(f"INSERT OVERWRITE {name} {table.query}", name=table.name)]
+    text = f"INSERT OVERWRITE {name} {table.query}"
+    return [ExecutedStatement(text, name=table.name, reads=table.reads)]
 
 
 def in_order(spark: SparkSession, tables: Sequence[PlannedTable]) -> list[PlannedTable]:
@@ -251,8 +259,8 @@ def in_order(spark: SparkSession, tables: Sequence[PlannedTable]) -> list[Planne
         name: {
             each
             for executed in _statements(table)
-            for each in sources_of(read_statement(spark, executed.text, executed.moments))
-            if each in names and each != name
+            for read in sources_of(read_statement(spark, executed.text, executed.moments))
+            if (each := executed.reads.get(read, read)) in names and each != name
         }
         for name, table in names.items()
     }
@@ -319,7 +327,7 @@ def current_table(
     itself = CurrentTable(table, opened, main, main)
     if target == table.table:
         return itself
-    _, branch = reference_of(target)
+    _, branch, _ = reference_of(target)
     if branch is not None and isinstance(opened, VersionedIceberg):
         version = opened.reference(branch)
         if version is None or any(each.version == version for each in opened.history()):

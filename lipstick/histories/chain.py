@@ -41,6 +41,8 @@ class HistoryStep:
         The columns that the table had then, where no version has them; None: as of `version`.
     accepted
         Spark has run its text here: an error of Spark's is one of a text of ours.
+    published
+        The statement on a branch that this is, once the table has the version that it made there.
     """
 
     name: str
@@ -52,6 +54,12 @@ class HistoryStep:
     unchanged: bool = False
     columns: TableShape | None = None
     accepted: bool = False
+    published: str | None = None
+
+
+def reads_in_place(reads: Mapping[str, str], table: str, other: str) -> dict[str, str]:
+    """Return what the names in a statement stand for, with another table in the place of one."""
+    return {name: other if read == table else read for name, read in reads.items()}
 
 
 class VersionValues(Mapping[int, T]):

@@ -86,8 +86,8 @@ class TableCommand:
     base
         The version of the table that Spark read when it analysed the command; None: the plan does
         not say, as of CREATE OR REPLACE TABLE.
-    branch
-        The branch of Iceberg that it changes, which may become the table; None: the table itself.
+    on_branch
+        It changed a branch of the table, which has become the table since.
     commit
         The version that it made, as the log has it; None: it is not known.
     """
@@ -95,7 +95,7 @@ class TableCommand:
     plan: Plan
     table: VersionedTable | None
     base: int | None
-    branch: str | None = None
+    on_branch: bool = False
     commit: TableVersion | None = None
 
     @property
@@ -175,8 +175,7 @@ def commands_of(spark: SparkSession, plans: Sequence[Plan]) -> list[TableCommand
     """
     found: list[TableCommand] = []
     for plan in plans:
-        table, branch = _table_of(spark, plan) or (None, None)
-        command = TableCommand(plan, table, _base_of(plan), branch)
+        command = TableCommand(plan, _table_of(spark, plan), _base_of(plan))
         if found and command.kind in CREATES and _is_inner(found[-1], command):
             found.pop()
         found.append(command)
@@ -189,17 +188,17 @@ def _is_inner(command: TableCommand, creation: TableCommand) -> bool:
     return writes and bool(command.plan.query().sameResult(creation.plan.query()))
 
 
-def _table_of(spark: SparkSession, plan: Plan) -> tuple[VersionedTable, str | None] | None:
-    """Return the table that a command changes, and the branch in its name."""
+def _table_of(spark: SparkSession, plan: Plan) -> VersionedTable | None:
+    """Return the table, or the branch of one, that a command changes."""
     kind = plan.getClass().getSimpleName()
     if kind in _DELTA:
-        return delta_of_name(spark, delta_name(plan.target().collectLeaves().apply(0))), None
+        return delta_of_name(spark, delta_name(plan.target().collectLeaves().apply(0)))
     if kind == BY_PATH:
         written = str(plan.mode()) in ("Append", "Overwrite")
         if not written or ".delta." not in plan.dataSource().getClass().getName():
             return None
         path = TableCommand(plan, None, None).option("path")
-        return delta_of_name(spark, f"delta.`{path}`"), None
+        return delta_of_name(spark, f"delta.`{path}`")
     relation = plan.name() if kind in CREATES else relation_of(plan)
     catalog, identifier = relation.catalog(), relation.identifier()
     if relation.getClass().getSimpleName() == "DataSourceV2Relation":
@@ -207,7 +206,8 @@ def _table_of(spark: SparkSession, plan: Plan) -> tuple[VersionedTable, str | No
             return None
         catalog, identifier = catalog.get(), identifier.get()
     parts = [catalog.name(), *identifier.namespace(), identifier.name()]
-    return versioned_table(spark, plain_name(parts))
+    found = versioned_table(spark, plain_name(parts))
+    return None if found is None else found[0]
 
 
 def _base_of(plan: Plan) -> int | None:

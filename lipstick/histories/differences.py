@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from lipstick.capture.files import arrow_of
 from lipstick.dataframes.arrow import arrow_rows
+from lipstick.stages.reading import own_sql
 from lipstick.stages.settings import temporary_settings
 from lipstick.tables.comparison import keyed, paired, with_change
 from lipstick.tracking.row_checksum import row_hash
@@ -44,7 +45,7 @@ def differing_rows(spark: SparkSession, left: str, right: str, columns: Sequence
     are; of the other buckets the rows are compared. So little is exchanged that computing both
     queries twice takes less time than grouping all their rows.
     """
-    sides = [spark.sql(query).toDF(*columns) for query in (left, right)]
+    sides = [own_sql(spark, query).toDF(*columns) for query in (left, right)]
     signed = [side.withColumn(_COUNT, F.lit(n)) for side, n in zip(sides, (1, -1), strict=True)]
     both = signed[0].unionAll(signed[1])
     total = F.sum(_COUNT)

@@ -24,6 +24,7 @@ from lipstick.histories.changes import TableChanges, lifetimes, row_codes, store
 from lipstick.histories.differences import differing_rows, few_rows, is_held
 from lipstick.histories.local_queries import WHOLE, FindRows, KeptTables, LocalQueries
 from lipstick.histories.sql_engine import stored
+from lipstick.stages.reading import own_sql
 from lipstick.tracking.formats.iceberg import FIELD
 from lipstick.tracking.formats.versions import COMMIT, MORE, ColumnNotes, VersionedTable
 from lipstick.tracking.local_relations import session_settings
@@ -183,7 +184,7 @@ class SparkReplayEngine:
 
     def frame(self, query: str) -> DataFrame:
         """Return the data frame of a query over views of this engine and of the session."""
-        return self.spark.sql(self.shown(query))
+        return own_sql(self.spark, self.shown(query))
 
     def shown(self, query: str) -> str:
         """Return a query, or the name of a view, whose views the session has now."""

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from lipstick.errors import StatementError, TrackingError, UnsupportedError
 from lipstick.frame import AnnotatedFrame
 from lipstick.histories import ReenactingSession
-from lipstick.histories.chain import HistoryStep
+from lipstick.histories.chain import HistoryStep, reads_in_place
 from lipstick.histories.deletions import deleted_rows
 from lipstick.histories.engine import reading_versions, shape_of
 from lipstick.histories.growing import GrowingHistory, Keys
@@ -39,6 +39,7 @@ from lipstick.questions.asking import question
 from lipstick.questions.deletion import resolve_deletion
 from lipstick.questions.what_if import WhatIf
 from lipstick.tracking.formats.probe import versioned_table
+from lipstick.tracking.names import plain_name
 from lipstick.tracking.tracker import Naming
 from lipstick.tracking.unknown_keys import check_deletion
 from rewriter.dialect import name_parts
@@ -109,13 +110,21 @@ class TableHistory(GrowingHistory):
         """Return a statement with the tables and relations that the names in it mean."""
         reads = dict(step.reads)
         for name, parts in names_read(step.statement).items():
-            table = self._table_named(parts)
+            table = self._table_named(parts) or self._branch_of(step, parts)
             if name not in reads and table is not None:
                 reads[name] = table
         statement, relations = resolved(step.statement, self._session.catalog(), reads)
         for name, relation in relations.items():
             reads[name] = self._table_of(relation.name) or relation.name.lower()
         return dataclasses.replace(step, statement=statement, reads=reads)
+
+    def _branch_of(self, step: HistoryStep, parts: Sequence[str]) -> str | None:
+        """Return the table of a statement on a branch that it also reads, by its name."""
+        named = [versioned_table(self.spark, plain_name(x)) for x in (parts, step.statement.table)]
+        own, changed = (found and found[0] for found in named)
+        if own is None or changed is None or changed.whole is changed:
+            return None
+        return step.table if own.identity == changed.identity else None
 
     def _with_logged(
         self, tables: Mapping[str, Versions], statements: Sequence[str | ExecutedStatement]
@@ -280,7 +289,7 @@ class TableHistory(GrowingHistory):
             self.known,
             self._keys_of_sources(),
             begins,
-            frozenset(undo),
+            frozenset(s.name for s in self._steps if {s.name, s.published} & set(undo)),
             {name: step.statement for name, step in substitutes.items()},
             partial(self._check_read, pending),
             self._keys_of_tables(),
@@ -331,7 +340,12 @@ class TableHistory(GrowingHistory):
                     f"{name!r} changes {steps[name].table!r}, and what replaces it "
                     f"{'.'.join(other.table)!r}.\nReplace it by a statement over the same table."
                 )
-            found[name] = self._with_reads(dataclasses.replace(steps[name], statement=other))
+            found[name] = own = self._with_reads(dataclasses.replace(steps[name], statement=other))
+            for step in (each for each in self._steps if each.published == name):
+                reads = reads_in_place(own.reads, own.table, step.table)
+                found[step.name] = dataclasses.replace(
+                    own, name=step.name, table=step.table, version=step.version, reads=reads
+                )
         untracked_sources(self._chains, list(found.values()), lambda name: name in self._tracked)
         return found
 

@@ -20,7 +20,7 @@ from lipstick.errors import (
     UnsupportedError,
     first_line,
 )
-from lipstick.histories.chain import HistoryStep
+from lipstick.histories.chain import HistoryStep, reads_in_place
 from lipstick.histories.commands import CREATES_NEW, TableCommand, statement_text
 from lipstick.histories.engine import shape_of
 from lipstick.histories.growing import GrowingHistory
@@ -44,7 +44,7 @@ from lipstick.tracking.formats.versions import (
 from lipstick.tracking.names import identity_of, plain_name
 from lipstick.tracking.source import check_unchanged
 from lipstick.tracking.tracker import Naming, Tracked
-from rewriter.dialect import first_word
+from rewriter.dialect import first_word, name_parts
 from rewriter.errors import UntrackedError
 from rewriter.statements import (
     Insert,
@@ -91,7 +91,9 @@ def target_of(spark: SparkSession, text: str, catalog: SessionCatalog) -> Statem
     Raises
     ------
     UnsupportedError
-        For a statement that has no rule, and for one on a branch.
+        For a statement that has no rule.
+    TrackingError
+        For a statement on a branch, of a table that is tracked, that is not.
     """
     if not any(map(_is_versioned, catalog.tracked.values())):
         return None
@@ -122,14 +124,15 @@ def _target(spark: SparkSession, statement: Statement, catalog: SessionCatalog) 
     found = versioned_table(spark, plain_name(statement.table))
     if found is None:
         return None
-    table, branch = found
+    table, _ = found
     own = _tracked_table(catalog.tracked, table)
-    if own is not None and branch is not None:
-        raise UnsupportedError(
-            f"{branch!r} is a branch of {own.name!r}, and statements on branches are not followed",
-            f"Run it by spark.sql, then track the branch, ls.track(..., at={branch!r}).",
-            statement.text,
-        )
+    if own is None and table.whole is not table:
+        whole = _tracked_table(catalog.tracked, table.whole)
+        if whole is not None:
+            raise TrackingError(
+                f"The statement changes {table.table}, a branch of {whole.name!r} that is not "
+                f"tracked.\nls.track(..., {table.table!r}, key=...) first, and it is followed."
+            )
     return own
 
 
@@ -157,7 +160,9 @@ def _is_of(tracked: Tracked, table: VersionedTable) -> bool:
     own = tracked.source.version
     if own is None or own.format != table.format or not _is_versioned(tracked):
         return False
-    return own.identity == table.identity or own.location == table.location
+    if own.identity == table.identity:
+        return True
+    return own.location == table.location and own.whole is own and table.whole is table
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +224,7 @@ def execute(live: LiveTables, target: StatementTarget) -> None:
     commits = _commits_after(table, target.version)
     if (known := history._table_of(target.tracked.name)) is not None:
         commits = _restored(history, known, commits)
+    commits = _published(history, target.tracked, table, commits)
     own = live.catalog().tracked[target.tracked.name.lower()]
     if not all(map(keeps_rows, commits)):
         raise _changed(own, table, commits)
@@ -229,7 +235,7 @@ def execute(live: LiveTables, target: StatementTarget) -> None:
     if reads_own and any(map(changes_columns, commits)):
         raise _changed(own, table, commits)
     columns = _columns_at(table, None)
-    name = _up_to(history, own, statement, commits)
+    name = _up_to(history, own, statement.table, commits)
     step = _new_step(history, name, statement, relations, columns, dynamic=is_dynamic(spark))
     with live.in_force():
         spark.sql(text)
@@ -237,6 +243,45 @@ def execute(live: LiveTables, target: StatementTarget) -> None:
     _follow(history, step, made, columns)
     for version in later:
         history._add_version(step.table, version, unchanged=True)
+
+
+def _published(
+    history: GrowingHistory, own: Tracked, table: VersionedTable, commits: list[TableVersion]
+) -> list[TableVersion]:
+    """Follow a table through versions that statements made on a branch of it, which it has now.
+
+    Returns the versions after the last of these.
+    """
+    made = _made_on_branches(history, table, own.name)
+    last = max((n for n, each in enumerate(commits) if each.version in made), default=-1)
+    before = commits[: last + 1]
+    if not all(each.version in made or keeps_rows(each) for each in before):
+        return commits
+    for commit in before:
+        step = made.get(commit.version)
+        name = _up_to(history, own, name_parts(table.table), [] if step else [commit])
+        if step is not None:
+            reads = reads_in_place(step.reads, step.table, name)
+            last_one = history._chains[name].last
+            step = replace(step, table=name, reads=reads, version=last_one)
+            _follow(history, step, commit.version, None)
+    return commits[last + 1 :]
+
+
+def _made_on_branches(
+    history: GrowingHistory, table: VersionedTable, relation: str
+) -> dict[int, HistoryStep]:
+    """Return by version the statements that made it, on another branch than a relation is."""
+    whole, found = table.whole.identity, dict[int, HistoryStep]()
+    for step in history._steps:
+        own = history._chains[step.table].table
+        if own is not None and own.whole.identity == whole and not step.unchanged:
+            found.setdefault(step.version, step)
+    return {
+        version: step
+        for version, step in found.items()
+        if history._relations[step.table] != relation
+    }
 
 
 def _new_versions(table: VersionedTable, before: int) -> list[int]:
@@ -279,12 +324,7 @@ def follow_commands(live: LiveTables, commands: Sequence[TableCommand]) -> None:
     """
     check_session(live.spark)
     relations = live.catalog().tracked
-    owners = (None if c.table is None else _tracked_table(relations, c.table) for c in commands)
-    changes = [
-        (own.name.lower(), command)
-        for own, command in zip(owners, commands, strict=True)
-        if own is not None
-    ]
+    changes = [each for command in commands for each in _concerned(command, relations)]
     following = _FollowedCommands(live)
     for name in dict.fromkeys(name for name, _ in changes):
         its = [command for known, command in changes if known == name]
@@ -292,6 +332,28 @@ def follow_commands(live: LiveTables, commands: Sequence[TableCommand]) -> None:
     for name, command in changes:
         following.follow(name, command)
     following.end()
+
+
+def _concerned(
+    command: TableCommand, relations: Mapping[str, Tracked]
+) -> Iterator[tuple[str, TableCommand]]:
+    """Yield the relations whose tables a command changes, with the command on each.
+
+    A command on a branch changes the table too where that has the branch's versions by now, or
+    where only the table is tracked.
+    """
+    table = command.table
+    if table is None:
+        return
+    own = _tracked_table(relations, table)
+    if own is not None:
+        yield own.name.lower(), command
+    whole = None if table.whole is table else _tracked_table(relations, table.whole)
+    if whole is None:
+        return
+    now = table.current()
+    if own is None or any(each.version == now for each in table.whole.history()):
+        yield whole.name.lower(), replace(command, table=table.whole, on_branch=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,6 +380,10 @@ class _FollowedCommands:
 
     def begin(self, name: str, tracked: Tracked, commands: Sequence[TableCommand]) -> None:
         """Find the versions that the commands on a table made."""
+        table = commands[0].table
+        assert table is not None
+        _published(self.live.history, tracked, table, _commits_after(table, version_of(tracked)))
+        tracked = self.live.catalog().tracked[name]
         self.commits[name], self.made[name], problem = _made(tracked, commands)
         if problem is not None:
             self.refused[name] = problem
@@ -366,7 +432,7 @@ class _FollowedCommands:
         columns = None if number is None else _columns_at(table, number)
         if number is not None and isinstance(statement, Insert):  # which may add columns
             columns = shape_of(table.schema(number), table, number)
-        of_table = _up_to(live.history, own, statement, kept)
+        of_table = _up_to(live.history, own, statement.table, kept)
         step = _new_step(live.history, of_table, statement, read, columns, dynamic=command.dynamic)
         _follow(live.history, step, step.version if number is None else number, columns)
 
@@ -483,7 +549,7 @@ def versions_made(
         for count, (score, made) in known.items():
             if not command.may_read(places, count, version):
                 continue
-            if command.base is not None and command.branch is None:
+            if command.base is not None and not command.on_branch:
                 _keep_better(following, count, score, [*made, None])
             if count < len(changes) and command.commits_as(changes[count].operation):
                 more = score + command.is_logged(changes[count])
@@ -599,12 +665,12 @@ def _check_columns(tracked: Tracked, table: VersionedTable) -> None:
 
 
 def _up_to(
-    history: GrowingHistory, tracked: Tracked, statement: Statement, kept: Sequence[TableVersion]
+    history: GrowingHistory, tracked: Tracked, named: Sequence[str], kept: Sequence[TableVersion]
 ) -> str:
-    """Follow the table of a statement through versions that none made; return its name."""
+    """Follow a table through versions that no statement made; return its name in the history."""
     table = history._table_of(tracked.name)
     if table is None:
-        table = dotted(statement.table)
+        table = dotted(tuple(named))
         history._add_table(table, tracked)
     _keep(history, table, kept)
     return table
@@ -691,7 +757,12 @@ def _follow(
     if not unchanged:
         replaced = isinstance(step.statement, Replace)
         history._add_version(step.table, made, replaced=replaced)
-    if not unchanged or (columns and columns.alike(history._chains[step.table].shapes[made])):
+    chain = history._chains[step.table]
+    if chain.table is not None and not unchanged:
+        first = _made_on_branches(history, chain.table, history._relations[step.table]).get(made)
+        if first is not None:
+            step = replace(step, published=first.published or first.name)
+    if not unchanged or (columns and columns.alike(chain.shapes[made])):
         columns = None
     name = history._next_name()
     history._steps.append(

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from lipstick.histories.chain import Chain
 from lipstick.tracking.catalog import SessionCatalog
 from lipstick.tracking.formats.probe import versioned_table
+from lipstick.tracking.formats.versions import VersionedTable
 from lipstick.tracking.names import plain_name
 from lipstick.tracking.tracker import Tracked
 from rewriter import ViewText, dialect
@@ -61,6 +62,27 @@ def chain_named(
     if name in chains or all(chain.table is None for chain in chains.values()):
         return name if name in chains else None
     found = versioned_table(spark, plain_name(parts))
-    wanted = None if found is None else (found[0].format, found[0].identity)
+    return None if found is None else _chain_of(found[0], chains)
+
+
+def chain_changed(
+    spark: SparkSession, parts: tuple[str, ...], chains: Mapping[str, Chain], version: int | None
+) -> str | None:
+    """Return the table that a statement changes, by its name; None: it is another.
+
+    Parameters
+    ----------
+    version
+        The version that it made. On a branch, whose versions the table may have by now.
+    """
+    if (known := chain_named(spark, parts, chains)) is not None or version is None:
+        return known
+    found = versioned_table(spark, plain_name(parts))
+    known = None if found is None else _chain_of(found[0].whole, chains)
+    return known if known is not None and version in chains[known].versions else None
+
+
+def _chain_of(table: VersionedTable, chains: Mapping[str, Chain]) -> str | None:
+    wanted = table.format, table.identity
     tables = ((known, chain.table) for known, chain in chains.items())
     return next((n for n, t in tables if t is not None and (t.format, t.identity) == wanted), None)

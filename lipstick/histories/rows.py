@@ -217,7 +217,7 @@ class RowQuestions(ABC):
     def _ask(self, table: str, view: str, condition: str) -> Row:
         with reading(condition, written=True):
             query, read = self._over_tables(condition, lambda name: view if name == table else None)
-            answer = self.engine.frame(query)
+            answer = self.engine.spark.sql(self.engine.shown(query))
             answer.schema  # noqa: B018 - Connect analyses here
         if table not in read:
             raise TrackingError(

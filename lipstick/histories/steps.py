@@ -15,7 +15,7 @@ from lipstick.errors import QueryError, StatementError, TrackingError, Unsupport
 from lipstick.histories.chain import Chain, HistoryStep, replaces_partitions
 from lipstick.histories.differences import differing_rows
 from lipstick.histories.engine import SparkReplayEngine, reading_versions
-from lipstick.histories.names import chain_named
+from lipstick.histories.names import chain_changed
 from lipstick.histories.replay import Replay
 from lipstick.stages.guard import parse_by_spark
 from lipstick.stages.reading import reading
@@ -175,7 +175,7 @@ def steps_of(
     for number, given in enumerate(statements, start=1):
         executed = given if isinstance(given, ExecutedStatement) else ExecutedStatement(given)
         statement = read_statement(spark, executed.text, executed.moments)
-        table = chain_named(spark, statement.table, chains)
+        table = chain_changed(spark, statement.table, chains, executed.version)
         if table is None:
             raise TrackingError(
                 f"{executed.text[:60]!r} changes {'.'.join(statement.table)!r}, whose versions are "

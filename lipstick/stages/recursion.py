@@ -357,7 +357,7 @@ class _Levels:
     def check_types(self) -> None:
         """Refuse a level whose columns differ in type from the first level's."""
         first, second = (
-            self.spark.sql(plain_sql(lower_query(level, self.tokens, self.sql))).schema
+            own_sql(self.spark, plain_sql(lower_query(level, self.tokens, self.sql))).schema
             for level in self.recursion.levels[:2]
         )
         for field, other in zip(first, second, strict=True):

@@ -17,6 +17,7 @@ from pyspark.sql.udtf import SkipRestOfInputTableException
 from pyspark.util import PythonEvalType
 
 from lipstick.errors import TrackingError
+from lipstick.stages.reading import own_sql
 from rewriter import TableFunction
 from rewriter.blocks import Block
 from rewriter.emit.statements import partitions_sql
@@ -96,7 +97,7 @@ def check_partitions(spark: SparkSession, root: Block, query: str) -> None:
         For floats (NaN), timestamps (an hour that comes twice) and collated strings.
     """
     for statement in partitions_sql(root):
-        for field in spark.sql(statement).schema:
+        for field in own_sql(spark, statement).schema:
             kind = field.dataType.simpleString()
             if _UNLIKE_GROUPS.search(kind):
                 raise UnsupportedError(

@@ -30,8 +30,16 @@ def identity_of(spark: SparkSession, parts: Sequence[str]) -> Identity | None:
         return None
     full = (*([] if found.isTemporary else [str(found.catalog)]), *(found.namespace or ()))
     identity = (*full, found.name)
-    folds = found.isTemporary or found.catalog == _SESSION_CATALOG
-    return tuple(map(str.lower, identity)) if folds else identity
+    return _folded(identity) if found.isTemporary else known_as(identity)
+
+
+def known_as(identity: Identity) -> Identity:
+    """Return the name of a table by which its catalog knows it: in lower case, or as it is."""
+    return _folded(identity) if identity[0].lower() == _SESSION_CATALOG else identity
+
+
+def _folded(identity: Identity) -> Identity:
+    return tuple(map(str.lower, identity))
 
 
 def is_table(identity: Identity | None) -> bool:

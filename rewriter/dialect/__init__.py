@@ -2,6 +2,7 @@
 
 from rewriter.dialect.identifiers import (
     identifiers,
+    is_named,
     name_identifiers,
     relation_names,
     with_views,
@@ -63,6 +64,7 @@ __all__ = [
     "emit",
     "first_word",
     "identifiers",
+    "is_named",
     "literal_of",
     "literals",
     "name_identifiers",

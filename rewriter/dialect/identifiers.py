@@ -99,10 +99,15 @@ def relations(expression: exp.Expr) -> Iterator[exp.Table]:
     A hint reads none: it names relations that the query reads, by their aliases.
     """
     for table in expression.find_all(exp.Table):
-        if not isinstance(table.this, exp.Identifier) or table.find_ancestor(exp.Hint):
+        if not is_named(table) or table.find_ancestor(exp.Hint):
             continue
         if table.db or table.name.lower() not in named_queries(table):
             yield table
+
+
+def is_named(table: exp.Table) -> bool:
+    """Return True if a table is one by its name, of any number of parts, and no function's."""
+    return all(isinstance(part, exp.Identifier) for part in table.parts)
 
 
 def named_queries(table: exp.Expr) -> Iterator[str]:

@@ -98,8 +98,10 @@ class Run:
             table = min((n for n in (self.t, self.stage) if n in text), key=text.index)
             found = versioned_table(self.spark, table)
             assert found is not None
-            branch = "branch_audit" in text
-            version = found[0].at("audit") if branch else found[0].current()
+            on_branch = versioned_table(self.spark, f"{table}.branch_audit")
+            assert on_branch is not None or "branch_audit" not in text
+            changed = on_branch if on_branch and "branch_audit" in text else found
+            version = changed[0].current()
             self.ran.append(ExecutedStatement(text, version=version, reads=self.reads))
             self.changed[table] = None
 

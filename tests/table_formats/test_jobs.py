@@ -68,12 +68,6 @@ NOT_FOLLOWED: Final = {
         "WHEN MATCHED THEN DELETE",
         "WITH before MERGE is not read",
     ),
-    "a branch": (
-        "iceberg",
-        "id INT, v INT",
-        "INSERT INTO {t}.branch_audit VALUES (3, 30)",
-        "'audit' is a branch of 't'",
-    ),
     "an audit before it is published": (
         "iceberg",
         "id INT, v INT",

@@ -100,18 +100,6 @@ def test_a_name_follows_the_current_schema(
         lake.sql("DROP TABLE n")
 
 
-def test_statements_on_branches_are_refused_before_they_run(
-    lake: SparkSession, ls: lipstick.Session, fresh: Callable[[str], str]
-) -> None:
-    table = fresh("iceberg")
-    lake.sql(f"CREATE TABLE {table} USING iceberg AS SELECT id, id AS v FROM range(3)")
-    lake.sql(f"ALTER TABLE {table} CREATE BRANCH audit")
-    ls.track("t", table, key="id")
-    with pytest.raises(UnsupportedError, match="'audit' is a branch of 't'"):
-        ls.sql(f"UPDATE {table}.branch_audit SET v = 7")
-    assert lake.table(f"{table}.branch_audit").where("v = 7").count() == 0
-
-
 @pytest.mark.parametrize("format", FORMATS)
 def test_sources_that_are_loaded_anew_are_tracked_anew(
     lake: SparkSession, ls: lipstick.Session, fresh: Callable[[str], str], format: str

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from lipstick.cli.errors import INCOMPLETE
 from lipstick.cli.openlineage import event_options, send_events
 from lipstick.cli.output import (
     JSON,
@@ -104,7 +105,7 @@ def example(folder: Path) -> None:
 def check(project: Path, read: Read, answer: Answer) -> None:
     """Report which models and tests are annotated, and why others are not.
 
-    Exits with 1 if some are refused.
+    Exits with 2 if some are refused.
     """
     with _opened(project, **read) as opened:
         reports = opened.check()
@@ -136,7 +137,7 @@ def check(project: Path, read: Read, answer: Answer) -> None:
                 row["annotated"] = "yes" if row["annotated"] else "no"
             _send(answer, [*sentences, ("", rows)])
     if any(each.refusal is not None for each in reports):
-        raise SystemExit(1)
+        raise SystemExit(INCOMPLETE)
 
 
 @dbt.command()
@@ -222,7 +223,7 @@ def run(project: Path, store: Path, models: tuple[str, ...], read: Read, answer:
 def erasure(project: Path, target: str) -> None:
     """Write PROJECT as the pipeline of lipstick erase, which erases rows from its tables.
 
-    Exits with 1 if tables of models are not in it.
+    Exits with 2 if tables of models are not in it.
     """
     import yaml
 
@@ -234,7 +235,7 @@ def erasure(project: Path, target: str) -> None:
     for each in left_out:
         click.echo(f"Not in it: {each.place}: {each.reason}", err=True)
     if left_out:
-        raise SystemExit(1)
+        raise SystemExit(INCOMPLETE)
 
 
 @dbt.command()

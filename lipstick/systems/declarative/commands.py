@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from lipstick.cli.errors import Failure
+from lipstick.cli.errors import INCOMPLETE, Failure
 from lipstick.cli.output import (
     Answer,
     CommandGroup,
@@ -45,7 +45,7 @@ def pipeline() -> None:
 def check(project: Path, conf: tuple[str, ...], answer: Answer) -> None:
     """Show the datasets in order, and what their rows are annotated with.
 
-    Exits with 1 if the rows of some are not followed to what the pipeline reads.
+    Exits with 2 if the rows of some are not followed to what the pipeline reads.
     """
     with _opened(project, conf) as opened:
         reports = opened.check()
@@ -65,7 +65,7 @@ def check(project: Path, conf: tuple[str, ...], answer: Answer) -> None:
         answer.table([{"source": n, "reason": r} for n, r in opened.sources.items()])
         answer.finish({"datasets": rows, "sources": opened.sources})
     if followed < len(reports):
-        raise SystemExit(1)
+        raise SystemExit(INCOMPLETE)
 
 
 @pipeline.command()
@@ -103,7 +103,7 @@ def why(
 def impact(project: Path, source: str, where: str, conf: tuple[str, ...], answer: Answer) -> None:
     """Show what datasets would be without rows of SOURCE, as check names the sources.
 
-    Exits with 1 if the changes of some dataset are not known, or not all.
+    Exits with 2 if the changes of some dataset are not known, or not all.
     """
     with _opened(project, conf) as opened:
         found = opened.impact(source, where)
@@ -130,7 +130,7 @@ def impact(project: Path, source: str, where: str, conf: tuple[str, ...], answer
         ]
         answer.finish({"source": source, "where": where, "datasets": datasets})
     if unknown:
-        raise SystemExit(1)
+        raise SystemExit(INCOMPLETE)
 
 
 @contextmanager

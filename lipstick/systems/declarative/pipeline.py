@@ -30,6 +30,7 @@ from lipstick.systems.declarative.definitions import (
     FlowDefinition,
     OutputDefinition,
 )
+from lipstick.tracking.names import known_as
 from lipstick.tracking.views import quoted_name
 from lipstick.written_tables import LeafRelation, TableWrite, WrittenTables
 from rewriter.dialect import name_parts
@@ -338,7 +339,7 @@ class DeclarativePipeline(WrittenTables):
         catalog = self.session.spark.catalog
         here = [catalog.currentCatalog(), catalog.currentDatabase()]
         here[: len(namespace)] = namespace
-        return tuple(part.lower() for part in [*here[: max(0, 3 - len(parts))], *parts])
+        return known_as((*here[: max(0, 3 - len(parts))], *parts))
 
     def _ends(self) -> dict[str, TableName]:
         """Return the datasets that act as sources, by their names as sources."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from lipstick.cli.errors import Failure
+from lipstick.cli.errors import INCOMPLETE, Failure
 from lipstick.cli.opened import store_argument
 from lipstick.cli.output import Answer, CommandGroup, answer_options, counted
 from lipstick.systems.events.demo import demo
@@ -79,7 +79,7 @@ def reduce(
 
     The files are all there is: what is open at their end is closed. A run that was stopped is
     completed by the same command. With --spark a folder is reduced by a streaming job.
-    Exit code 1 if the graph may lack pairs: lines were refused, or edges not as declared.
+    Exit code 2 if the graph may lack pairs: lines were refused, or edges not as declared.
     """
     from graphquery.reduction.reducer import BATCH
     from lipstick.systems.events.files import reduce_files
@@ -118,7 +118,7 @@ def reduce(
 
 
 def _conclude(topics: dict[str, Any], refused: int, letters: Path) -> None:
-    """Print the progress of every topic; exit with code 1 if pairs may be lacking."""
+    """Print the progress of every topic; exit with code 2 if pairs may be lacking."""
     exact = True
     for name, progress in topics.items():
         report = progress.report
@@ -144,12 +144,12 @@ def _conclude(topics: dict[str, Any], refused: int, letters: Path) -> None:
 
 
 def _end(exact: bool, refused: int, letters: Path) -> None:
-    """Print the number of refused lines; exit with code 1 if pairs may be lacking."""
+    """Print the number of refused lines; exit with code 2 if pairs may be lacking."""
     if refused:
         click.echo(f"{counted(refused, 'refused line')}, in {letters}", err=True)
     if refused or not exact:
         click.echo("not exact: pairs may be lacking", err=True)
-        raise SystemExit(1)
+        raise SystemExit(INCOMPLETE)
 
 
 @events.command()
@@ -175,7 +175,7 @@ def serve(
     """Reduce the events that keep arriving in a FOLDER, until interrupted.
 
     Started again, it goes on where it was; files that were read must stay. With --spark a
-    streaming job does it, which reads PROV and OpenLineage, too. Exit code 1 if the graph may
+    streaming job does it, which reads PROV and OpenLineage, too. Exit code 2 if the graph may
     lack pairs.
     """
     from lipstick.systems.events import Follower, Settings
@@ -218,7 +218,7 @@ def serve(
 def stats(store: Path, answer: Answer) -> None:
     """Show the topics in a STORE, with the counts of their reduction.
 
-    Exit code 1 if a topic is not exact: lines were refused, or edges not as declared.
+    Exit code 2 if a topic is not exact: lines were refused, or edges not as declared.
     """
     from graphquery.store import Store
     from lipstick.systems.events.store import check_reduced
@@ -249,7 +249,7 @@ def stats(store: Path, answer: Answer) -> None:
     answer.table(rows)
     answer.finish(rows)
     if any(row["exact"] is False for row in rows):
-        raise SystemExit(1)
+        raise SystemExit(INCOMPLETE)
 
 
 @events.command()

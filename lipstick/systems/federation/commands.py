@@ -11,7 +11,7 @@ import click
 
 from graphquery.federation import Federation, NodesAnswer
 from graphquery.federation import FederationAnswer as Answered
-from lipstick.cli.errors import UNKNOWN, Failure
+from lipstick.cli.errors import INCOMPLETE, Failure
 from lipstick.cli.opened import store_argument
 from lipstick.cli.output import JSON, Answer, CommandGroup, answer_options, counted
 from lipstick.systems.federation.demo import demo
@@ -26,7 +26,7 @@ def federation() -> None:
     FILE names the members of a federation: a TOML file with `format = 1`, and a table
     [members.NAME] for each with its location. Nodes are called MEMBER::NODE. An answer names what
     is missing from it, and why; questions that can be answered by yes or no may have the answer
-    unknown, with exit code 3.
+    unknown, with exit code 2.
     """
 
 
@@ -233,7 +233,7 @@ def _send_nodes(opened: Federation, answer: Answer, nodes: NodesAnswer) -> None:
 def _send(
     answer: Answer, opened: Federation, answered: Answered, document: dict[str, Any], *lines: str
 ) -> None:
-    """Send an answer with its missing parts and its cost; exit with `UNKNOWN` if it is unknown."""
+    """Send an answer with its missing parts and its cost, and exit with 2 if it is unknown."""
     from graphquery.federation import Verdict, VerdictAnswer
 
     missing = [
@@ -264,7 +264,7 @@ def _send(
         }
     )
     if isinstance(answered, VerdictAnswer) and answered.verdict is Verdict.UNKNOWN:
-        raise SystemExit(UNKNOWN)
+        raise SystemExit(INCOMPLETE)
 
 
 @click.command()

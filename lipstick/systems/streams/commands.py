@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lipstick.cli.errors import Failure
+from lipstick.cli.errors import INCOMPLETE, Failure
 from lipstick.cli.opened import store_argument
 from lipstick.cli.output import Answer, CommandGroup, answer_options, counted
 
@@ -258,7 +258,8 @@ def descendants(
 def replay(answer: Answer, recording: Stored, graph: str, period: tuple[int, int] | None) -> None:
     """Run a recorded query of a STORE again, by the function that makes its graph.
 
-    Exit code 1 if anything differs from what was recorded.
+    Exit code 1 if anything differs from what was recorded, else 2 if an operator is not
+    deterministic.
     """
     from lipstick.systems.streams import replay as again
 
@@ -280,8 +281,10 @@ def replay(answer: Answer, recording: Stored, graph: str, period: tuple[int, int
     unsure = replayed.not_deterministic
     notes = [f"{sid}: its operator is not deterministic." for sid in unsure]
     _send(answer, rows, {"not_deterministic": list(unsure)}, notes)
-    if unsure or not replayed.identical:
+    if not replayed.identical:
         raise SystemExit(1)
+    if unsure:
+        raise SystemExit(INCOMPLETE)
 
 
 @stream.command()

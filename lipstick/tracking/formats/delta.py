@@ -69,6 +69,11 @@ class VersionedDelta:
     row_id = "_metadata.row_id"
     place = ("_metadata.file_path", "_metadata.row_index")
 
+    @property
+    def whole(self) -> VersionedDelta:
+        """The table itself: Delta has no branches."""
+        return self
+
     def current(self) -> int:
         """Return the number of the last commit; a classic session has it without a job."""
         index = _current_index(self.spark, self.table)

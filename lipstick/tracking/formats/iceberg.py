@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,33 +33,61 @@ if TYPE_CHECKING:
 FIELD = "iceberg.id"
 """The key of a column's number in its metadata."""
 
-_REFERENCE = re.compile(r"(.+)\.(?:branch|tag)_(\w+)")
+MAIN = "main"
+"""The branch that the name of a table means."""
+
+_READ_AS = "lipstick-branch"
+"""The option of a plan, which Iceberg does not know, with the branch that it reads."""
+
+_REFERENCE = re.compile(r"(.+)\.(branch|tag)_(\w+)")
 """The name of a table with that of a branch or a tag."""
 
 
 @dataclass(frozen=True, slots=True)
 class VersionedIceberg:
-    """A table of Iceberg with its snapshots."""
+    """A table of Iceberg, or a branch of one, with its snapshots."""
 
     spark: SparkSession
     table: str
     """Its name in a catalog, or ``iceberg.`/path```: a path has no relation in SQL."""
-    identity: str
+    location: str
+    """The folder of the table."""
     path: str | None = None
+    branch: str = MAIN
 
     format = "iceberg"
     row_id = "_row_id"
     place = ("_file", "_pos")
 
+    @property
+    def identity(self) -> str:
+        """The folder of the table, and its branch."""
+        return self.location if self.branch == MAIN else f"{self.location}#{self.branch}"
+
+    @property
+    def whole(self) -> VersionedIceberg:
+        """The table of the branch."""
+        return self if self.branch == MAIN else replace(self, table=self._name, branch=MAIN)
+
+    @property
+    def _name(self) -> str:
+        return self.table if self.branch == MAIN else self.table.removesuffix(_suffix(self.branch))
+
+    def on(self, branch: str) -> VersionedIceberg:
+        """Return a branch of the table."""
+        whole = self.whole
+        name = whole.table if branch == MAIN else whole.table + _suffix(branch)
+        return replace(whole, table=name, branch=branch)
+
     def current(self) -> int:
-        """Return the snapshot of the main branch."""
+        """Return the snapshot of the branch."""
         return self._current(self._loaded())
 
     def _current(self, table: Any) -> int:
         if table is None:
-            return self.reference("main") or EMPTY
+            return self.reference(self.branch) or EMPTY
         table.refresh()
-        snapshot = table.currentSnapshot()
+        snapshot = table.snapshot(self.branch)
         return EMPTY if snapshot is None else int(snapshot.snapshotId())
 
     def next_after(self, before: int) -> int | None:
@@ -85,9 +113,9 @@ class VersionedIceberg:
 
     def _loaded(self) -> Any:
         """Return the table as a classic session has loaded it; None elsewhere."""
-        leaf = None if self.path is not None else classic_leaf(self.spark, self.table)
+        leaf = None if self.path is not None else classic_leaf(self.spark, self._name)
         table = _base_table(leaf)
-        return table if table is not None and table.location() == self.identity else None
+        return table if table is not None and table.location() == self.location else None
 
     def reference(self, name: str) -> int | None:
         """Return the snapshot of a branch or a tag; None: there is none of the name."""
@@ -132,17 +160,28 @@ class VersionedIceberg:
 
     def went_back(self, version: int) -> bool:
         """Return True if the table was rolled back, by what a classic session knows."""
+        versions = {each.version for each in self.history()}
+        if self.branch != MAIN:  # whose earlier snapshots no log has
+            return version != EMPTY and version not in versions
         table = self._loaded()
         log = [] if table is None else [int(entry.snapshotId()) for entry in table.history()]
         after = log[log.index(version) :] if version in log else []
-        return not {each.version for each in self.history()}.issuperset(after)
+        return not versions.issuperset(after)
 
     def at(self, moment: Moment) -> int:
         """Return the snapshot of a branch, of a tag, or that was current at a moment."""
         if isinstance(moment, str) and (snapshot := self.reference(moment)) is not None:
             return snapshot
         time = F.col("made_current_at")
-        before = self._metadata("history").where(time <= F.lit(moment).cast("timestamp"))
+        log = self._metadata("history")
+        if self.branch != MAIN:
+            own = F.col("snapshot_id").isin([each.version for each in self.history()])
+            log = (
+                self._metadata("snapshots")
+                .where(own)
+                .withColumnRenamed("committed_at", "made_current_at")
+            )
+        before = log.where(time <= F.lit(moment).cast("timestamp"))
         try:
             found = before.agg(F.max_by("snapshot_id", time)).head()
         except PySparkException as error:
@@ -162,7 +201,7 @@ class VersionedIceberg:
             raise SourceError(
                 f"SQL has no name for the Iceberg table in {self.path}.\nRegister it in a catalog."
             )
-        return f"{self.table} VERSION AS OF {version}"
+        return f"{self._name} VERSION AS OF {version}"
 
     def read(self, version: int | None) -> DataFrame:
         """Return the rows of a snapshot."""
@@ -219,7 +258,7 @@ class VersionedIceberg:
             return []
         if self.path is None:
             files = self.spark.sql(
-                f"SELECT file_path FROM {self.table}.files VERSION AS OF {version}"
+                f"SELECT file_path FROM {self._name}.files VERSION AS OF {version}"
             )
         else:
             reader = self.spark.read.format("iceberg").option("versionAsOf", version)
@@ -289,22 +328,17 @@ class VersionedIceberg:
         if table is None:
             return None
         reader = self.spark.read.option("start-snapshot-id", before)
-        feed = reader.option("end-snapshot-id", after).table(f"{self.table}.changes")
+        feed = reader.option("end-snapshot-id", after).table(f"{self._name}.changes")
         # Iceberg reads other values where one of its three columns is not asked for.
         commit = F.when(F.col("_change_ordinal") >= 0, F.col("_commit_snapshot_id"))
         return changes_of(feed, commit)
 
     def _described(self, version: int) -> list[Row]:
         """Return the data files and delete files of a snapshot, with the data files of these."""
-        files = self.spark.sql(f"SELECT * FROM {self.table}.files VERSION AS OF {version}")
+        files = self.spark.sql(f"SELECT * FROM {self._name}.files VERSION AS OF {version}")
         names = ("content", "file_path", "content_offset", "referenced_data_file")
         known = (name if name in files.columns else f"NULL AS {name}" for name in names)
         return files.selectExpr(*known).collect()
-
-    @property
-    def location(self) -> str:
-        """The folder of the table, which is its identity."""
-        return self.identity
 
     def all_files(self) -> list[str]:
         """Return the data files and delete files of all snapshots."""
@@ -312,6 +346,9 @@ class VersionedIceberg:
         return sorted(row[0] for row in files.collect())
 
     def _at(self, version: int) -> DataFrame:
+        if self.branch != MAIN:  # whose plan is not that of the table
+            reader = self.spark.read.option("versionAsOf", version)
+            return reader.option(_READ_AS, self.branch).table(self._name)
         if self.path is None:
             return self.spark.sql(f"SELECT * FROM {self.relation(version)}")
         return self.spark.read.format("iceberg").option("versionAsOf", version).load(self.path)
@@ -323,7 +360,7 @@ class VersionedIceberg:
 
     def _metadata(self, kind: str) -> DataFrame:
         if self.path is None:
-            return self.spark.table(f"{self.table}.{kind}")
+            return self.spark.table(f"{self._name}.{kind}")
         return self.spark.read.format("iceberg").load(f"{self.path}#{kind}")
 
 
@@ -357,10 +394,16 @@ def iceberg_of_name(spark: SparkSession, table: str) -> VersionedIceberg:
     return VersionedIceberg(spark, table, places[0] if places else table)
 
 
-def reference_of(table: str) -> tuple[str, str | None]:
-    """Return a name without a branch or tag at its end, and the name of that."""
+def reference_of(table: str) -> tuple[str, str | None, str | None]:
+    """Return a name without a branch or tag at its end, and the names of the branch and the tag."""
     match = _REFERENCE.fullmatch(table)
-    return (match[1], match[2]) if match else (table, None)
+    if match is None:
+        return table, None, None
+    return (match[1], match[3], None) if match[2] == "branch" else (match[1], None, match[3])
+
+
+def _suffix(branch: str) -> str:
+    return f".branch_{branch}"
 
 
 def _is_read(leaf: Any) -> bool:
@@ -398,11 +441,11 @@ def iceberg_leaf(spark: SparkSession, leaf: Any) -> Leaf | None:
             parts.pop()
         table = iceberg_of_name(spark, plain_name(parts))
     options = {str(k): str(v) for k, v in dict(leaf.options().asCaseSensitiveMap()).items()}
+    table = table.on(options.get("branch") or options.get(_READ_AS) or read.branch() or MAIN)
     if "snapshot-id" in options:
         return Leaf(table, int(options["snapshot-id"]), pinned=True)
-    named = options.get("tag") or options.get("branch") or read.branch()
-    if named is not None:
-        return Leaf(table, table.at(named), pinned="tag" in options)
+    if "tag" in options:
+        return Leaf(table, table.at(options["tag"]), pinned=True)
     unknown = sorted(set(options) & {"as-of-timestamp", "start-snapshot-id", "end-snapshot-id"})
     if unknown:
         raise SourceError(

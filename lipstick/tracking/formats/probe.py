@@ -46,18 +46,21 @@ _SHOWN = 3
 
 
 def versioned_table(spark: SparkSession, name: str) -> tuple[VersionedTable, str | None] | None:
-    """Return the table of a name, and the branch or tag in it; None: no format keeps versions.
+    """Return the table or branch of a name, and the tag in it; None: no format keeps versions.
 
     ``name`` is that of a table in a catalog, or ``delta.`/path```.
     """
     path = delta_path(name)
     if path is not None:
         return delta_at_path(spark, path), None
-    table, reference = reference_of(name)
-    if reference is not None:
+    table, branch, tag = reference_of(name)
+    if table != name:
         identity, provider = _provider(spark, table)
         if identity is not None and provider == "iceberg":
-            return iceberg_of_name(spark, plain_name(identity)), reference
+            whole = iceberg_of_name(spark, plain_name(identity))
+            if branch is None:
+                return whole, tag
+            return None if whole.reference(branch) is None else (whole.on(branch), None)
     identity, provider = _provider(spark, name)
     if identity is None or provider not in _OF_NAME:
         return None
@@ -171,6 +174,10 @@ def reopened(spark: SparkSession, table: PinnedVersion | VersionedTable) -> Vers
     """Return the table that there is now under the name, or in the folder, of a table."""
     if table.format == "iceberg" and table.table.startswith("iceberg.`"):
         return iceberg_at_path(spark, table.identity)
+    if table.format == "iceberg" and reference_of(table.table)[1] is not None:
+        if (found := versioned_table(spark, table.table)) is None:
+            raise SourceError(f"There is no branch {table.table} any more.")
+        return found[0]
     return _OF_NAME[table.format](spark, table.table)
 
 

@@ -73,6 +73,10 @@ class VersionedTable(Protocol):
     def identity(self) -> str:
         """The table's own id, which another table of its name has not."""
 
+    @property
+    def whole(self) -> VersionedTable:
+        """The table whose branch this is; the table itself where it is no branch."""
+
     def current(self) -> int:
         """Return the version that readers see now."""
 

@@ -51,7 +51,7 @@ from rewriter.bind.parameters import substitute
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.subqueries.values import Subqueries
 from rewriter.bind.text import SourceText, parse, unwrap
-from rewriter.dialect import BoundedCTE
+from rewriter.dialect import BoundedCTE, is_named
 from rewriter.errors import QueryError, UntrackedError
 from rewriter.position import Span
 
@@ -244,7 +244,7 @@ def bind_table(table: exp.Table, context: BindContext) -> Bound:
     """Bind one occurrence of a named relation."""
     source = context.source
     refuse_table_clauses(table, source)
-    if not isinstance(table.this, exp.Identifier):
+    if not is_named(table):
         name = table.this.name or table.this.key
         if is_range(table.this):
             return aliased(bind_range(table.this, context), table, (), source)

@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from rewriter.dialect import parse
+from rewriter.dialect import is_named, parse
 from rewriter.errors import QueryError
 from rewriter.frames.writing.clauses import Close
 from rewriter.frames.writing.selects import (
@@ -118,7 +118,7 @@ def relations_read(text: str) -> frozenset[str] | None:
     read = {
         ".".join(part.name for part in table.parts).lower()
         for table in query.find_all(exp.Table)
-        if isinstance(table.this, exp.Identifier)
+        if is_named(table)
     }
     return frozenset(read - own_queries)
 

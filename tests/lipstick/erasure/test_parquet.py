@@ -285,3 +285,77 @@ def test_folders_are_exchanged_whichever_step_is_the_last(
             break
     assert seen == {"old", "the new rows"}
     assert stops > 6
+
+
+SPELLINGS = {
+    "as they are named": ("report", "report", "report", "people"),
+    "in full": ("spark_catalog.default.report", "Report", "default.report", "default.people"),
+    "by other relations": ("default.report", "report_too", "REPORT", "people_too"),
+    "by views": ("report", "report_view", "default.Report", "people_view"),
+}
+"""By how names are spelt: the derived table, where it is read, its key, and its source."""
+
+
+@pytest.mark.parametrize("how", SPELLINGS)
+def test_names_mean_what_spark_finds_by_them(spark: SparkSession, how: str) -> None:
+    """What rests on a derived table changes, whatever name it reads the table by."""
+    derived, read, key, source = SPELLINGS[how]
+    tables = ("people", "report", "summary")
+    for table in tables:
+        spark.sql(f"DROP TABLE IF EXISTS {table}")
+    spark.sql(
+        "CREATE TABLE people USING parquet AS SELECT id, id % 3 AS city, id AS cents, "
+        "IF(id = 5, 'zoe@example.org', 'other') AS email FROM range(9)"
+    )
+    report = "SELECT city, sum(cents) AS cents FROM {} GROUP BY city"
+    column = "sum" if read == "report_view" else "cents"
+    summary = f"SELECT max({column}) AS most FROM {{}}"
+    try:
+        spark.sql(f"CREATE TABLE report USING parquet AS {report.format('people')}")
+        spark.sql("CREATE TABLE summary USING parquet AS SELECT max(cents) AS most FROM report")
+        spark.sql("CREATE TEMP VIEW people_view AS SELECT * FROM people")
+        spark.sql("CREATE TEMP VIEW report_view (town, sum) AS SELECT city, cents FROM report")
+        with lipstick.session(spark) as ls:
+            ls.track("people", key="id")
+            if how in ("by other relations", "by views"):
+                ls.track("report", key="city")
+            if how == "by other relations":
+                ls.track("people_too", "people", key="id")
+                ls.track("report_too", "default.report", key="city")
+            plan = ls.erase(
+                {source if "view" not in source else "people": GONE},
+                {derived: report.format(source), "summary": summary.format(read)},
+                key={key: "city"},
+                in_place=True,
+            )
+            effects = {entry["name"]: entry["effect"] for entry in plan.document["tables"]}
+            assert len(effects) == 3
+            assert next(e for n, e in effects.items() if "report" in n)["changed"] == 1
+            plan.apply()
+        assert sorted(map(tuple, spark.sql("SELECT * FROM report").collect())) == [
+            (0, 9),
+            (1, 12),
+            (2, 10),
+        ]
+        assert spark.sql("SELECT * FROM summary").collect()[0][0] == 12
+    finally:
+        for table in tables:
+            spark.sql(f"DROP TABLE IF EXISTS {table}")
+        for view in ("people_view", "report_view"):
+            spark.catalog.dropTempView(view)
+
+
+@pytest.mark.parametrize("given", ["key", "paths"])
+def test_what_is_given_for_no_derived_table_is_refused(
+    spark: SparkSession, tmp_path: Path, given: str
+) -> None:
+    people, report = _pipeline(spark, tmp_path)
+    with lipstick.session(spark) as ls:
+        ls.track("people", people, key="id")
+        with pytest.raises(LipstickError, match="'repart' is none of the derived tables: report"):
+            ls.erase(
+                {"people": GONE},
+                {"report": REPORT},
+                in_place=True,
+                **{"paths": {"report": report}, given: {"report": report, "repart": "city"}},
+            )

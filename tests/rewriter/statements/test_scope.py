@@ -73,3 +73,18 @@ def test_a_view_is_read_as_its_query_under_its_name() -> None:
     named = parse_statement("WITH s AS (SELECT 1 AS a) INSERT INTO t SELECT v.a FROM v, s")
     with pytest.raises(UnsupportedError, match="the view v reads s, which a named query"):
         with_queries(named, {"v": ("SELECT k FROM s", ("a",))})
+
+
+def test_names_may_have_any_number_of_parts() -> None:
+    """As those of branches, and of tables in namespaces within namespaces."""
+    statement = parse_statement("INSERT INTO ice.db.t.branch_b SELECT * FROM ice.db.t.branch_b")
+    name = ("ice", "db", "t", "branch_b")
+    assert statement.table == name
+    assert names_read(statement) == {".".join(name): name}
+    query = "SELECT e.x FROM ice.db.t.branch_b AS e JOIN ice.db.deep.u USING (x)"
+    assert " ".join(over_relations(query, {"ice.db.t.branch_b": "v"}).split()) == (
+        "SELECT e.x FROM `v` AS e JOIN ice.db.deep.u USING (x)"
+    )
+    renamed, others = rename_relations(query, {name: "v"})
+    assert renamed == "SELECT e.x FROM `v` AS e JOIN ice.db.deep.u USING (x)"
+    assert others == {"v"}

@@ -58,7 +58,7 @@ def test_a_project_with_a_source_and_a_refused_model(
     manifest.write_text(json.dumps(document))
     source = ("--source", f"raw.raw_customers={shop / 'seeds' / 'raw_customers.csv'}:id")
 
-    said = _run("check", str(shop), *source, "--format", "md", code=1)
+    said = _run("check", str(shop), *source, "--format", "md", code=2)
     assert said.startswith("2 of 3 models are annotated.")
     assert "| broken | model | view | no | models/broken.sql:3 |" in said
     said = _run("why", str(shop), "stg_customers", "--where", "name = 'Bo'", *source, "--json")
@@ -76,7 +76,7 @@ def test_a_project_with_a_source_and_a_refused_model(
     said = _run("why", str(shop), "stg_customers", "--where", "name = 'Bo'", "--json")
     assert json.loads(said)["sources"] == {"raw.raw_customers": [bo]}
     spark.catalog.dropTempView("customers_of_the_catalog")
-    said = _run("check", str(shop), code=1)
+    said = _run("check", str(shop), code=2)
     assert "no table customers_of_the_catalog" in " ".join(said.split())
     said = _run("impact", str(shop), "raw_orders", "--where", "id >= 6")
     assert "Without 2 rows of raw_orders (id >= 6), 1 of 2 models that rest on it" in said

@@ -146,7 +146,7 @@ def test_the_command_names_what_is_not_followed(
 ) -> None:
     monkeypatch.setattr(local_session, "own_spark", lambda _: spark)
     shown = CliRunner().invoke(main, ["pipeline", "check", str(built), "--format", "json"])
-    assert shown.exit_code == 1, shown.output
+    assert shown.exit_code == 2, shown.output
     datasets = json.loads(shown.stdout)["datasets"]
     reasons = {each["name"].rpartition(".")[2]: each["reason"] for each in datasets}
     assert {name for name, reason in reasons.items() if reason is None} == {
@@ -159,7 +159,7 @@ def test_the_command_names_what_is_not_followed(
     assert places["large"] == "transformations/bronze.py:10"
     arguments = ["pipeline", "impact", str(built), "orders", "--where", "id = 4"]
     shown = CliRunner().invoke(main, arguments)
-    assert shown.exit_code == 1, shown.output
+    assert shown.exit_code == 2, shown.output
     assert "Without the rows of orders where id = 4, 6 datasets would change." in shown.output
     assert "Not known of spark_catalog.sales.late_orders: the flow has settings" in shown.output
 

@@ -71,11 +71,11 @@ def test_serving_goes_on_over_a_cycle_and_when_it_is_started_again(tmp_path: Pat
     command = ["events", "serve", str(folder), "--store", str(tmp_path / "store"), "--close"]
     for _ in range(2):
         result = CliRunner().invoke(main, command)
-        assert result.exit_code == 1, result.output
+        assert result.exit_code == 2, result.output
         assert "not exact" in result.output
     assert sorted(edges_in(tmp_path / "store")) == [("o", "i"), ("p", "j"), ("q", "r")]
     told = CliRunner().invoke(main, ["events", "stats", str(tmp_path / "store")])
-    assert told.exit_code == 1
+    assert told.exit_code == 2
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -156,7 +156,7 @@ def test_openlineage_as_spark_airflow_dbt_and_flink_send_it(tmp_path: Path) -> N
         main,
         ["events", "reduce", str(file), "--store", str(tmp_path / "s"), "--format", "openlineage"],
     )
-    assert result.exit_code == 1, result.output
+    assert result.exit_code == 2, result.output
     assert "1 refused line" in result.output
     assert "not exact" in result.output
     assert "runs that no event ends: flink" in result.output
@@ -179,7 +179,7 @@ def test_the_command_line_reduces_tells_and_traces(tmp_path: Path) -> None:
     assert "bad.jsonl:1: " in checked.output
     store = str(tmp_path / "store")
     reduced = runner.invoke(main, ["events", "reduce", str(tmp_path / "in"), "--store", store])
-    assert reduced.exit_code == 1, reduced.output
+    assert reduced.exit_code == 2, reduced.output
     assert "jobs: 3 edges in, 2 kept" in reduced.output
     told = runner.invoke(main, ["events", "stats", store, "--format", "json"])
     (row,) = json.loads(told.output)

@@ -233,7 +233,7 @@ def test_files_that_arrive_in_a_folder(form: str, spark: SparkSession, tmp_path:
     command = ["events", "reduce", str(arriving), "--store", str(tmp_path / "store"), "--spark",
                "local[2]", "--format", form, "--no-hubs"]  # fmt: skip
     result = CliRunner().invoke(main, command)
-    assert result.exit_code == 1, result.output  # some were refused
+    assert result.exit_code == 2, result.output  # some were refused
     assert ("runs that no event ends: flink" in result.output) == (form == "openlineage")
     assert len(read_letters(tmp_path / "store.dead.jsonl")) == bad
     assert sorted(edges_in(tmp_path / "store")) == whole(files, tmp_path, form)
