@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lipstick.cli.errors import DAMAGED, Failure
-from lipstick.cli.output import CommandGroup
+from lipstick.cli.output import Answer, CommandGroup, json_option
 
 if TYPE_CHECKING:
     from lipstick.histories import ReenactingSession
@@ -38,7 +38,10 @@ def erase() -> None:
     "--output", "-o", type=click.Path(path_type=Path), required=True, help="The plan's file."
 )
 @click.option("--in-place", is_flag=True, help="Change the tables, not branches and copies.")
-def plan(pipeline: Path, where: tuple[str, ...], output: Path, in_place: bool) -> None:
+@json_option
+def plan(
+    pipeline: Path, where: tuple[str, ...], output: Path, in_place: bool, answer: Answer
+) -> None:
     """Plan an erasure; nothing is changed."""
     described = _described(pipeline)
     delete = dict(_condition(text) for text in where)
@@ -59,19 +62,22 @@ def plan(pipeline: Path, where: tuple[str, ...], output: Path, in_place: bool) -
         made.document["spark"] = described.get("spark", {})
         made.save(output)
         for entry in made.tables:
-            click.echo(
+            answer.say(
                 f"{entry['table']}: {entry['removed']} of {entry['rows']} rows go, "
                 f"{entry['changed']} change, {entry['added']} are new ({entry['action']})"
             )
         for statement in made.statements:
-            click.echo(f"  {' '.join(statement.split())}")
+            answer.say(f"  {' '.join(statement.split())}")
         searched = made.document["to_search"]
-        click.echo(f"verify searches {searched['files']:,} files with {searched['bytes']:,} bytes.")
+        answer.say(f"verify searches {searched['files']:,} files with {searched['bytes']:,} bytes.")
+        statements = list(made.statements)
+        answer.finish({"tables": made.tables, "statements": statements, "to_search": searched})
 
 
 @erase.command()
 @click.argument("plan", type=click.Path(path_type=Path, dir_okay=False, exists=True))
-def apply(plan: Path) -> None:
+@json_option
+def apply(plan: Path, answer: Answer) -> None:
     """Run the statements of PLAN; after an interruption, the remaining ones."""
     from lipstick.erasure.plan import ErasurePlan
 
@@ -79,9 +85,10 @@ def apply(plan: Path) -> None:
     with _session(document) as session:
         planned = ErasurePlan(session, document)
         planned.apply(_say)
-        for entry in document["tables"]:
-            for statement in entry["effect"]["publish"]:
-                click.echo(f"To publish: {statement}")
+        publish = [each for entry in document["tables"] for each in entry["effect"]["publish"]]
+        for statement in publish:
+            answer.say(f"To publish: {statement}")
+        answer.finish({"publish": publish})
 
 
 @erase.command()
@@ -96,6 +103,7 @@ def apply(plan: Path) -> None:
 @click.option("--page", type=click.Path(path_type=Path), help="The receipt, as HTML.")
 @click.option("--search", multiple=True, help="A folder to search too; may be repeated.")
 @click.option("--budget", type=float, help="Seconds for the search of files.")
+@json_option
 def verify(
     plan: Path,
     key: Path,
@@ -103,6 +111,7 @@ def verify(
     page: Path | None,
     search: tuple[str, ...],
     budget: float | None,
+    answer: Answer,
 ) -> None:
     """Search for what PLAN erases, and sign a receipt. Exits with 1 unless it is all gone."""
     from lipstick.erasure.plan import ErasurePlan
@@ -113,13 +122,21 @@ def verify(
     made.save(receipt)
     if page is not None:
         page.write_text(made.page(), encoding="utf-8")
-    click.echo(made.verdict)
+    answer.say(made.verdict)
     for finding in made.findings:
-        click.echo(f"  {finding['state']}: {finding['path']} ({finding['place']})")
+        answer.say(f"  {finding['state']}: {finding['path']} ({finding['place']})")
     for unsearched in made.unsearched:
-        click.echo(f"  not searched: {unsearched['path']}: {unsearched['reason']}")
+        answer.say(f"  not searched: {unsearched['path']}: {unsearched['reason']}")
     for todo in made.to_do:
-        click.echo(f"  to do: {todo}")
+        answer.say(f"  to do: {todo}")
+    answer.finish(
+        {
+            "verdict": made.verdict,
+            "findings": made.findings,
+            "not_searched": made.unsearched,
+            "to_do": made.to_do,
+        }
+    )
     if made.verdict != "erased":
         raise SystemExit(DAMAGED)
 
@@ -128,16 +145,18 @@ def verify(
 @click.argument("receipt", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @click.option("--key", type=click.Path(path_type=Path, exists=True), required=True)
 @click.option("--value", help="Tell whether this value was searched for.")
-def check(receipt: Path, key: Path, value: str | None) -> None:
+@json_option
+def check(receipt: Path, key: Path, value: str | None, answer: Answer) -> None:
     """Check the signature of RECEIPT, without Spark. Exits with 1 if it is another's."""
     from lipstick.erasure.receipt import ErasureReceipt
 
     read = ErasureReceipt.read(receipt)
     genuine = read.check(key)
     known = value is None or read.concerns(key, value)
-    click.echo("The signature is right." if genuine else "The signature is wrong.")
+    answer.say("The signature is right." if genuine else "The signature is wrong.")
     if value is not None:
-        click.echo("It is about this value." if known else "It is not about this value.")
+        answer.say("It is about this value." if known else "It is not about this value.")
+    answer.finish({"genuine": genuine, "concerns_value": None if value is None else known})
     if not genuine or not known:
         raise SystemExit(DAMAGED)
 

@@ -336,6 +336,17 @@ def answer_options(formats: Iterable[str] = (TABLE, JSON)) -> Callable[[F], F]:
     return decorate
 
 
+def json_option(function: F) -> F:
+    """Option ``--json``, for a command that takes an `answer` and says what it did."""
+
+    @wraps(function)
+    def command(*args: Any, as_json: bool, **kwargs: Any) -> Any:
+        return function(*args, answer=Answer(JSON if as_json else TABLE), **kwargs)
+
+    text = "Print one JSON document in place of the lines."
+    return click.option("--json", "as_json", is_flag=True, help=text)(typing.cast("F", command))
+
+
 def _ending(file: Path) -> str:
     return file.suffix.removeprefix(".").lower()
 

@@ -12,7 +12,7 @@ import click
 
 from lipstick.cli.errors import DAMAGED, Failure
 from lipstick.cli.opened import store_argument
-from lipstick.cli.output import Answer, answer_options, counted
+from lipstick.cli.output import Answer, answer_options, counted, json_option
 
 if TYPE_CHECKING:
     from graphquery.store import Damage
@@ -121,7 +121,8 @@ def _damages(path: Path) -> list[Damage]:
 
 @click.command()
 @store_argument
-def compact(store: Path) -> None:
+@json_option
+def compact(store: Path, answer: Answer) -> None:
     """Merge the many small files of a STORE into few.
 
     The old files stay for their readers, until vacuum.
@@ -130,7 +131,8 @@ def compact(store: Path) -> None:
 
     with Store.open(store).writer() as writer:
         done = writer.compact()
-    click.echo(f"{counted(done.before, 'file')} merged into {done.after:,}")
+    answer.say(f"{counted(done.before, 'file')} merged into {done.after:,}")
+    answer.finish({"files_before": done.before, "files_after": done.after})
 
 
 @click.command()
@@ -143,10 +145,12 @@ def compact(store: Path) -> None:
     show_default=True,
     help="Keep files that came out of use later than this ago: a number and s, m, h or d.",
 )
-def vacuum(store: Path, older_than: timedelta) -> None:
+@json_option
+def vacuum(store: Path, older_than: timedelta, answer: Answer) -> None:
     """Delete the files of a STORE that are out of use."""
     from graphquery.store import Store
 
     with Store.open(store).writer() as writer:
         deleted = writer.vacuum(older_than=older_than)
-    click.echo(f"{counted(deleted, 'file')} deleted")
+    answer.say(f"{counted(deleted, 'file')} deleted")
+    answer.finish({"files_deleted": deleted})

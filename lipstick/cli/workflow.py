@@ -9,7 +9,7 @@ import click
 
 from lipstick.cli.errors import Failure
 from lipstick.cli.opened import store_argument
-from lipstick.cli.output import Answer, CommandGroup, answer_options, counted
+from lipstick.cli.output import Answer, CommandGroup, answer_options, counted, json_option
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,7 +37,8 @@ def workflow() -> None:
 @workflow.command()
 @click.argument("file", type=_FILE)
 @_imports
-def validate(file: Path, imports: tuple[str, ...]) -> None:
+@json_option
+def validate(file: Path, imports: tuple[str, ...], answer: Answer) -> None:
     """Check the workflow in FILE: its structure and its queries.
 
     Nothing runs, but for modules of functions that are allowed to be imported.
@@ -54,7 +55,11 @@ def validate(file: Path, imports: tuple[str, ...]) -> None:
         "edge": definition.shape.edges,
     }
     sizes = ", ".join(counted(len(part), noun) for noun, part in parts.items())
-    click.echo(f"{definition.name}: {sizes}: valid")
+    answer.say(f"{definition.name}: {sizes}: valid")
+    answer.finish(
+        {"name": definition.name, "valid": True}
+        | {f"{noun}s": len(part) for noun, part in parts.items()}
+    )
 
 
 @workflow.command()

@@ -714,6 +714,9 @@ class DuckQuestion:
             tokens[name] = replace(tokens[name], view=view)
         return replace(self._tracer, tokens=tokens)
 
+    def difference(self, edits: Edits, limit: int) -> pa.Table:
+        raise NotImplementedError
+
     def brings(self, edits: Edits) -> bool:
         """Run the user's text over copies of the tables with the edits."""
         names = list(self._columns)

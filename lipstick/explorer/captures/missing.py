@@ -10,6 +10,7 @@ from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures.source import CaptureSource
 from lipstick.explorer.cells import cell
 from lipstick.explorer.conditions import read_condition
+from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.explorer import SPARK_SECONDS, View
 from lipstick.explorer.params import Params
 from lipstick.questions.asking import forget_connection
@@ -21,12 +22,15 @@ if TYPE_CHECKING:
     from lipstick.frame import AnnotatedFrame
     from lipstick.questions.methods import Questions
     from lipstick.questions.missing.answer import LostRows, MissingRow
+    from lipstick.questions.missing.changes import DataChange
     from lipstick.questions.missing.losses import DroppedRows
 
 T = TypeVar("T")
 
 _PATTERNS = 8
 """Missing rows whose reasons are kept."""
+_ROWS = 100
+"""Rows of an answer that are shown to change."""
 
 
 class QuerySource(CaptureSource):
@@ -42,11 +46,12 @@ class QuerySource(CaptureSource):
         super().__init__(name, capture)
         self._frame = frame
         self._missing = lru_cache(maxsize=_PATTERNS)(self._why_not)
+        self._found: dict[str, list[DataChange]] = {}
 
     @property
     def _views(self) -> dict[str, View]:
         asked = {"missing": self.missing, "changes": self.changes, "dropped": self.dropped}
-        return super()._views | asked
+        return super()._views | asked | {"changed": self.changed}
 
     @property
     def run(self) -> Questions[Any]:
@@ -108,9 +113,25 @@ class QuerySource(CaptureSource):
         def tried(seconds: float) -> list[str | None]:
             # What was found when most of the time is over is shown, rather than nothing.
             found = self._missing(condition).changes(seconds=seconds * 0.7)
+            self._found[condition] = found
             return [cell(change.sentence, 2_000) for change in found]
 
         return {"changes": _asked(params, budget, tried)}
+
+    def changed(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """Return the rows that the answer gets and loses by change ``number`` of those found."""
+        condition = self._condition(params)
+        found = self._found.get(condition, ())
+        number = params.integer("number", 0, 0, max(0, len(found) - 1))
+        if not found:
+            raise ExploreError("Ask first what would bring the row.")
+        rows = _asked(params, budget, lambda _: found[number].changes(_ROWS + 1))
+        names = rows.column_names[1:]
+        shown = [
+            [row["_change"], *(cell(row[name]) for name in names)]
+            for row in rows.slice(0, _ROWS).to_pylist()
+        ]
+        return {"columns": names, "rows": shown, "more": rows.num_rows > _ROWS}
 
     @cached_property
     def _dropped(self) -> DroppedRows:

@@ -45,7 +45,7 @@ export class Missing {
   }
 
   stop() {
-    for (const question of [this.question, this.counting, this.bringing]) question?.stop();
+    for (const question of [this.question, this.counting, this.bringing, this.changing]) question?.stop();
   }
 
   // A question of Spark, in its place, and at once.
@@ -73,7 +73,7 @@ export class Missing {
   draw(answer, where) {
     const changes = h("div", { role: "status" });
     const bring = button("What would bring it?", () => {
-      this.bringing = this.asked(changes, "changes", { where }, (found) => this.changes(found));
+      this.bringing = this.asked(changes, "changes", { where }, (found) => this.changes(found, where));
     }, { class: "plain" });
     return [
       h("h2", { class: "sentence" }, answer.question),
@@ -104,9 +104,35 @@ export class Missing {
     );
   }
 
-  changes({ changes }) {
+  changes({ changes }, where) {
     if (!changes.length) return h("p", { class: "note" }, "No change of few values was found that brings it.");
-    return h("ul", { class: "changes" }, changes.map((change) => h("li", null, change)));
+    return h("ul", { class: "changes" }, changes.map((change, number) => this.change(change, number, where)));
+  }
+
+  change(sentence, number, where) {
+    const answer = h("div", { role: "status" });
+    const ask = button("The answer with it", () => {
+      this.changing = this.asked(answer, "changed", { where, number }, (found) => this.difference(found));
+    }, { class: "more" });
+    return h("li", null, sentence, " ", ask, answer);
+  }
+
+  // The rows that the answer gets and loses by a change.
+  difference({ columns, rows, more }) {
+    const counted = ["appears", "disappears"].map((change) => rows.filter((row) => row[0] === change).length);
+    return [
+      h("p", { class: "note" }, `${many(counted[0], "row")} more, ${many(counted[1], "row")} less`, more && `, of the first ${many(rows.length, "row")} that differ`, ". All others stay as they are."),
+      h(
+        "div",
+        { class: "plain-scroll", tabindex: "0", role: "region", "aria-label": "Rows that change" },
+        h(
+          "table",
+          { class: "plain-table" },
+          h("thead", null, h("tr", null, ["change", ...columns].map((name) => h("th", { scope: "col" }, name)))),
+          h("tbody", null, rows.map(([change, ...values]) => h("tr", { class: change }, h("td", null, change), values.map((value) => h("td", null, value ?? h("span", { class: "null" }, "NULL")))))),
+        ),
+      ),
+    ];
   }
 
   counts({ operators }) {

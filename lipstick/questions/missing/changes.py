@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from itertools import count
 from typing import Protocol
 
+import pyarrow as pa
+
+from lipstick.questions.asking import question
 from lipstick.questions.missing.answer import shown_value
 from lipstick.questions.missing.proposals import Edits, Proposals
 from lipstick.questions.missing.why_not import Tracer
@@ -37,6 +40,25 @@ class DataChange:
     """
 
     edits: Edits
+    _rows: Callable[[Edits, int], pa.Table] = field(repr=False, compare=False)
+
+    @question("running the query over changed data")
+    def changes(self, limit: int = 100) -> pa.Table:
+        """Return the rows that the answer gets and loses by this change, as often as it does.
+
+        The column ``_change`` before those of the answer is ``appears`` or ``disappears``.
+
+        Parameters
+        ----------
+        limit
+            Rows at most.
+
+        Raises
+        ------
+        UnsupportedError
+            For answers with maps, which Spark does not compare.
+        """
+        return self._rows(self.edits, limit)
 
     @property
     def sentence(self) -> str:
@@ -55,6 +77,9 @@ class EditedData(Protocol):
 
     def brings(self, edits: Edits) -> bool:
         """Return True if the query over the edited relations has the row."""
+
+    def difference(self, edits: Edits, limit: int) -> pa.Table:
+        """Return the rows that the answer gets and loses; see :meth:`DataChange.changes`."""
 
 
 def changes(
@@ -76,7 +101,7 @@ def changes(
                 continue
             runs += 1
             if data.brings(edits):
-                found.append(DataChange(edits))
+                found.append(DataChange(edits, data.difference))
             elif len(edits) < _STEPS:
                 heappush(waiting, (cost + 1, next(numbers), False, edits))
         elif not found and traces < _TRACES:

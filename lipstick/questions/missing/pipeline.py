@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructType
 
 from lipstick.capture.files import arrow_of, in_arrow
 from lipstick.dataframes.arrow import arrow_rows
-from lipstick.errors import CaptureError
+from lipstick.errors import CaptureError, UnsupportedError
 from lipstick.questions.missing.answer import MissingRow
 from lipstick.questions.missing.changes import changes, edits_by_relation
 from lipstick.questions.missing.losses import DroppedRows, dropped
@@ -120,6 +121,22 @@ class _EditedSpark:
             for name, source in self.traced.tokens.items()
         }
         return replace(self.traced, tokens=tokens)
+
+    def difference(self, edits: Edits, limit: int) -> pa.Table:
+        schema = self.query.schema
+        if "map<" in schema.simpleString():
+            raise UnsupportedError(
+                "Spark does not compare rows with maps",
+                "Select values of the maps, or ask what_if(replace=...).",
+                self.query.sql,
+            )
+        new, old = (
+            own_sql(self.query.spark, plain_sql(self.query.root, views)).toDF(*schema.names)
+            for views in (self._views(edits), {})
+        )
+        sides = ((new.exceptAll(old), "appears"), (old.exceptAll(new), "disappears"))
+        first, second = (side.select(F.lit(change).alias("_change"), "*") for side, change in sides)
+        return arrow_rows(first.unionAll(second).limit(limit), texts=True)
 
     def brings(self, edits: Edits) -> bool:
         answer = self._registered(plain_sql(self.query.root, self._views(edits)))

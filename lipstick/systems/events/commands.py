@@ -9,7 +9,7 @@ import click
 
 from lipstick.cli.errors import INCOMPLETE, Failure
 from lipstick.cli.opened import store_argument
-from lipstick.cli.output import Answer, CommandGroup, answer_options, counted
+from lipstick.cli.output import Answer, CommandGroup, answer_options, counted, json_option
 from lipstick.systems.events.demo import demo
 from lipstick.systems.events.stream_commands import (
     chosen,
@@ -258,15 +258,18 @@ def stats(store: Path, answer: Answer) -> None:
 )
 @click.option("--show", type=int, default=10, show_default=True, help="Refused lines to print.")
 @source_option
-def check(paths: tuple[Path, ...], show: int, source: str) -> None:
+@json_option
+def check(paths: tuple[Path, ...], show: int, source: str, answer: Answer) -> None:
     """Check events, cycles among them; exit code 1 if some would be refused."""
     from lipstick.systems.events.files import check_files
 
     good, dead = check_files(paths, format=source)
     what = {"messages": "message", "prov": "document", "openlineage": "event"}[source]
-    click.echo(f"{counted(good, what)} as the format says, {len(dead):,} not")
+    answer.say(f"{counted(good, what)} as the format says, {len(dead):,} not")
     for letter in dead[:show]:
-        click.echo(f"{letter.origin}:{letter.line}: {letter.reason}")
+        answer.say(f"{letter.origin}:{letter.line}: {letter.reason}")
+    refused = [{"file": d.origin, "line": d.line, "reason": d.reason} for d in dead]
+    answer.finish({"good": good, "refused": refused})
     if dead:
         raise SystemExit(1)
 

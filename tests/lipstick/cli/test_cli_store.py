@@ -70,6 +70,11 @@ def test_compaction_and_vacuum_change_no_graph(store: Path) -> None:
     assert _call("vacuum", store, "--older-than", "0s").stdout == f"{merged} files deleted\n"
     assert len(list((store / "data").rglob("*.parquet"))) == files - merged + into
     assert _call("fsck", store).stdout == before[0].stdout
+    assert json.loads(_call("compact", store, "--json").stdout).keys() == {
+        "files_before",
+        "files_after",
+    }
+    assert json.loads(_call("vacuum", store, "--json").stdout) == {"files_deleted": 0}
     assert CliRunner().invoke(main, ["graph", "show", str(store)]).stdout == before[1]
 
 

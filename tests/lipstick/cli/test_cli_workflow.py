@@ -76,6 +76,8 @@ def test_a_valid_workflow_is_valid(file: Path) -> None:
         0,
         "counter: 2 nodes, 2 modules, 1 edge: valid\n",
     )
+    document = json.loads(_call("validate", file, "--json").output)
+    assert document == {"name": "counter", "valid": True, "nodes": 2, "modules": 2, "edges": 1}
 
 
 @pytest.mark.parametrize(

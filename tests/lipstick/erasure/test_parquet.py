@@ -164,8 +164,13 @@ def test_an_erasure_goes_on_after_an_interruption_at_any_step_and_a_kill(
     leftover.write_text("who,id\nzoe@example.org,100009\n")
     options = ["--key", str(tmp_path / "key"), "--receipt", str(tmp_path / "receipt")]
     asked = ["erase", "verify", str(path), *options, "--search", str(leftover.parent)]
-    assert CliRunner().invoke(main, asked).exit_code == 1
+    told = CliRunner().invoke(main, [*asked, "--json"])
+    assert told.exit_code == 1
     receipt = lipstick.ErasureReceipt.read(tmp_path / "receipt")
+    said = json.loads(told.stdout)
+    assert (said["verdict"], said["findings"]) == (receipt.verdict, receipt.findings)
+    signed = ["erase", "check", str(tmp_path / "receipt"), "--key", str(tmp_path / "key"), "--json"]
+    assert json.loads(CliRunner().invoke(main, signed).stdout)["genuine"]
     assert {entry["outcome"] for entry in receipt.document["tables"]} == {"no such row", "equal"}
     assert {finding["state"] for finding in receipt.findings} == {"elsewhere", "possible"}
     erased = {str(value) for each in plan.document["values"] for value in each["values"]}

@@ -74,6 +74,34 @@ def test_changes_bring_the_row(source: ExplorerSource) -> None:
     """Each change was run over the changed data."""
     changes = ask(source, "changes", where="id = 3")["changes"]
     assert "set amount = 10.01" in changes[0]
+    changed = ask(source, "changed", where="id = 3", number=0)
+    assert changed["columns"] == ["id", "name", "amount"]
+    assert changed["rows"] == [["appears", "3", "Kunz", "10.01"]]
+    assert not changed["more"]
+
+
+def test_what_a_change_takes_away_is_shown_too(spark: SparkSession) -> None:
+    with lipstick.session(spark) as ls:
+        ls.track("t", spark.sql("SELECT id, id % 2 AS k, id AS v FROM range(6)"), "id")
+        q = ls.sql("SELECT k, sum(v) AS v FROM t GROUP BY k HAVING sum(v) < 9")
+        (change, *_) = q.why_not(k=1).changes()
+        rows = change.changes()
+        assert rows.column_names == ["_change", "k", "v"]
+        (edit,) = change.edits
+        column = "v" if "v" in edit.values else "k"
+        edited = spark.sql(
+            f"SELECT id, IF(id = {edit.key['id']}, {edit.values[column]}, {column}) AS {column}, "
+            f"{'k' if column == 'v' else 'v'} FROM (SELECT id, id % 2 AS k, id AS v FROM range(6))"
+        )
+        edited.createOrReplaceTempView("edited")
+        new = {tuple(r) for r in spark.sql(q.query.replace("FROM t", "FROM edited")).collect()}
+        old = {(0, 6)}
+        expected = {("appears", *r) for r in new - old} | {("disappears", *r) for r in old - new}
+        assert {tuple(row.values()) for row in rows.to_pylist()} == expected
+        spark.catalog.dropTempView("edited")
+        maps = ls.sql("SELECT id, map(k, v) AS m FROM t WHERE v < 5").why_not(id=5).changes()
+        with pytest.raises(LipstickError, match="rows with maps"):
+            maps[0].changes()
 
 
 def test_losses_are_counted(source: ExplorerSource) -> None:
@@ -167,6 +195,9 @@ def test_a_filter_that_leaves_nothing_asks_why(
             expect(page.locator(".reason mark")).to_have_text("WHERE")
             page.get_by_role("button", name="What would bring it?").click()
             expect(page.locator(".changes li").first).to_contain_text("set amount")
+            page.get_by_role("button", name="The answer with it").first.click()
+            expect(page.locator(".changes li").first).to_contain_text("1 row more, 0 rows less")
+            expect(page.locator(".changes tr.appears").first).to_contain_text("Kunz")
             shot(fresh, "missing")
             accessible(fresh)
             page.get_by_role("button", name="Where are rows lost?").click()
