@@ -337,7 +337,7 @@ def answer_options(formats: Iterable[str] = (TABLE, JSON)) -> Callable[[F], F]:
 
 
 def json_option(function: F) -> F:
-    """Option ``--json``, for a command that takes an `answer` and says what it did."""
+    """Option ``--json``, of a command that does something, and takes an `answer`."""
 
     @wraps(function)
     def command(*args: Any, as_json: bool, **kwargs: Any) -> Any:

@@ -119,7 +119,7 @@ class QuerySource(CaptureSource):
         return {"changes": _asked(params, budget, tried)}
 
     def changed(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Return the rows that the answer gets and loses by change ``number`` of those found."""
+        """Return the rows that the answer gets and loses by a change, found before."""
         condition = self._condition(params)
         found = self._found.get(condition, ())
         number = params.integer("number", 0, 0, max(0, len(found) - 1))

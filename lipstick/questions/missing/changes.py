@@ -46,7 +46,7 @@ class DataChange:
     def changes(self, limit: int = 100) -> pa.Table:
         """Return the rows that the answer gets and loses by this change, as often as it does.
 
-        The column ``_change`` before those of the answer is ``appears`` or ``disappears``.
+        The first column, ``_change``, is ``appears`` or ``disappears``.
 
         Parameters
         ----------
