@@ -18,6 +18,8 @@ from rewriter.dialect import parse, relation_names
 from semiring.support.door import checked
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from lipstick.dataframes.jvm import Plan, PlanListener
     from lipstick.erasure.plan import ErasurePlan
     from lipstick.frame import AnnotatedFrame
@@ -99,6 +101,65 @@ class ReenactingSession(Session):
         history._follow(tables, statements, key)
         self.histories.append(history)
         return history
+
+    def files(self, relation: str, rows: Any, *, limit: int = 10_000) -> pa.Table:
+        """Return the file of each of some rows of a relation, and the commit that wrote the file.
+
+        What an answer rests on is found by its lineage: ``ls.files("orders",
+        q.lineage("n > 10")["orders"])``.
+
+        Parameters
+        ----------
+        rows
+            A condition in SQL, keys, or a frame of keys, as ``what_if(delete={relation: rows})``
+            takes them; of a relation without a key a frame of its rows.
+        limit
+            Rows at most.
+
+        Returns
+        -------
+        pyarrow.Table
+            The row's key, ``_file``, ``_row`` (its number in the file, from 0) and ``_row_group``
+            (of local files); of Delta and Iceberg the ``_version``, ``_time`` and ``_operation`` of
+            the commit that added the file. A commit may have rewritten rows of earlier ones:
+            ``ls.history.rows`` has the statement that changed a row.
+
+        Raises
+        ------
+        SourceError
+            For rows that are in no file of Parquet, Delta or Iceberg. Of a relation that was copied
+            (``materialize=True``) the files are the session's.
+        """
+        self.check_open()
+        from lipstick.histories.row_files import files_of_rows
+
+        return files_of_rows(self.spark, self._relation(relation), rows, limit)
+
+    def rows_of_file(self, path: str | os.PathLike[str], *, limit: int = 10_000) -> dict[str, Any]:
+        """Return the rows that a data file holds, by the tracked relations that read it.
+
+        Each is an Arrow table of keys, which ``what_if(delete=...)`` takes, and of ``_row``, the
+        number in the file. Rows that a table has deleted are not among them.
+
+        Raises
+        ------
+        SourceError
+            When no tracked relation has rows in the file.
+        """
+        self.check_open()
+        from lipstick.histories.row_files import rows_of_file
+
+        return rows_of_file(list(self.tracked.values()), os.fspath(path), limit)
+
+    def _relation(self, name: str) -> Tracked:
+        """Return a tracked relation by any of its names."""
+        (known,) = self.by_relation({name: None})
+        found = self._tracked.get(known.lower())
+        if found is None:
+            raise TrackingError(
+                f"{name!r} is not tracked.\nTracked relations: {', '.join(self.tracked) or 'none'}."
+            )
+        return found
 
     def erase(
         self,

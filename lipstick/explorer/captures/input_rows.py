@@ -19,7 +19,9 @@ from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.params import Params
 from lipstick.questions.contributions.question import position_of
 from lipstick.questions.why.sources import parquet_rows, readable
+from lipstick.tracking.row_groups import row_group_ends
 from lipstick.tracking.states import local_path, local_state
+from semiring.base import Array
 
 SHOWN = 50
 """Input rows of one relation that are looked up at most."""
@@ -48,26 +50,44 @@ def source_rows(memory: Memory, row: int, params: Params, budget: Budget) -> dic
     at = np.array([position_of(memory, row)], dtype=np.int64)
     keys, total = first_lineage(memory.engine, lineage_reach(memory.engine, at), SHOWN)[name]
     budget.check()
-    table = looked_up(record, keys)
+    table, places = _found(record, keys)
     return {
         "relation": name,
         "columns": columns(table.schema),
         "rows": cells(table),
+        "places": [_place(source_files(record), place) for place in places.tolist()],
         "total": total,
     }
 
 
 def looked_up(record: RelationRecord, keys: pa.Table) -> pa.Table:
     """The rows of a relation's source that have some keys, in the order of the keys."""
+    return _found(record, keys)[0]
+
+
+def _found(record: RelationRecord, keys: pa.Table) -> tuple[pa.Table, Array]:
+    """The rows of a relation's source that have some keys, and their numbers in all its files."""
     source_files(record)
     try:
         source = parquet_rows(record)
         if source is None:
             raise ExploreError(f"The files of {record.name!r} have different columns or types.")
         found = source.find(keys)
-        return source.take(found[found >= 0], record.columns)
+        found = found[found >= 0]
+        return source.take(found, record.columns), found
     except (OSError, pa.ArrowException) as error:
         raise _unreadable(record, error) from error
+
+
+def _place(files: list[Path], row: int) -> dict[str, Any]:
+    """The file of a row by its number in all files, and its row group and number there."""
+    for file in files:
+        ends = row_group_ends(str(file))
+        if row < ends[-1]:
+            group = next(n for n, end in enumerate(ends) if row < end)
+            return {"file": str(file), "row_group": group, "row": row}
+        row -= ends[-1]
+    raise AssertionError(row)  # it was read from one of them
 
 
 def source_columns(record: RelationRecord, names: list[str]) -> pa.Table:

@@ -4,6 +4,7 @@ import { h, replace, button, many } from "./dom.js";
 import { pythonButton } from "./exporting.js";
 import { section } from "./loading.js";
 import { budgeted } from "./measures.js";
+import { plainTable } from "./table.js";
 
 // Seconds that Spark may take.
 const PATIENCE = { choices: [20, 60, 180], usual: 180 };
@@ -122,16 +123,7 @@ export class Missing {
     const counted = ["appears", "disappears"].map((change) => rows.filter((row) => row[0] === change).length);
     return [
       h("p", { class: "note" }, `${many(counted[0], "row")} more, ${many(counted[1], "row")} less`, more && `, of the first ${many(rows.length, "row")} that differ`, ". All others stay as they are."),
-      h(
-        "div",
-        { class: "plain-scroll", tabindex: "0", role: "region", "aria-label": "Rows that change" },
-        h(
-          "table",
-          { class: "plain-table" },
-          h("thead", null, h("tr", null, ["change", ...columns].map((name) => h("th", { scope: "col" }, name)))),
-          h("tbody", null, rows.map(([change, ...values]) => h("tr", { class: change }, h("td", null, change), values.map((value) => h("td", null, value ?? h("span", { class: "null" }, "NULL")))))),
-        ),
-      ),
+      plainTable([{ name: "change" }, ...columns.map((name) => ({ name }))], rows, { label: "Rows that change", marked: (number) => rows[number][0] }),
     ];
   }
 

@@ -8,6 +8,11 @@ import { load, replaceKeeping, section } from "./loading.js";
 import { circuitOf, evaluationOf, probabilityOf, sharesOf } from "./measures.js";
 import { Table, plainTable } from "./table.js";
 
+// Where a row is in the files of its source.
+function placeText({ file, row_group: group, row }) {
+  return h("span", { title: file }, `${file.slice(file.lastIndexOf("/") + 1)}, row group ${group}, row ${row.toLocaleString("en")}`);
+}
+
 // Derivations up to which an annotation is shown unfolded.
 const SHORT = 12;
 
@@ -154,7 +159,7 @@ export class Why {
       look.setAttribute("aria-expanded", String(!rows.hidden));
       if (rows.hidden || rows.childElementCount) return;
       load(rows, latest, (signal) => this.ask("inputs", { row: this.row, relation: input.relation }, signal), (inputs) => [
-        plainTable(inputs.columns, inputs.rows, { label: `Rows of ${input.relation}` }),
+        plainTable([...inputs.columns, { name: "where it is" }], inputs.rows.map((row, number) => [...row, placeText(inputs.places[number])]), { label: `Rows of ${input.relation}` }),
         inputs.total > inputs.rows.length && h("p", { class: "note" }, `The first ${inputs.rows.length} of ${inputs.total.toLocaleString("en")}.`),
       ]);
     }, { class: "plain small", "aria-expanded": "false", title: "The rows as they are in their source" });

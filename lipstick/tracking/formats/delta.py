@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -180,6 +180,20 @@ class VersionedDelta:
         except PySparkException:
             return False
         return True
+
+    def added(self, files: Sequence[str]) -> dict[str, int]:
+        """Return by data file the commit that added it first, which later ones may delete from.
+
+        Commits whose entries in the log are removed are not known.
+        """
+        names = {file.rpartition("/")[2]: file for file in files}
+        log = self.spark.read.schema("add STRUCT<path: STRING>").json(
+            f"{self.location}/{LOG}/*.json"
+        )
+        name = F.element_at(F.split("add.path", "/"), -1)
+        commit = F.split("_metadata.file_name", r"\.")[0].cast("long")
+        added = log.where(name.isin(*names)).groupBy(name).agg(F.min(commit)).collect()
+        return {names[row[0]]: row[1] for row in added}
 
     def alike(self, versions: Iterable[int]) -> dict[int, int]:
         """Return by version the first one after the same change of columns."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -281,6 +281,12 @@ class VersionedIceberg:
                 return None
             names.add(of)
         return F.col("_file").isin(*names) if names else F.lit(False)
+
+    def added(self, files: Sequence[str]) -> dict[str, int]:
+        """Return by data file the snapshot that added it."""
+        file = F.col("data_file.file_path")
+        entries = self._metadata("all_entries").where((F.col("status") == 1) & file.isin(*files))
+        return dict(entries.groupBy(file).agg(F.min("snapshot_id")).collect())
 
     def alike(self, versions: Iterable[int]) -> dict[int, int]:
         """Return by snapshot one that was made under the same schema."""

@@ -137,6 +137,9 @@ class VersionedTable(Protocol):
         than its files: by deletion files and vectors, partitions, and columns of other names.
         """
 
+    def added(self, files: Sequence[str]) -> Mapping[str, int]:
+        """Return by data file the version that added it, as far as the format still knows."""
+
     def alike(self, versions: Iterable[int]) -> Mapping[int, int]:
         """Return by version one of them that has the same columns, the same one for all of these.
 

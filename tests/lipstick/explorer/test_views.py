@@ -407,6 +407,15 @@ def test_input_rows_are_those_of_the_source(capture: Open, tpch: Callable[[float
         assert [column["name"] for column in rows["columns"]] == table.column_names
         wanted = [by_key[int(order), int(line)] for order, line in lines["keys"]]
         assert rows["rows"] == wanted
+        for shown, place in zip(rows["rows"], rows["places"], strict=True):
+            file = pq.ParquetFile(place["file"])
+            first = sum(file.metadata.row_group(n).num_rows for n in range(place["row_group"]))
+            (held,) = (
+                file.read_row_group(place["row_group"], columns=table.column_names)
+                .slice(place["row"] - first, 1)
+                .to_pylist()
+            )
+            assert [cell(value) for value in held.values()] == shown
     hostile = Explorer([CaptureSource("hostile", capture("hostile"))])
     question = {"view": "inputs", "params": {"row": 0, "relation": "hostile"}}
     assert "are not looked up here" in hostile.ask(question)["error"]["message"]
