@@ -286,7 +286,7 @@ def no_value(tensor: Tensor) -> CapabilityError:
     """The error of a value that is NULL in every world."""
     if tensor.is_zero:
         return CapabilityError("The value of this row is NULL in every world.")
-    return CapabilityError(f"{tensor.monoid} has no value in any world: every tuple is absent.")
+    return CapabilityError(f"{tensor.monoid} has no value in any world: no input of it is there.")
 
 
 def _average(tensor: Tensor, chances: Mapping[Token, float], decisions: int) -> Moments:

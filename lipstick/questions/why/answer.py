@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from lipstick.display.markup import never_raises, page, table_html
 from lipstick.display.number_text import spelled
-from lipstick.errors import CaptureError, first_line
+from lipstick.errors import CaptureError
 from lipstick.questions.asking import evaluating
 from lipstick.questions.why.columns import shown
-from lipstick.questions.why.fan_out import fan_out
+from lipstick.questions.why.fan_out import FanOut
 from lipstick.questions.why.measure import Measure, WhyQuestion, rows_with
 from lipstick.questions.why.sources import SourceRows, chosen_relation
 from semiring.support.door import checked
@@ -135,7 +135,9 @@ class Explanation:
         asked: WhyQuestion,
         causes: Sequence[Cause],
         together: Sequence[float],
+        added: FanOut | None,
         lost: Sequence[LostCondition],
+        singles: Sequence[str] | None,
         *,
         complete: bool,
     ) -> None:
@@ -145,8 +147,9 @@ class Explanation:
         self.before = asked.measure.before
         self.causes = tuple(causes)
         self.together = tuple(together)
-        self.fan_out = fan_out(asked.measure, asked.subject)
+        self.fan_out = added
         self.lost = tuple(lost)
+        self._singles = singles
         self.complete = complete
         self.notes = tuple(
             f"The rows of {name} were not read: conditions on it are on its key alone."
@@ -279,23 +282,6 @@ class Explanation:
         """One sentence per predicate."""
         return [cause.sentence for cause in self.causes]
 
-    def _singles(self) -> list[str]:
-        """Return a line for each of the rows that move the measure most, each alone."""
-        for name, source in self._asked.read.items():
-            try:
-                found = self.top(_SINGLES, name).to_pylist()
-            except CaptureError as error:  # its files are gone
-                return [f"- not known: {first_line(error)}"]
-            key = self._asked.measure.engine.manifest.relations[name].token
-            named = key if {*key} <= {*source.own} else source.own
-            if found:
-                return [
-                    f"- {name} with {described({each: row[each] for each in named})}: "
-                    + ("gone" if row["_after"] is None else shown_number(row["_after"]))
-                    for row in found
-                ]
-        return []
-
     def __str__(self) -> str:
         lines = [self.question]
         lines += [] if self.fan_out is None else [self.fan_out.sentence]
@@ -307,14 +293,13 @@ class Explanation:
             lines.append(f"Without the rows of {first} together, nothing would be wrong any more.")
         lines += [each.sentence for each in self.lost]
         if not (self.causes or self.lost or self.fan_out):
-            singles = self._singles()
-            lines.append(
-                "No rows that have a condition in common explain it by being left out. Without "
-                "single rows it would be:"
-                if singles
-                else "No row that is left out alone changes it."
-            )
-            lines += singles
+            common = "No rows that have a condition in common explain it by being left out."
+            if self._singles:
+                lines += [f"{common} Without single rows it would be:", *self._singles]
+            elif self._singles is None:
+                lines.append(common)
+            else:
+                lines.append("No row that is left out alone changes it.")
             if self._asked.measure.is_low:
                 lines.append(
                     "Rows that the query loses may: plan.dropped() counts them by operator, and "
@@ -329,9 +314,6 @@ class Explanation:
     def _repr_html_(self) -> str:
         return explanation_html(self)
 
-
-_SINGLES = 5
-"""Rows that are listed where no condition explains a number."""
 
 _BAR = 16
 """The longest bar, in letters."""

@@ -18,6 +18,7 @@ from lipstick.questions.why.answer import Cause, Explanation, described, only_ro
 from lipstick.questions.why.columns import RelationColumns, row_predicate
 from lipstick.questions.why.deletions import SearchEffects
 from lipstick.questions.why.effects import effects_on
+from lipstick.questions.why.fan_out import fan_out
 from lipstick.questions.why.lost import lost_rows
 from lipstick.questions.why.measure import (
     Direction,
@@ -89,12 +90,19 @@ def explain(
         )
         lost = lost_rows(asked, conditions, limit, say) if asked.measure.is_low else []
         complete = not spent()
+        singles: list[str] | None = []
+        added = fan_out(asked.measure, asked.subject)
+        if not (chosen or extremes or lost or added):
+            from lipstick.questions.why.rows import single_rows
+
+            say("leaving single rows out")
+            singles = single_rows(asked.measure, asked.read)
     causes, together = _shown(asked, chosen)
     own, of_own = _shown(asked, extremes)
     fewest = min((each.rows for each in own), default=0)
     if own and all(each.rows > _IMPRECISE * fewest for each in causes):
         causes, together = own, of_own
-    return Explanation(asked, causes, together, lost, complete=complete)
+    return Explanation(asked, causes, together, added, lost, singles, complete=complete)
 
 
 def question_of(

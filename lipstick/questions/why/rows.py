@@ -16,6 +16,8 @@ from lipstick.engines.memory.reach import lineage
 from lipstick.engines.memory.scenarios import Deleted
 from lipstick.engines.protocol import CaptureEngine
 from lipstick.engines.route import if_here
+from lipstick.errors import CaptureError
+from lipstick.questions.why.answer import described, shown_number
 from lipstick.questions.why.deletions import aggregate, formulas, simple_scan
 from lipstick.questions.why.effects import effects_on
 from lipstick.questions.why.measure import Measure, column_of
@@ -30,9 +32,13 @@ from lipstick.questions.why.sources import SourceRows, chosen_relation, read_sou
 from rewriter.interpret import UninterpretableError
 from semiring.arrays.segments import ascending
 from semiring.base import Array
+from semiring.support.budget import spent
 
 _IN_MEMORY = 20_000_000
 """The number of captured rows up to which tuples are left out in memory."""
+
+_SINGLES = 5
+"""Rows that are listed where no condition explains a number."""
 
 _AT_ONCE = 1 << 18
 """Tuples that are left out one by one together."""
@@ -48,6 +54,14 @@ def top_rows(measure: Measure, source: SourceRows, limit: int) -> pa.Table:
     Cost: one pass over the members where the measure has partial aggregates, else a scenario per
     tuple; of each part of the relation only the best rows stay in memory.
     """
+    table, best = moving_rows(measure, source, limit)
+    shares = shapley_shares(measure, source)
+    of_rows = pa.nulls(len(best), pa.float64()) if shares is None else pa.array(shares[best])
+    return table.append_column("_shapley", of_rows)
+
+
+def moving_rows(measure: Measure, source: SourceRows, limit: int) -> tuple[pa.Table, Array]:
+    """Return what `top_rows` does but for Shapley values, and the numbers of the rows."""
     best, gains = np.zeros(0, dtype=np.int64), np.zeros(0)
     for rows, numbers in _left_out(measure, source):
         gained = measure.gain(numbers)
@@ -63,10 +77,34 @@ def top_rows(measure: Measure, source: SourceRows, limit: int) -> pa.Table:
     deleted = {source.name: Deleted(source.tokens.take(pa.array(best)), np.arange(len(best)))}
     after, effect = measure.exactly(deleted, len(best))
     table = source.take(best, source.own)
-    table = table.append_column("_after", after).append_column("_effect", effect)
-    shares = shapley_shares(measure, source)
-    of_rows = pa.nulls(len(best), pa.float64()) if shares is None else pa.array(shares[best])
-    return table.append_column("_shapley", of_rows)
+    return table.append_column("_after", after).append_column("_effect", effect), best
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def single_rows(measure: Measure, sources: Mapping[str, SourceRows]) -> list[str] | None:
+    """Return a line for each of the rows of a relation that move the measure most, each alone.
+
+    None: it is not known for all relations, or no time is left to find out.
+    """
+    known = True
+    for name, source in sources.items():
+        if spent() or effects_on(measure, source) is None:
+            known = False
+            continue
+        try:
+            found = moving_rows(measure, source, _SINGLES)[0].to_pylist()
+        except CaptureError:  # its files are gone
+            known = False
+            continue
+        key = measure.engine.manifest.relations[name].token
+        named = key if {*key} <= {*source.own} else source.own
+        if found:
+            return [
+                f"- {name} with {described({each: row[each] for each in named})}: "
+                + ("gone" if row["_after"] is None else shown_number(row["_after"]))
+                for row in found
+            ]
+    return [] if known else None
 
 
 def _left_out(measure: Measure, source: SourceRows) -> Iterator[tuple[Array, Array]]:

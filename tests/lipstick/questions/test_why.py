@@ -407,6 +407,7 @@ def test_a_spent_budget_is_said(tmp_path: Path) -> None:
     said = _ask("SELECT avg(amount) AS v FROM rides", tmp_path, "v", too="high", budget=0.0)
     assert not said.complete
     assert "The budget was spent" in str(said)
+    assert "left out alone" not in str(said)  # single rows were not tried either
 
 
 def test_a_number_of_no_rows_has_none_to_list(tmp_path: Path) -> None:
