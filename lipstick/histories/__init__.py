@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import SparkSession
 
 from lipstick.errors import TrackingError, UnsupportedError
+from lipstick.questions.asking import question
 from lipstick.sessions import Session
 from lipstick.stages.spark_errors import analysed
 from rewriter.dialect import parse, relation_names
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
     from lipstick.tracking.source import Source
     from lipstick.tracking.tracker import Tracked
     from rewriter import Arguments
+
+
+_SECONDS = 180.0
+"""Seconds for a question of files by default."""
 
 
 @checked
@@ -102,7 +107,10 @@ class ReenactingSession(Session):
         self.histories.append(history)
         return history
 
-    def files(self, relation: str, rows: Any, *, limit: int = 10_000) -> pa.Table:
+    @question("looking rows up in files", captured=False)
+    def files(
+        self, relation: str, rows: Any, *, limit: int = 10_000, budget: float | None = _SECONDS
+    ) -> pa.Table:
         """Return the file of each of some rows of a relation, and the commit that wrote the file.
 
         What an answer rests on is found by its lineage: ``ls.files("orders",
@@ -115,14 +123,17 @@ class ReenactingSession(Session):
             takes them; of a relation without a key a frame of its rows.
         limit
             Rows at most.
+        budget
+            Seconds for the answer; None: as many as it takes.
 
         Returns
         -------
         pyarrow.Table
-            The row's key, ``_file``, ``_row`` (its number in the file, from 0) and ``_row_group``
-            (of local files); of Delta and Iceberg the ``_version``, ``_time`` and ``_operation`` of
-            the commit that added the file. A commit may have rewritten rows of earlier ones:
-            ``ls.history.rows`` has the statement that changed a row.
+            The row's key, ``_file``, ``_row`` (its number in the file, from 0; NULL where columns
+            were renamed) and ``_row_group`` (of local files); of Delta and Iceberg the
+            ``_version``, ``_time`` and ``_operation`` of the commit that added the file. A commit
+            may have rewritten rows of earlier ones: ``ls.history.rows`` has the statement that
+            changed a row.
 
         Raises
         ------
@@ -135,7 +146,10 @@ class ReenactingSession(Session):
 
         return files_of_rows(self.spark, self._relation(relation), rows, limit)
 
-    def rows_of_file(self, path: str | os.PathLike[str], *, limit: int = 10_000) -> dict[str, Any]:
+    @question("looking rows up in files", captured=False)
+    def rows_of_file(
+        self, path: str | os.PathLike[str], *, limit: int = 10_000, budget: float | None = _SECONDS
+    ) -> dict[str, pa.Table]:
         """Return the rows that a data file holds, by the tracked relations that read it.
 
         Each is an Arrow table of keys, which ``what_if(delete=...)`` takes, and of ``_row``, the

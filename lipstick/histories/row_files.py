@@ -8,12 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lipstick.dataframes.arrow import arrow_rows, frame_of_arrow
 from lipstick.errors import SourceError
 from lipstick.questions.deletion import resolve_deletion
+from lipstick.tracking.formats.versions import VersionedTable
 from lipstick.tracking.row_groups import row_group_ends
 from lipstick.tracking.states import local_path
 from lipstick.tracking.tracker import (
@@ -103,7 +104,13 @@ def _placed(tracked: Tracked) -> DataFrame:
             place.append(row_place(file, tracked.files, index=row).alias(ROW_COLUMN))
         elif tracked.naming is Naming.ROW_IDS and source.version is not None:
             place.append(F.col(source.version.row_id).alias(ROW_ID_COLUMN))
-        placed = source.frame.select("*", *place)
+        placed = _selected(source.frame, place)
+        if placed is None and source.version is not None:
+            # Delta numbers rows where it has deletion vectors: without, files have no others.
+            placed = _of_whole_files(tracked, source.version, place)
+        if placed is None:
+            unknown = F.lit(None).cast("bigint").alias(ROW)
+            placed = source.frame.select("*", place[0], unknown)
         placed.schema  # noqa: B018 - Connect resolves the columns here
     except (PySparkException, SourceError) as error:
         raise SourceError(
@@ -113,12 +120,36 @@ def _placed(tracked: Tracked) -> DataFrame:
     return placed
 
 
+def _of_whole_files(
+    tracked: Tracked, table: VersionedTable, place: Sequence[Column]
+) -> DataFrame | None:
+    """Return the rows of the files of a version; None where they have other columns than it."""
+    (pinned,) = tracked.source.versions
+    files = table.files(pinned.version)
+    if not files:
+        return None
+    reader = tracked.source.frame.sparkSession.read.option("basePath", table.location)
+    rows = _selected(reader.parquet(*files), place)
+    names = set(_shown(tracked))
+    return rows if rows is not None and names <= set(rows.columns) else None
+
+
+def _selected(rows: DataFrame, columns: Sequence[Column]) -> DataFrame | None:
+    """Return rows with more columns; None: Spark knows none such."""
+    try:
+        found = rows.select("*", *columns)
+        found.schema  # noqa: B018 - Connect resolves the columns here
+    except PySparkException:
+        return None
+    return found
+
+
 def _with_groups(tracked: Tracked, rows: pa.Table) -> pa.Table:
     """Add the row group of each row, and the commit that added its file, where they are known."""
     files = rows.column(FILE).to_pylist()
     ends = {file: row_group_ends(file) for file in set(files)}
     groups = [
-        next((n for n, end in enumerate(ends[file]) if row < end), None)
+        None if row is None else next((n for n, end in enumerate(ends[file]) if row < end), None)
         for file, row in zip(files, rows.column(ROW).to_pylist(), strict=True)
     ]
     rows = rows.append_column("_row_group", pa.array(groups, pa.int32()))

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from lipstick.questions.asking import question
+from lipstick.questions.asking import BUDGET, question
 from lipstick.questions.missing.answer import shown_value
 from lipstick.questions.missing.proposals import Edits, Proposals
 from lipstick.questions.missing.why_not import Tracer
@@ -42,8 +42,8 @@ class DataChange:
     edits: Edits
     _rows: Callable[[Edits, int], pa.Table] = field(repr=False, compare=False)
 
-    @question("running the query over changed data")
-    def changes(self, limit: int = 100) -> pa.Table:
+    @question("running the query over changed data", captured=False)
+    def changes(self, limit: int = 100, *, budget: float | None = BUDGET) -> pa.Table:
         """Return the rows that the answer gets and loses by this change, as often as it does.
 
         The first column, ``_change``, is ``appears`` or ``disappears``.
@@ -52,6 +52,8 @@ class DataChange:
         ----------
         limit
             Rows at most.
+        budget
+            Seconds for the answer; None: as many as it takes.
 
         Raises
         ------
