@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -37,7 +37,7 @@ from lipstick.errors import LipstickError, SourceError
 from lipstick.histories.differences import paired_changes
 from lipstick.histories.names import resolved
 from lipstick.histories.steps import ExecutedStatement, read_statement
-from lipstick.tracking.names import identity_of, plain_name
+from lipstick.tracking.names import Identity, identity_of, plain_name
 from lipstick.tracking.states import FileState, local_path, local_state
 from lipstick.tracking.tracker import Naming, Tracked
 from rewriter.dialect import Query, emit, name_parts, parse
@@ -334,9 +334,17 @@ def _by_derived(host: ErasureHost, request: ErasureRequest) -> ErasureRequest:
             )
         return found
 
-    key = {own(name): columns for name, columns in request.key.items()}
+    catalog, key = host.catalog(), {}
+    for name, columns in request.key.items():
+        tracked = catalog.relation(tuple(name_parts(name)))
+        if tracked is None or name.lower() in known or _is_derived(tracked, identities):
+            key[own(name)] = columns  # else a source, which has its own
     paths = {own(name): path for name, path in request.paths.items()}
     return replace(request, key=key, paths=paths)
+
+
+def _is_derived(tracked: Tracked, identities: Container[Identity | None]) -> bool:
+    return tracked.source.identity is not None and tracked.source.identity in identities
 
 
 def _reading(

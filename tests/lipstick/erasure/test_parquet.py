@@ -232,7 +232,7 @@ class _Files:
     def mode(self, *_: str) -> _Files:
         return self
 
-    partitionBy = mode  # noqa: N815
+    partitionBy = refreshByPath = mode  # noqa: N815
 
     def table(self, _: str) -> _Files:
         return self
