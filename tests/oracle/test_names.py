@@ -22,7 +22,7 @@ def plain(spark: SparkSession) -> Iterator[Plain]:
         yield plain
 
 
-@pytest.mark.many(22)
+@pytest.mark.many(44)
 @pytest.mark.filterwarnings("ignore::lipstick.errors.UnknownKeyWarning")
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("way", WAYS)

@@ -10,6 +10,8 @@ from pyspark.sql import SparkSession
 import lipstick
 from lipstick.errors import TrackingError
 
+pytestmark = pytest.mark.many(3)
+
 STATEMENTS = (
     "INSERT INTO {b} SELECT id + 10, v FROM {b} WHERE id < 3",
     "MERGE INTO {b} AS t USING (SELECT id, max(v) AS v FROM {b} GROUP BY id) AS s ON t.id = s.id "

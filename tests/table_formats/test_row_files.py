@@ -34,6 +34,7 @@ PROPERTIES = {
 """By format; a table of Delta without deletion vectors does not number its rows."""
 
 
+@pytest.mark.many(7)
 @pytest.mark.parametrize(
     ("format", "key"),
     [*itertools.product(FORMATS, KEYS), ("plain delta", "a key")],

@@ -120,7 +120,7 @@ class _Command:
     operation: str = "UPDATE"
     kind: str = "AppendData"
     logged: str = ""
-    branch: str | None = None
+    on_branch: bool = False
 
     may_read = TableCommand.may_read
 
